@@ -1,0 +1,172 @@
+"""Every error this package raises on purpose.
+
+AgenticIQAError
+├── UsageError                  the caller asked for something that cannot be (exit code 2)
+│   ├── SettingsError           a settings file, key, type or environment variable is wrong
+│   ├── UnknownBackendError     no such model backend
+│   ├── UnknownToolError        no such IQA tool
+│   └── QueryError              the question itself cannot be used
+├── MissingExtraError           an optional dependency is not installed (says the pip command)
+├── ImageError                  an image cannot be used
+│   ├── ImageNotFoundError      no such file
+│   ├── ImageIsDirectoryError   a folder where a file is expected
+│   ├── ImageOutsideRootError   the path leaves the allowed folder
+│   ├── ImageFormatError        not an image, or a format that needs an extra
+│   ├── ImageTruncatedError     an image whose data ends early or is damaged
+│   ├── ImageTooLargeError      more pixels or bytes than the limit
+│   ├── ImageTooSmallError      fewer pixels than the minimum
+│   └── ImageSizeMismatchError  test and reference differ in size
+├── ToolError                   a tool ran and failed
+│   ├── ToolUnavailableError    weights, extra or reference missing (says the remedy)
+│   └── ToolTimeoutError        a tool took longer than allowed
+├── CalibrationError            a calibration file or fit cannot be used
+├── BackendError                a model backend failed
+│   ├── AuthenticationError     key missing, wrong or expired
+│   ├── RateLimitError          too many requests; `retry_after` seconds if the server said so
+│   ├── BackendTimeoutError     no answer in time
+│   ├── OverloadedError         the service is overloaded or has an internal error
+│   ├── RefusedError            the model or its filter declined
+│   ├── BadReplyError           the reply is not what the protocol promises
+│   ├── UnavailableError        the service cannot be reached
+│   └── OfflineError            a network backend was asked for in offline mode
+├── ModelReplyError             no reply passed validation after all attempts and the fallback
+└── ModelFileError              a shipped weight file is missing or its hash is wrong
+"""
+
+from __future__ import annotations
+
+
+class AgenticIQAError(Exception):
+    """Root of the tree; its message names the culprit and the way out."""
+
+
+class UsageError(AgenticIQAError):
+    """The request cannot be carried out as written."""
+
+
+class SettingsError(UsageError):
+    """A settings file, key, type or environment variable is wrong."""
+
+
+class UnknownBackendError(UsageError):
+    """No model backend has this name."""
+
+
+class UnknownToolError(UsageError):
+    """No IQA tool has this name."""
+
+
+class QueryError(UsageError):
+    """The question cannot be used."""
+
+
+class MissingExtraError(AgenticIQAError):
+    """An optional dependency is missing; the message holds the pip command."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency; install it with: pip install 'agenticiqa[{extra}]'")
+        self.what = what
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.what, self.extra)
+
+
+class ImageError(AgenticIQAError):
+    """An image cannot be used."""
+
+
+class ImageNotFoundError(ImageError):
+    """There is no such file."""
+
+
+class ImageIsDirectoryError(ImageError):
+    """A folder was given where an image is expected."""
+
+
+class ImageOutsideRootError(ImageError):
+    """The path leads outside the allowed folder."""
+
+
+class ImageFormatError(ImageError):
+    """The bytes are not an image we can read."""
+
+
+class ImageTruncatedError(ImageError):
+    """The image's data ends early or is damaged."""
+
+
+class ImageTooLargeError(ImageError):
+    """The image has more pixels or bytes than the limit."""
+
+
+class ImageTooSmallError(ImageError):
+    """The image is smaller than the minimum."""
+
+
+class ImageSizeMismatchError(ImageError):
+    """Test and reference differ in size."""
+
+
+class ToolError(AgenticIQAError):
+    """An IQA tool failed."""
+
+
+class ToolUnavailableError(ToolError):
+    """The tool cannot run here; the message says what would make it run."""
+
+
+class ToolTimeoutError(ToolError):
+    """The tool took longer than allowed."""
+
+
+class CalibrationError(AgenticIQAError):
+    """A calibration cannot be fitted or used."""
+
+
+class BackendError(AgenticIQAError):
+    """A model backend failed."""
+
+
+class AuthenticationError(BackendError):
+    """The key is missing, wrong or expired."""
+
+
+class RateLimitError(BackendError):
+    """Too many requests; `retry_after` holds the seconds the server asked for, if it did."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class BackendTimeoutError(BackendError):
+    """No answer came in time."""
+
+
+class OverloadedError(BackendError):
+    """The service is overloaded or has an internal error."""
+
+
+class RefusedError(BackendError):
+    """The model or its content filter declined to answer."""
+
+
+class BadReplyError(BackendError):
+    """The reply is not what the protocol promises."""
+
+
+class UnavailableError(BackendError):
+    """The service cannot be reached."""
+
+
+class OfflineError(BackendError):
+    """A network backend was asked for in offline mode."""
+
+
+class ModelReplyError(AgenticIQAError):
+    """No reply passed validation after all attempts and the fallback."""
+
+
+class ModelFileError(AgenticIQAError):
+    """A shipped model file is missing or altered."""

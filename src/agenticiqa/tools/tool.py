@@ -1,0 +1,77 @@
+"""What a tool is: a measurement of image quality that says itself how to read it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agenticiqa.state import DistortionCategory
+
+Pixels = NDArray[np.uint8]
+"""An upright image, height × width × 3, sRGB."""
+
+
+class ToolCard(BaseModel):
+    """One entry of the catalogue: what a person needs to know to read the tool's number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1)
+    reference: Literal["FR", "NR"]
+    higher_is_better: bool
+    raw_range: tuple[float | None, float | None] = Field(description="lowest and highest raw value, None if unbounded")
+    implementation: str = Field(pattern=r"^[a-z]+:.+$", description="for example builtin:psnr or pyiqa:topiq_fr")
+    role: Literal["metric", "attribute", "learned"] = "metric"
+    strengths: tuple[DistortionCategory, ...] = ()
+    licence: str
+    cost: Literal["cheap", "medium", "heavy"]
+    variant: str = Field(description="colour space, down-sampling, border: what must match to compare numbers")
+    unit: str = ""
+    min_side: int = Field(default=16, ge=1)
+    max_pixels: int = Field(default=40_000_000, ge=1)
+    derived_from: tuple[str, ...] = Field(default=(), description="tools whose evidence is already inside this one")
+    research_only: bool = False
+    version: str = "1"
+
+    @model_validator(mode="after")
+    def _range_is_ordered(self) -> ToolCard:
+        low, high = self.raw_range
+        if low is not None and high is not None and low >= high:
+            raise ValueError("raw_range must run from the lower to the higher value")
+        return self
+
+
+class Tool(ABC):
+    """A measurement with its card."""
+
+    card: ToolCard
+
+    @abstractmethod
+    def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
+        """The raw value; raises ToolError when there is none."""
+
+    def unavailable(self) -> str | None:
+        """Why the tool cannot run here and what would help; None when it can."""
+        return None
+
+    @property
+    def name(self) -> str:
+        """The tool's name in the catalogue."""
+        return self.card.name
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a tool said of one image: raw, and on the common 1–5 scale where it is calibrated."""
+
+    tool: str
+    raw: float
+    calibrated: float | None
+    spread: float | None
+    seconds: float
+    notes: tuple[str, ...] = ()

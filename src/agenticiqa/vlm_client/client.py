@@ -1,0 +1,97 @@
+"""The one interface to a model: a request said in words and as data, and the reply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from PIL import Image
+from pydantic import BaseModel
+
+from agenticiqa.images import LoadedImage
+from agenticiqa.vlm_client.tasks import Task, TaskInputs
+
+ImageLabel = Literal["test image", "reference image"]
+ProbabilitySource = Literal["logprobs", "samples", "builtin", "classification", "uniform"]
+
+
+@dataclass(frozen=True)
+class LabelledImage:
+    """An image and the words that name it in the prompt."""
+
+    label: ImageLabel
+    image: LoadedImage
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the model draws its reply."""
+
+    temperature: float = 0.0
+    top_p: float | None = None
+    max_tokens: int = 1024
+    seed: int | None = 0
+
+
+@dataclass(frozen=True)
+class VLMRequest:
+    """One question to a model, as words for those that read and as `inputs` for those that compute.
+
+    `system` and `user` are a pure function of `task` and `inputs`, so that no backend knows more than another.
+    """
+
+    task: Task
+    system: str
+    user: str
+    images: tuple[LabelledImage, ...]
+    inputs: TaskInputs
+    reply_model: type[BaseModel]
+    sampling: Sampling = Sampling()
+
+    def image(self, label: ImageLabel) -> LoadedImage | None:
+        """The image with this label, if the request has one."""
+        return next((item.image for item in self.images if item.label == label), None)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one call consumed; None for a cost means unknown."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = 0.0
+    transport_attempts: int = 1
+    seconds: float = 0.0
+    from_cache: bool = False
+
+
+@dataclass(frozen=True)
+class VLMReply:
+    """What the model said, with the log-probabilities of the level letters where it gives them."""
+
+    text: str
+    model: str
+    level_logprobs: dict[str, float] | None = None
+    probability_source: ProbabilitySource | None = None
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = field(default=())
+
+
+class VLMClient(ABC):
+    """A model that looks at images and answers."""
+
+    model: str = "unknown"
+    deterministic: bool = False
+    """True when the same request always gets the same reply."""
+
+    @abstractmethod
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The model's reply to a prompt about one image."""
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The model's reply to a request; by default through `generate` on the first image."""
+        image = Image.fromarray(request.images[0].image.pixels)
+        text = self.generate(f"{request.system}\n\n{request.user}", image)
+        return VLMReply(text=text, model=self.model)
