@@ -1,0 +1,253 @@
+"""One loader for every image the product looks at."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from agenticiqa.errors import (
+    AgenticIQAError,
+    ImageError,
+    ImageFormatError,
+    ImageIsDirectoryError,
+    ImageNotFoundError,
+    ImageOutsideRootError,
+    ImageTooLargeError,
+    ImageTooSmallError,
+    ImageTruncatedError,
+)
+from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
+from agenticiqa.images.containers import MEDIA_TYPES, Container, exif_orientation, inspect, sniff
+from agenticiqa.images.decode import open_header, webp_size
+
+ImageSource = str | Path | bytes | Image.Image | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ImageLimits:
+    """How large and how small an image may be; 8 pixels are one JPEG block, the least a metric can look at."""
+
+    max_pixels: int = 120_000_000
+    max_bytes: int = 256 * 2**20
+    min_side: int = 8
+
+
+_DEFAULT_LIMITS = ImageLimits()
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedImage:
+    """An upright sRGB image, with the hash of its source and every conversion that was made.
+
+    `sha256` is that of the file's bytes; for an image given as pixels, that of "WIDTHxHEIGHT" in ASCII, a
+    line feed and the sRGB bytes row by row. `original` still holds whatever metadata the file has.
+    """
+
+    pixels: Pixels = field(repr=False)
+    sha256: str
+    original: bytes | None = field(repr=False)
+    media_type: str | None
+    notes: tuple[str, ...]
+    path: Path | None
+
+    @property
+    def width(self) -> int:
+        """Columns, after orientation."""
+        return int(self.pixels.shape[1])
+
+    @property
+    def height(self) -> int:
+        """Rows, after orientation."""
+        return int(self.pixels.shape[0])
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height, after orientation."""
+        return self.width, self.height
+
+    def png(self) -> bytes:
+        """The pixels as PNG, lossless and without any metadata."""
+        # PNG, never JPEG: the assessor must not add artefacts of its own.
+        target = io.BytesIO()
+        Image.fromarray(self.pixels).save(target, "PNG")
+        return target.getvalue()
+
+
+def load_image(
+    source: ImageSource, *, limits: ImageLimits = _DEFAULT_LIMITS, allowed_root: Path | None = None
+) -> LoadedImage:
+    """The image behind a path, bytes, Pillow image or array; an ImageError says what is wrong with it."""
+    if isinstance(source, bytes):
+        return _from_bytes(source, "the given bytes", None, limits)
+    if isinstance(source, Image.Image):
+        return _from_pillow(source, limits)
+    if isinstance(source, np.ndarray):
+        return _from_array(source, limits)
+    path = Path(source)
+    data = _read(_within(path, allowed_root), str(path), limits)
+    return _from_bytes(data, str(path), path, limits)
+
+
+def _within(path: Path, root: Path | None) -> Path:
+    if root is None:
+        return path
+    try:
+        resolved, allowed = path.resolve(), root.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ImageNotFoundError(f"{path}: cannot be followed to a file ({error}); check the path") from error
+    if not resolved.is_relative_to(allowed):
+        raise ImageOutsideRootError(f"{path}: lies outside the allowed folder {root}; move the image into it")
+    return resolved
+
+
+def _read(path: Path, name: str, limits: ImageLimits) -> bytes:
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise ImageIsDirectoryError(f"{name}: is a folder; name an image file inside it")
+        if not stat.S_ISREG(mode):
+            raise ImageFormatError(f"{name}: is not a regular file; save the image to a file first")
+        with open(path, "rb") as file:
+            return file.read(limits.max_bytes + 1)
+    except PermissionError as error:
+        raise ImageError(f"{name}: may not be read; grant read permission (chmod u+r)") from error
+    except (OSError, ValueError) as error:
+        raise ImageNotFoundError(f"{name}: no such file; check the path") from error
+
+
+def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) -> LoadedImage:
+    kind = _kind(data, name, limits)
+    with _named(name, kind):
+        container = inspect(kind, data)
+        if kind == "WebP":
+            _check_size(webp_size(data), limits)
+        image = open_header(kind, container.data)
+        _check_size(image.size, limits)
+        image.load()
+        pixels, notes = to_srgb(image)
+        exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
+        orientation = exif_orientation(exif) if exif else container.orientation
+        pixels, turned = _upright(pixels, orientation)
+    notes = _frame_notes(container, image) + notes + turned
+    digest = hashlib.sha256(data).hexdigest()
+    return LoadedImage(_frozen(pixels), digest, data, MEDIA_TYPES[kind], tuple(notes), path)
+
+
+def _kind(data: bytes, name: str, limits: ImageLimits) -> str:
+    if not data:
+        raise ImageTruncatedError(f"{name}: is empty (0 bytes); copy or download it again")
+    if len(data) > limits.max_bytes:
+        raise ImageTooLargeError(
+            f"{name}: has more than {limits.max_bytes} bytes; make it smaller or raise the limit max_bytes"
+        )
+    kind = sniff(data)
+    if kind is None:
+        raise ImageFormatError(f"{name}: is not an image we can read; convert it to one of {', '.join(MEDIA_TYPES)}")
+    return kind
+
+
+@contextmanager
+def _named(name: str, kind: str) -> Iterator[None]:
+    """Whatever a decoder raises, as an ImageError that names the file."""
+    try:
+        yield
+    except ImageError as error:
+        raise type(error)(f"{name}: {error}") from error
+    except AgenticIQAError:
+        raise
+    except (MemoryError, Image.DecompressionBombError) as error:
+        raise ImageTooLargeError(f"{name}: does not fit into memory; make it smaller") from error
+    except Exception as error:  # decoders of damaged files raise nearly anything
+        raise ImageTruncatedError(
+            f"{name}: this {kind} ends early, is damaged or is of an unknown variant ({error}); "
+            "copy it again or convert it to PNG"
+        ) from error
+
+
+def _check_size(size: tuple[int, int], limits: ImageLimits) -> None:
+    width, height = size
+    if width * height > limits.max_pixels:
+        raise ImageTooLargeError(
+            f"has {width}×{height} pixels, more than {limits.max_pixels}; make it smaller or raise max_pixels"
+        )
+    if min(size) < limits.min_side:
+        raise ImageTooSmallError(
+            f"has {width}×{height} pixels, and each side needs at least {limits.min_side}; use a larger image"
+        )
+
+
+def _frame_notes(container: Container, image: Image.Image) -> list[str]:
+    frames = max(container.frames, getattr(image, "n_frames", 1) if image.format in ("WEBP", "AVIF") else 1)
+    notes = [f"first frame of {frames}"] if frames > 1 else []
+    if container.sixteen_bit and not image.mode.startswith("I"):
+        notes.append("16-bit colour reduced to 8 bits (value // 256)")
+    return notes
+
+
+def _upright(pixels: Pixels, orientation: int) -> tuple[Pixels, list[str]]:
+    """The pixels as EXIF orientation 1 to 8 wants them shown."""
+    if orientation == 1:
+        return pixels, []
+    if orientation >= 5:
+        pixels = pixels.transpose(1, 0, 2)
+    if orientation in (2, 3, 6, 7):
+        pixels = pixels[:, ::-1]
+    if orientation in (3, 4, 7, 8):
+        pixels = pixels[::-1]
+    return pixels, [f"orientation {orientation} applied"]
+
+
+def _frozen(pixels: Pixels) -> Pixels:
+    pixels = np.ascontiguousarray(pixels)
+    pixels.flags.writeable = False
+    return pixels
+
+
+def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
+    name = str(getattr(image, "filename", "") or "the given image")
+    with _named(name, image.format or "image"):
+        _check_size(image.size, limits)
+        image.load()
+        pixels, notes = to_srgb(image)
+        pixels, turned = _upright(pixels, exif_orientation(image.info.get("exif", b"")))
+    return _from_pixels(pixels, notes + turned)
+
+
+def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
+    with _named("the given array", "array"):
+        shape = array.shape
+        if array.ndim not in (2, 3) or (array.ndim == 3 and shape[2] not in (1, 3, 4)):
+            raise ImageFormatError(f"has the shape {shape}; give height × width, or that × 1, 3 or 4")
+        _check_size((shape[1], shape[0]), limits)
+        values, reduced = _array_bytes(array)
+        pixels, notes = to_srgb(Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values))
+    return _from_pixels(pixels, reduced + notes)
+
+
+def _array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(array), []
+    if array.dtype == np.uint16:
+        return (array >> 8).astype(np.uint8), ["16-bit values reduced to 8 bits (value // 256)"]
+    if array.dtype.kind not in "iuf":
+        raise ImageFormatError(f"has the type {array.dtype}; give uint8, uint16, integers or floats")
+    scale, note = value_scale(iter([array]))
+    return scaled_to_bytes(array, scale), [note]
+
+
+def _from_pixels(pixels: Pixels, notes: list[str]) -> LoadedImage:
+    frozen = _frozen(pixels)
+    digest = hashlib.sha256(b"%dx%d\n" % (frozen.shape[1], frozen.shape[0]))
+    digest.update(frozen.data)
+    return LoadedImage(frozen, digest.hexdigest(), None, None, tuple(notes), None)
