@@ -191,6 +191,17 @@ def settings_from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def find_api_keys(environ: Mapping[str, str] | None = None) -> dict[str, SecretStr]:
+    """The key of each provider that has one in the environment."""
+    variables = os.environ if environ is None else environ
+    return {
+        provider: SecretStr(variables[name])
+        for provider, names in KEY_VARIABLES.items()
+        for name in reversed(names)
+        if variables.get(name)
+    }
+
+
 def default_cache_directory() -> Path:
     """The user's cache folder for this program."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -244,17 +255,11 @@ def _copy(value: Any) -> Any:
 def _validate(
     merged: dict[str, Any], origin: Mapping[str, str], sources: tuple[str, ...], variables: Mapping[str, str]
 ) -> Settings:
-    keys = {
-        provider: SecretStr(variables[name])
-        for provider, names in KEY_VARIABLES.items()
-        for name in reversed(names)
-        if variables.get(name)
-    }
     for reserved in ("sources", "api_keys"):
         if reserved in merged:
             raise SettingsError(f"{origin[reserved]}: {reserved}: unknown key; remove it")
     try:
-        return Settings.model_validate({**merged, "sources": sources, "api_keys": keys})
+        return Settings.model_validate({**merged, "sources": sources, "api_keys": find_api_keys(variables)})
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem, origin) for problem in error.errors())) from None
 

@@ -39,9 +39,14 @@ from __future__ import annotations
 class AgenticIQAError(Exception):
     """Root of the tree; its message names the culprit and the way out."""
 
+    exit_code = 1
+    """What the command line exits with: 1 for a failure, 2 for a request that cannot be carried out as written."""
+
 
 class UsageError(AgenticIQAError):
     """The request cannot be carried out as written."""
+
+    exit_code = 2
 
 
 class SettingsError(UsageError):
@@ -79,13 +84,19 @@ class ImageError(AgenticIQAError):
 class ImageNotFoundError(ImageError):
     """There is no such file."""
 
+    exit_code = 2
+
 
 class ImageIsDirectoryError(ImageError):
     """A folder was given where an image is expected."""
 
+    exit_code = 2
+
 
 class ImageOutsideRootError(ImageError):
     """The path leads outside the allowed folder."""
+
+    exit_code = 2
 
 
 class ImageFormatError(ImageError):

@@ -1,12 +1,12 @@
 """The values that travel through the agent: plan, evidence, answer, ledger, and the graph's state."""
 
-from __future__ import annotations
+# No postponed annotations here: a TypedDict could not tell required keys from others.
 
 import logging
 import math
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, Literal, NotRequired, Self, TypedDict, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -179,7 +179,7 @@ class ToolExecutionLog(Strict):
         return value
 
     @model_validator(mode="after")
-    def _an_error_has_no_score(self) -> ToolExecutionLog:
+    def _an_error_has_no_score(self) -> Self:
         if self.error is not None and self.normalized_score is not None:
             raise ValueError("normalized_score must be absent when error is set")
         return self
@@ -194,7 +194,7 @@ class Region(Strict):
     bottom: int
 
     @model_validator(mode="after")
-    def _has_area(self) -> Region:
+    def _has_area(self) -> Self:
         if self.right <= self.left or self.bottom <= self.top:
             raise ValueError("right must exceed left and bottom must exceed top")
         return self
@@ -248,7 +248,7 @@ class SummarizerOutput(Strict):
         return _require_text(value, "this text")
 
     @model_validator(mode="after")
-    def _a_replan_has_a_reason(self) -> SummarizerOutput:
+    def _a_replan_has_a_reason(self) -> Self:
         if self.need_replan and not (self.replan_reason or "").strip():
             logger.warning("need_replan is true without a replan_reason")
             self.replan_reason = NO_REASON
@@ -267,7 +267,7 @@ class CallCount(Strict):
     cost_usd: float | None = 0.0
     seconds: float = Field(default=0.0, ge=0.0)
 
-    def plus(self, other: CallCount) -> CallCount:
+    def plus(self, other: "CallCount") -> "CallCount":
         """The sum of two counts; an unknown cost stays unknown."""
         unknown = self.cost_usd is None or other.cost_usd is None
         return CallCount(
@@ -287,7 +287,7 @@ class Ledger(Strict):
 
     nodes: dict[str, CallCount] = Field(default_factory=dict)
 
-    def adding(self, node: str, count: CallCount) -> Ledger:
+    def adding(self, node: str, count: CallCount) -> "Ledger":
         """A ledger with this count booked under the node."""
         return Ledger(nodes={**self.nodes, node: self.nodes.get(node, CallCount()).plus(count)})
 

@@ -1,0 +1,45 @@
+# `make` lists the targets. Each one sets up the virtual environment it needs and is quick when nothing changed.
+PYTHON ?= python3
+VENV := .venv
+TORCH_VENV := .venv-torch
+BIN := $(VENV)/bin
+# One thread per process keeps figures comparable and tests from fighting over cores.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-torch lint check bench
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(TORCH_VENV)/.ready: pyproject.toml constraints.txt requirements-torch.txt requirements-torch-nodeps.txt
+	test -x $(TORCH_VENV)/bin/python || $(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-torch.txt -e '.[dev]'
+	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-torch-nodeps.txt
+	touch $@
+
+demo: $(VENV)/.ready ## Assess example images with the embedded backend and render a report
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.ready ## Run every test that does not need torch
+	$(BIN)/python -m pytest
+
+test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
+	$(TORCH_VENV)/bin/python -m pytest tests/torch --override-ini 'addopts=-q --strict-markers --strict-config'
+
+lint: $(VENV)/.ready ## Check style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy src tests
+	$(BIN)/lint-imports
+
+check: lint test ## What every change must pass: lint and test
+
+bench: $(VENV)/.ready ## Measure side by side with peers; DATA=DIR adds accuracy
+	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
