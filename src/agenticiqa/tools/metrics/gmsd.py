@@ -1,0 +1,73 @@
+"""GMSD and MS_GMSDc: the deviation of gradient similarity; lower is better, 0 is identical."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+
+from agenticiqa.tools.metrics.planes import (
+    PREWITT,
+    YIQ,
+    Image,
+    Plane,
+    energy_similarity,
+    gradient_energy,
+    halve,
+    luma,
+    require_pair,
+    to_float,
+)
+
+SMALLEST_SIDE = 6
+SMALLEST_SIDE_MULTISCALE = 17
+CONSTANT = 170.0
+SCALE_WEIGHTS = (0.096, 0.596, 0.289, 0.019)
+MASKING = 0.5
+CHROMA_WEIGHT = 0.01
+
+
+def gmsd(test: Image, reference: Image) -> float:
+    """The standard deviation of the gradient similarity of Y at half size."""
+    return _deviation(gmsd_map(test, reference))
+
+
+def gmsd_map(test: Image, reference: Image) -> Plane:
+    """The gradient similarity of Y at half size, 1 where nothing changed."""
+    require_pair(test, reference, SMALLEST_SIDE)
+    halves = (luma(halve(to_float(image))) for image in (test, reference))
+    return _gradient_similarity(*halves)
+
+
+def ms_gmsdc(test: Image, reference: Image) -> float:
+    """The masked gradient deviation over four scales, joined with the chroma error of the coarsest."""
+    require_pair(test, reference, SMALLEST_SIDE_MULTISCALE)
+    pixels = to_float(test), to_float(reference)
+    variance = 0.0
+    for scale, weight in enumerate(SCALE_WEIGHTS):
+        if scale:
+            pixels = halve(pixels[0]), halve(pixels[1])
+        gradients = _gradient_similarity(luma(pixels[0]), luma(pixels[1]), MASKING)
+        variance += weight * _deviation(gradients) ** 2
+    return _add_chroma(math.sqrt(variance), _chroma_error(pixels[0] - pixels[1]))
+
+
+def _gradient_similarity(test: Plane, reference: Plane, masking: float = 0.0) -> Plane:
+    energies = gradient_energy(test, PREWITT), gradient_energy(reference, PREWITT)
+    return energy_similarity(*energies, CONSTANT, masking)
+
+
+def _deviation(plane: Plane) -> float:
+    return float(cv2.meanStdDev(plane)[1][0, 0])
+
+
+def _chroma_error(difference: Plane) -> float:
+    """The root mean squared difference of I and Q together."""
+    chroma = cv2.transform(difference, YIQ[1:])
+    return math.sqrt(cv2.norm(chroma, cv2.NORM_L2SQR) / np.prod(difference.shape[:2]))
+
+
+def _add_chroma(deviation: float, chroma_error: float) -> float:
+    share = 2 / (1 + 0.32 * math.exp(-15 * deviation)) - 1
+    return share * deviation + (1 - share) * CHROMA_WEIGHT * chroma_error

@@ -1,0 +1,75 @@
+"""MDSI: mean deviation of gradient and chroma similarity; lower is better, 0 is identical."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import cv2
+import numpy as np
+
+from agenticiqa.tools.metrics.planes import (
+    PREWITT,
+    Image,
+    Plane,
+    change_colours,
+    energy_similarity,
+    gradient_energy,
+    mean,
+    pool,
+    require_pair,
+    to_float,
+    viewing_factor,
+)
+
+SMALLEST_SIDE = 6
+LHM = np.array([[0.2989, 0.587, 0.114], [0.3, 0.04, -0.35], [0.34, -0.6, 0.17]], np.float32)
+GRADIENT_SHARE = np.float32(0.6)
+
+
+def mdsi(test: Image, reference: Image) -> float:
+    """The fourth root of the mean absolute deviation of the fourth root of the similarity map."""
+    likeness = mdsi_map(test, reference)
+    root = cv2.sqrt(cv2.sqrt(np.abs(likeness)))
+    negative = likeness < 0
+    # The fourth root of a negative number is complex, with a phase of 45 degrees.
+    diagonal = np.float32(math.sqrt(0.5)) * root
+    real = np.where(negative, diagonal, root)
+    imaginary = np.where(negative, diagonal, np.float32(0))
+    return mean(cv2.magnitude(real - np.float32(mean(real)), imaginary - np.float32(mean(imaginary)))) ** 0.25
+
+
+def mdsi_map(test: Image, reference: Image) -> Plane:
+    """Gradient and chroma similarity at viewing size, 1 where nothing changed."""
+    require_pair(test, reference, SMALLEST_SIDE)
+    first, second = (change_colours(_shrunk(image), LHM) for image in (test, reference))
+    gradients = _gradient_similarity(first[0], second[0])
+    return GRADIENT_SHARE * gradients + (1 - GRADIENT_SHARE) * _chroma_similarity(first[1:], second[1:])
+
+
+def _shrunk(image: Image) -> Plane:
+    factor = viewing_factor(image)
+    before, after = (factor - 1) // 2, factor // 2
+    if after:
+        image = cv2.copyMakeBorder(image, before, after, before, after, cv2.BORDER_CONSTANT, value=0)
+    return pool(to_float(image), factor)
+
+
+def _gradient_similarity(test: Plane, reference: Plane) -> Plane:
+    average = (test + reference) * np.float32(0.5)
+    of_test, of_reference, of_average = (gradient_energy(plane, PREWITT) for plane in (test, reference, average))
+    # The two corrections first: they cancel exactly where nothing changed.
+    likeness = energy_similarity(of_test, of_average, 55)
+    likeness -= energy_similarity(of_reference, of_average, 55)
+    likeness += energy_similarity(of_test, of_reference, 140)
+    return likeness
+
+
+def _chroma_similarity(test: tuple[Plane, ...], reference: tuple[Plane, ...]) -> Plane:
+    difference = np.zeros_like(test[0])
+    spread = np.full_like(test[0], 550)
+    for first, second in zip(test, reference, strict=True):
+        cv2.accumulateSquare(first - second, difference)
+        cv2.accumulateSquare(first, spread)
+        cv2.accumulateSquare(second, spread)
+    return cast(Plane, 1 - difference / spread)

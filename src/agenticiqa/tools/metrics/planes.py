@@ -1,0 +1,127 @@
+"""What the metrics share: checked inputs, float planes, pooling, gradients and similarity."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, cast
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolError
+
+Image: TypeAlias = NDArray[np.uint8]
+Plane: TypeAlias = NDArray[np.float32]
+
+YIQ = np.array([[0.299, 0.587, 0.114], [0.5959, -0.2746, -0.3213], [0.2115, -0.5227, 0.3112]], np.float32)
+PREWITT = (np.array([-1, 0, 1], np.float32) / 3, np.ones(3, np.float32))
+SCHARR = (np.array([-1, 0, 1], np.float32) / 16, np.array([3, 10, 3], np.float32))
+
+
+def require_image(image: Image, smallest_side: int = 1) -> None:
+    """Raises unless the array is 8-bit RGB and no side is shorter than the metric needs."""
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        raise ToolError(f"expected a height × width × 3 array of uint8, got {image.shape} of {image.dtype}")
+    if min(image.shape[:2]) < smallest_side:
+        height, width = image.shape[:2]
+        raise ImageTooSmallError(
+            f"the image is {width}×{height} pixels; this metric needs {smallest_side} on each side"
+        )
+
+
+def require_pair(test: Image, reference: Image, smallest_side: int = 1) -> None:
+    """Raises unless both arrays are usable images of one size."""
+    require_image(test, smallest_side)
+    require_image(reference, smallest_side)
+    if test.shape != reference.shape:
+        (height, width), (rows, columns) = test.shape[:2], reference.shape[:2]
+        raise ImageSizeMismatchError(
+            f"the test image is {width}×{height} and the reference {columns}×{rows}; resize one of them first"
+        )
+
+
+def rounded_luma(image: Image) -> Plane:
+    """The Y of YIQ rounded to whole grey levels, 0–255."""
+    return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+
+
+def to_float(image: Image) -> Plane:
+    """The same values as float32."""
+    return image.astype(np.float32)
+
+
+def luma(pixels: Plane) -> Plane:
+    """The exact Y of float RGB pixels."""
+    return cast(Plane, cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY))
+
+
+def change_colours(pixels: Plane, matrix: Plane) -> tuple[Plane, Plane, Plane]:
+    """The three planes of float RGB pixels under a 3×3 colour matrix."""
+    first, second, third = cv2.split(cv2.transform(pixels, matrix))
+    return cast(Plane, first), cast(Plane, second), cast(Plane, third)
+
+
+def viewing_factor(image: Image) -> int:
+    """How far FSIM, VSI and MDSI shrink an image so that its short side is about 256 pixels."""
+    return max(1, round(min(image.shape[:2]) / 256))
+
+
+def pool(pixels: Plane, factor: int) -> Plane:
+    """Means over factor × factor cells; what is left over at the right and bottom is dropped."""
+    if factor == 1:
+        return pixels
+    rows, columns = pixels.shape[0] // factor, pixels.shape[1] // factor
+    whole = pixels[: rows * factor, : columns * factor]
+    return cast(Plane, cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA))
+
+
+def halve(pixels: Plane) -> Plane:
+    """Means over 2 × 2 cells, with zeros added to odd sides."""
+    odd_rows, odd_columns = pixels.shape[0] % 2, pixels.shape[1] % 2
+    if odd_rows or odd_columns:
+        pixels = cv2.copyMakeBorder(pixels, 0, odd_rows, 0, odd_columns, cv2.BORDER_CONSTANT, value=0)
+    return pool(pixels, 2)
+
+
+def gradient_energy(plane: Plane, operator: tuple[Plane, Plane]) -> Plane:
+    """The squared gradient magnitude, with zeros outside the image."""
+    slope, smooth = operator
+    across = cv2.sepFilter2D(plane, cv2.CV_32F, slope, smooth, borderType=cv2.BORDER_CONSTANT)
+    down = cv2.sepFilter2D(plane, cv2.CV_32F, smooth, slope, borderType=cv2.BORDER_CONSTANT)
+    cv2.multiply(across, across, dst=across)
+    return cast(Plane, cv2.accumulateSquare(down, across))
+
+
+def energy_similarity(first: Plane, second: Plane, constant: float, masking: float = 0.0) -> Plane:
+    """The similarity, 1 where equal, of two gradient magnitudes given as squares."""
+    # The product of the magnitudes needs one square root instead of two.
+    product = cv2.sqrt(first * second)
+    numerator = product * np.float32(2.0 - masking)
+    numerator += np.float32(constant)
+    denominator = first + second
+    if masking:
+        denominator -= product * np.float32(masking)
+    denominator += np.float32(constant)
+    return cast(Plane, np.divide(numerator, denominator, out=numerator))
+
+
+def similarity(first: Plane, second: Plane, constant: float) -> Plane:
+    """The similarity, 1 where equal, of two maps: (2ab + c) / (a² + b² + c)."""
+    # Written as 1 − (a − b)² / (a² + b² + c), which is exactly 1 where a = b.
+    difference = first - second
+    difference *= difference
+    spread = first * first
+    cv2.accumulateSquare(second, spread)
+    spread += np.float32(constant)
+    difference /= spread
+    return cast(Plane, np.subtract(np.float32(1), difference, out=difference))
+
+
+def mean(plane: Plane) -> float:
+    """The mean, summed in double precision."""
+    return float(cv2.mean(plane)[0])
+
+
+def total(plane: Plane) -> float:
+    """The sum in double precision."""
+    return float(cv2.sumElems(plane)[0])
