@@ -1,0 +1,81 @@
+"""Feature extraction, done once per picture into a cache outside the repository."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from training.biq2021 import read_photographs
+from training.trunk import open_start_network
+
+CACHE = Path("/work/data/cache")
+
+
+def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
+    """Write pooled features of every photograph at full and half size, and the maps of stages 4 and 5."""
+    photographs = read_photographs(data)
+    rows = range(part * len(photographs) // parts, (part + 1) * len(photographs) // parts)
+    network = open_start_network(cache)
+    arrays = _open_arrays(cache, len(photographs))
+    for row in rows:
+        if arrays["pooled_half"][row].any():
+            continue
+        pixels = square(read_pixels(data / "Images" / photographs[row].name))
+        whole, half = network.run(pixels), network.run(halve(pixels))
+        arrays["pooled"][row], arrays["pooled_half"][row] = whole[-1], half[-1]
+        arrays["stage4"][row], arrays["stage5"][row] = whole[3], whole[4]
+        if row % 200 == 0:
+            print(row, flush=True)
+    for array in arrays.values():
+        array.flush()
+
+
+def read_pixels(path: Path) -> npt.NDArray[np.uint8]:
+    """The picture as RGB."""
+    from PIL import Image
+
+    return np.asarray(Image.open(path).convert("RGB"))
+
+
+def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The picture at 512 × 512; eleven of BIQ2021's photographs are smaller than the rest."""
+    import cv2
+
+    if pixels.shape[:2] == (512, 512):
+        return pixels
+    return np.asarray(cv2.resize(pixels, (512, 512), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def halve(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """The picture at half its width and height, averaged by area."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    return np.asarray(
+        cv2.resize(pixels, (max(32, width // 2), max(32, height // 2)), interpolation=cv2.INTER_AREA), np.uint8
+    )
+
+
+def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
+    shapes = {"pooled": (1568,), "pooled_half": (1568,), "stage4": (80, 32, 32), "stage5": (112, 32, 32)}
+    opened = {}
+    for name, shape in shapes.items():
+        path = cache / f"biq2021_{name}.npy"
+        kind = np.float32 if name.startswith("pooled") else np.float16
+        if not path.exists():
+            np.lib.format.open_memmap(path, "w+", kind, (count, *shape)).flush()
+        opened[name] = np.lib.format.open_memmap(path, "r+")
+    return opened
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--part", type=int, default=0)
+    parser.add_argument("--parts", type=int, default=1)
+    given = parser.parse_args()
+    extract_biq2021(given.data, given.cache, given.part, given.parts)
