@@ -136,7 +136,9 @@ class CalibrationError(AgenticIQAError):
 
 
 class BackendError(AgenticIQAError):
-    """A model backend failed."""
+    """A model backend failed; `attempts` says how often it was tried."""
+
+    attempts: int = 1
 
 
 class AuthenticationError(BackendError):

@@ -69,12 +69,16 @@ class Usage:
 
 @dataclass(frozen=True)
 class VLMReply:
-    """What the model said, with the log-probabilities of the level letters where it gives them."""
+    """What the model said, with the log-probabilities of the level letters where it gives them.
+
+    `interval` is the 95 % interval of the score on the 1–5 scale, where the backend knows its own errors.
+    """
 
     text: str
     model: str
     level_logprobs: dict[str, float] | None = None
     probability_source: ProbabilitySource | None = None
+    interval: tuple[float, float] | None = None
     usage: Usage = Usage()
     notes: tuple[str, ...] = field(default=())
 
@@ -85,6 +89,8 @@ class VLMClient(ABC):
     model: str = "unknown"
     deterministic: bool = False
     """True when the same request always gets the same reply."""
+    derived_from: tuple[str, ...] = ()
+    """Tools whose evidence is already inside this model's level probabilities; they do not vote beside it."""
 
     @abstractmethod
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
@@ -93,5 +99,9 @@ class VLMClient(ABC):
     def ask(self, request: VLMRequest) -> VLMReply:
         """The model's reply to a request; by default through `generate` on the first image."""
         image = Image.fromarray(request.images[0].image.pixels)
-        text = self.generate(f"{request.system}\n\n{request.user}", image)
+        text = self.generate(f"{request.system}\n\n{request.user}", image, **vars(request.sampling))
         return VLMReply(text=text, model=self.model)
+
+    def chain(self) -> tuple[VLMClient, ...]:
+        """The backends to try in turn, this one first."""
+        return (self,)

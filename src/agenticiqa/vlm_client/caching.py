@@ -1,0 +1,101 @@
+"""Answering an identical request from memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Protocol
+
+from PIL import Image
+
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
+
+
+class ReplyStore(Protocol):
+    """Where replies are kept by key."""
+
+    def get(self, key: str) -> VLMReply | None:
+        """The reply kept under the key."""
+
+    def put(self, key: str, reply: VLMReply) -> None:
+        """Keeps the reply."""
+
+
+class MemoryReplyStore:
+    """Keeps the newest replies in memory."""
+
+    def __init__(self, capacity: int = 256) -> None:
+        self._replies: OrderedDict[str, VLMReply] = OrderedDict()
+        self._capacity = capacity
+        self._lock = Lock()
+
+    def get(self, key: str) -> VLMReply | None:
+        """The reply kept under the key, now the newest."""
+        with self._lock:
+            if key in self._replies:
+                self._replies.move_to_end(key)
+            return self._replies.get(key)
+
+    def put(self, key: str, reply: VLMReply) -> None:
+        """Keeps the reply; the oldest one goes when the store is full."""
+        with self._lock:
+            self._replies[key] = reply
+            if len(self._replies) > self._capacity:
+                self._replies.popitem(last=False)
+
+
+class CachingVLMClient(VLMClient):
+    """A client that is asked once per distinct request.
+
+    Only replies the request's model accepts are kept, and only at temperature 0: a sampled reply is meant to vary.
+    """
+
+    def __init__(self, client: VLMClient, store: ReplyStore | None = None) -> None:
+        self.client = client
+        self.model = client.model
+        self.deterministic = client.deterministic
+        self.derived_from = client.derived_from
+        self._store = store or MemoryReplyStore()
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The client's reply to a bare prompt, never cached."""
+        return self.client.generate(prompt, image, **kwargs)
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The kept reply, or the client's."""
+        if request.sampling.temperature > 0:
+            return self.client.ask(request)
+        key = request_key(self.model, request)
+        kept = self._store.get(key)
+        if kept is not None:
+            return replace(kept, usage=Usage(from_cache=True))
+        reply = self.client.ask(request)
+        if _is_valid(reply, request):
+            self._store.put(key, reply)
+        return reply
+
+
+def request_key(model: str, request: VLMRequest) -> str:
+    """A hash of everything the reply depends on: model, words, schema, sampling and the images' bytes."""
+    content = {
+        "model": model,
+        "task": request.task,
+        "system": request.system,
+        "user": request.user,
+        "schema": request.reply_model.model_json_schema(),
+        "sampling": vars(request.sampling),
+        "images": [(item.label, item.image.sha256) for item in request.images],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _is_valid(reply: VLMReply, request: VLMRequest) -> bool:
+    try:
+        parse_reply(reply.text, request.reply_model)
+    except RejectedReplyError:
+        return False
+    return True

@@ -1,0 +1,166 @@
+"""Asking a model for data: validate, retry with a stricter instruction, fall back, and only then give up."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeGuard, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agenticiqa.errors import BackendError, BadReplyError, ModelReplyError
+from agenticiqa.logs import log_context
+from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.ledger import CallCounter
+
+logger = logging.getLogger("agenticiqa.vlm_client.structured")
+
+STRICTER = "Return ONLY valid JSON"
+STRICTER_FOR_PLANS = "return valid JSON only"
+_SHOWN_CHARACTERS = 500
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Structured(Generic[Reply]):
+    """A reply that passed validation: as the model wrote it, and as data."""
+
+    value: Reply
+    reply: VLMReply
+    client: VLMClient
+
+
+class RejectedReplyError(ValueError):
+    """A reply that is not the data asked for; the message says why."""
+
+
+def ask_for(
+    model: type[Reply],
+    client: VLMClient,
+    request: VLMRequest,
+    *,
+    attempts: int = 3,
+    counter: CallCounter | None = None,
+    check: Callable[[Reply], Reply] | None = None,
+) -> Structured[Reply]:
+    """The model's reply as data, from the first backend of the client's chain that gives a valid one.
+
+    Each backend is asked up to `attempts` times, with a stricter instruction after a reply that fails `model` or
+    `check` (which may return a corrected value, or raise ValueError). ModelReplyError when none is valid.
+    """
+    failures: list[str] = []
+    last_reply = "(none)"
+    for backend in client.chain():
+        if failures:
+            logger.warning("falling back to %s for the task %s", backend.model, request.task)
+        for attempt, words in enumerate(_attempts(request, attempts), start=1):
+            with log_context(attempt=attempt):
+                try:
+                    reply = _ask(backend, words, counter or CallCounter())
+                except BackendError as error:
+                    failures.append(f"{backend.model}: {error}")
+                    logger.warning("%s failed on the task %s: %s", backend.model, request.task, error)
+                    if isinstance(error, BadReplyError):
+                        continue
+                    break
+                last_reply = reply.text
+                try:
+                    return Structured(_accepted(reply, model, check), reply, backend)
+                except ValueError as error:
+                    failures.append(f"{backend.model}: {error}")
+                    logger.warning("attempt %d/%d at %s rejected: %s", attempt, attempts, request.task, error)
+    logger.error("no valid reply to the task %s; the last one in full: %s", request.task, last_reply)
+    raise ModelReplyError(f"no valid reply to the task {request.task!r} after {len(failures)} tries; {failures[-1]}")
+
+
+def _accepted(reply: VLMReply, model: type[Reply], check: Callable[[Reply], Reply] | None) -> Reply:
+    value = parse_reply(reply.text, model)
+    return check(value) if check else value
+
+
+def parse_reply(text: str, model: type[Reply]) -> Reply:
+    """The first JSON object in the text that the model accepts; code fences, prose and trailing commas are allowed."""
+    problem = "it holds no JSON object"
+    for candidate in _objects(text):
+        try:
+            return model.model_validate(_known(candidate, model))
+        except ValidationError as error:
+            problem = "; ".join(_say(detail) for detail in error.errors()[:3])
+    raise RejectedReplyError(f"the reply was not accepted: {problem}")
+
+
+def _attempts(request: VLMRequest, attempts: int) -> Iterator[VLMRequest]:
+    yield request
+    instruction = STRICTER_FOR_PLANS if request.task == "plan" else STRICTER
+    for number in range(2, attempts + 1):
+        # The number keeps two retries apart, so that no cache answers one with the other's reply.
+        words = f"{request.user}\n\nAttempt {number}: your last reply was not accepted; {instruction}."
+        yield replace(request, user=words)
+
+
+def _ask(backend: VLMClient, request: VLMRequest, counter: CallCounter) -> VLMReply:
+    logger.debug("prompt to %s:\n%s\n\n%s", backend.model, request.system, request.user)
+    start = time.perf_counter()
+    try:
+        reply = backend.ask(request)
+    except BackendError as error:
+        counter.add_failure(error)
+        raise
+    seconds = reply.usage.seconds or time.perf_counter() - start
+    counter.add(replace(reply.usage, seconds=seconds))
+    logger.debug("reply of %s: %s", reply.model, _shortened(reply.text))
+    return reply
+
+
+def _shortened(text: str) -> str:
+    rest = len(text) - _SHOWN_CHARACTERS
+    return text if rest <= 0 else f"{text[:_SHOWN_CHARACTERS]}… ({rest} more characters)"
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Every outermost JSON object in the text, in order."""
+    decoder = json.JSONDecoder(strict=False)
+    at = text.find("{")
+    while at != -1:
+        try:
+            value, at = decoder.raw_decode(text, at)
+            yield value
+        except (json.JSONDecodeError, RecursionError):
+            # Only what follows the brace is mended: prose before it may hold a lone quotation mark.
+            try:
+                yield decoder.raw_decode(without_trailing_commas(text[at:]))[0]
+            except (json.JSONDecodeError, RecursionError):
+                pass
+            at += 1
+        at = text.find("{", at)
+
+
+def without_trailing_commas(text: str) -> str:
+    """The text without commas that stand before a closing bracket, those inside strings kept."""
+    return re.sub(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', lambda match: match.group(1) or "", text, flags=re.DOTALL)
+
+
+def _known(candidate: Any, model: type[BaseModel]) -> Any:
+    """The candidate without keys the model does not have: models add keys nobody asked for."""
+    if not isinstance(candidate, dict):
+        return candidate
+    nested = {name: field.annotation for name, field in model.model_fields.items()}
+    return {
+        key: _known(value, nested[key]) if _is_model(nested[key]) else value
+        for key, value in candidate.items()
+        if key in nested
+    }
+
+
+def _is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _say(detail: Any) -> str:
+    where = ".".join(str(part) for part in detail["loc"])
+    return f"{where}: {detail['msg']}" if where else str(detail["msg"])
