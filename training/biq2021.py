@@ -18,10 +18,11 @@ class Photograph:
 
 def read_photographs(data: Path) -> list[Photograph]:
     """All rated photographs, training ones first, in the order of the authors' lists."""
+    # One file's suffix is in capitals while the list writes it small.
+    actual = {path.name.lower(): path.name for path in (data / "Images").iterdir()}
     rated = []
     for split in ("Train", "Test"):
         with (data / f"{split} (Images and MOS).csv").open(newline="", encoding="utf-8-sig") as lines:
-            for row in csv.DictReader(lines):
-                if row["Image Name"]:
-                    rated.append(Photograph(row["Image Name"], float(row["MOS"]), split.lower()))
+            rows = [row for row in csv.DictReader(lines) if row["Image Name"]]
+        rated += [Photograph(actual[row["Image Name"].lower()], float(row["MOS"]), split.lower()) for row in rows]
     return rated

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from training.biq2021 import read_photographs
+from training.pictures import halve, read_pixels, resize
 from training.trunk import open_start_network
 
 CACHE = Path("/work/data/cache")
@@ -33,30 +34,9 @@ def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
         array.flush()
 
 
-def read_pixels(path: Path) -> npt.NDArray[np.uint8]:
-    """The picture as RGB."""
-    from PIL import Image
-
-    return np.asarray(Image.open(path).convert("RGB"))
-
-
 def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """The picture at 512 × 512; eleven of BIQ2021's photographs are smaller than the rest."""
-    import cv2
-
-    if pixels.shape[:2] == (512, 512):
-        return pixels
-    return np.asarray(cv2.resize(pixels, (512, 512), interpolation=cv2.INTER_CUBIC), np.uint8)
-
-
-def halve(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The picture at half its width and height, averaged by area."""
-    import cv2
-
-    height, width = pixels.shape[:2]
-    return np.asarray(
-        cv2.resize(pixels, (max(32, width // 2), max(32, height // 2)), interpolation=cv2.INTER_AREA), np.uint8
-    )
+    return pixels if pixels.shape[:2] == (512, 512) else resize(pixels, 512, 512)
 
 
 def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:

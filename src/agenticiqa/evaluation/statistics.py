@@ -1,0 +1,188 @@
+"""How well predicted quality agrees with people, and how sure that figure is.
+
+Rank correlations are taken as they are; PLCC and RMSE after the usual five-parameter logistic
+β1·(1/2 − 1/(1 + exp(β2(x − β3)))) + β4·x + β5, whose convergence is part of the result.
+Intervals are percentile bootstraps with a seed. Pictures of one reference or one burst are not
+independent: give their common name as `clusters`, and whole clusters are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+Statistic = Callable[[Values, Values], float]
+Numbers = Sequence[float] | npt.NDArray[Any]
+Clusters = Sequence[Any] | npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """The fitted curve and whether the fit converged."""
+
+    parameters: tuple[float, float, float, float, float]
+    converged: bool
+    message: str
+
+    def __call__(self, predicted: Numbers) -> Values:
+        return _logistic(_values(predicted), np.array(self.parameters))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The four figures of a score against mean opinions."""
+
+    srcc: float
+    krcc: float
+    plcc: float
+    rmse: float
+    fit: LogisticFit
+    count: int
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A statistic with its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How much one score's statistic exceeds another's on the same pictures; `p_value` is two-sided."""
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+    repetitions: int
+
+
+def srcc(predicted: Numbers, observed: Numbers) -> float:
+    """Spearman's rank correlation, ties sharing their mean rank."""
+    return plcc(_ranks(_values(predicted)), _ranks(_values(observed)))
+
+
+def krcc(predicted: Numbers, observed: Numbers) -> float:
+    """Kendall's tau-b."""
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(_values(predicted), _values(observed)).statistic)
+
+
+def plcc(predicted: Numbers, observed: Numbers) -> float:
+    """Pearson's correlation of the values as given; NaN where one of them is constant."""
+    first, second = (v - v.mean() for v in (_values(predicted), _values(observed)))
+    size = float(np.sqrt((first @ first) * (second @ second)))
+    return float(first @ second) / size if size > 0 else float("nan")
+
+
+def rmse(predicted: Numbers, observed: Numbers) -> float:
+    """Root of the mean squared difference."""
+    return float(np.sqrt(np.mean((_values(predicted) - _values(observed)) ** 2)))
+
+
+def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
+    """The five-parameter curve from predicted to observed, by least squares from the straight line."""
+    from scipy.optimize import least_squares
+
+    x, y = _values(predicted), _values(observed)
+    centre, spread = x.mean(), x.std() or 1.0
+    height = np.ptp(y) * (1 if plcc(x, y) >= 0 else -1)
+    start = np.array([height, 1.0, 0.0, 0.0, y.mean()])
+    scaled = (x - centre) / spread
+    found = least_squares(lambda b: _logistic(scaled, b) - y, start, method="lm", max_nfev=2_000)
+    return LogisticFit(_unscaled(found.x, centre, spread), bool(found.success), str(found.message))
+
+
+def agreement(predicted: Numbers, observed: Numbers) -> Agreement:
+    """All four figures, PLCC and RMSE after the logistic fit."""
+    fit = fit_logistic(predicted, observed)
+    fitted = fit(predicted)
+    return Agreement(
+        srcc(predicted, observed), krcc(predicted, observed), plcc(fitted, observed), rmse(fitted, observed),
+        fit, len(_values(observed)),
+    )  # fmt: skip
+
+
+def bootstrap(
+    statistic: Statistic,
+    predicted: Numbers,
+    observed: Numbers,
+    *,
+    clusters: Clusters | None = None,
+    repetitions: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The statistic and its percentile interval over resampled clusters."""
+    x, y = _values(predicted), _values(observed)
+    drawn = [statistic(x[rows], y[rows]) for rows in _resamples(len(y), clusters, repetitions, seed)]
+    low, high = _percentiles(drawn, level)
+    return Interval(statistic(x, y), low, high, repetitions)
+
+
+def paired_bootstrap(
+    statistic: Statistic,
+    first: Numbers,
+    second: Numbers,
+    observed: Numbers,
+    *,
+    clusters: Clusters | None = None,
+    repetitions: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Difference:
+    """The first score's statistic minus the second's, both taken on the same resamples."""
+    a, b, y = _values(first), _values(second), _values(observed)
+    rows_drawn = _resamples(len(y), clusters, repetitions, seed)
+    drawn = np.array([statistic(a[rows], y[rows]) - statistic(b[rows], y[rows]) for rows in rows_drawn])
+    low, high = _percentiles(drawn, level)
+    # Half of a tie counts for each side, so that two equal scores have p = 1.
+    below = (np.sum(drawn < 0) + 0.5 * np.sum(drawn == 0) + 0.5) / (repetitions + 1)
+    p_value = float(min(1.0, 2 * min(below, 1 - below)))
+    return Difference(statistic(a, y) - statistic(b, y), low, high, p_value, repetitions)
+
+
+def _values(numbers: Numbers) -> Values:
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _ranks(values: Values) -> Values:
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    return np.asarray((last - (sizes - 1) / 2)[group], np.float64)
+
+
+def _logistic(x: Values, b: Values) -> Values:
+    # 1/2 − 1/(1+exp(z)) is half of tanh(z/2), which cannot overflow.
+    return np.asarray(b[0] * 0.5 * np.tanh(b[1] * (x - b[2]) / 2) + b[3] * x + b[4])
+
+
+def _unscaled(b: Values, centre: float, spread: float) -> tuple[float, float, float, float, float]:
+    slope = b[3] / spread
+    return float(b[0]), float(b[1] / spread), float(b[2] * spread + centre), float(slope), float(b[4] - slope * centre)
+
+
+def _resamples(count: int, clusters: Clusters | None, repetitions: int, seed: int) -> list[npt.NDArray[np.intp]]:
+    random = np.random.default_rng(seed)
+    if clusters is None:
+        return [random.integers(0, count, count) for _ in range(repetitions)]
+    _, group = np.unique(np.asarray(clusters), return_inverse=True)
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+    draws = random.integers(0, len(members), (repetitions, len(members)))
+    return [np.concatenate([members[chosen] for chosen in draw]) for draw in draws]
+
+
+def _percentiles(drawn: Sequence[float] | Values, level: float) -> tuple[float, float]:
+    tail = (1 - level) / 2
+    low, high = np.nanquantile(np.asarray(drawn), [tail, 1 - tail])
+    return float(low), float(high)

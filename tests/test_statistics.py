@@ -1,0 +1,129 @@
+"""Agreement with people: against SciPy, against values worked out by hand, and by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from agenticiqa.evaluation.statistics import (
+    agreement,
+    bootstrap,
+    fit_logistic,
+    krcc,
+    paired_bootstrap,
+    plcc,
+    rmse,
+    srcc,
+)
+
+scores = st.lists(st.tuples(st.integers(-20, 20), st.integers(-20, 20)), min_size=3, max_size=40)
+
+
+@given(scores)
+def test_correlations_equal_scipys_with_and_without_ties(pairs: list[tuple[int, int]]) -> None:
+    first, second = np.array(pairs, dtype=float).T
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        assert np.isnan(srcc(first, second))
+        return
+
+    assert srcc(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-9)
+    assert plcc(first, second) == pytest.approx(stats.pearsonr(first, second).statistic, abs=1e-9)
+
+
+def test_spearman_of_one_swap_is_worked_by_hand() -> None:
+    # 1 − 6·Σd²/(n(n²−1)) with d = (0, 1, −1, 0): 1 − 12/60
+    assert srcc([1, 2, 3, 4], [10, 30, 20, 40]) == pytest.approx(0.8)
+
+
+def test_kendall_of_one_swap_is_worked_by_hand() -> None:
+    # five concordant pairs, one discordant: (5 − 1)/6
+    assert krcc([1, 2, 3, 4], [10, 30, 20, 40]) == pytest.approx(2 / 3)
+
+
+def test_kendall_with_a_tie_is_tau_b_worked_by_hand() -> None:
+    # pairs: two concordant, one tied in the first: 2/√((3−1)·3)
+    assert krcc([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / np.sqrt(6))
+
+
+def test_rmse_is_worked_by_hand() -> None:
+    assert rmse([1, 2, 3], [1, 4, 7]) == pytest.approx(np.sqrt(20 / 3))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_logistic_fit_finds_the_curve_that_made_the_data(sign: int) -> None:
+    x = np.linspace(20, 80, 200)
+    y = sign * 3.0 * (0.5 - 1 / (1 + np.exp(0.2 * (x - 45)))) + 0.01 * x + 2
+
+    fit = fit_logistic(x, y)
+
+    assert fit.converged
+    assert fit.message
+    assert rmse(fit(x), y) < 1e-6
+
+
+def test_agreement_after_the_fit_forgives_a_monotone_bend_but_ranks_are_untouched() -> None:
+    random = np.random.default_rng(1)
+    observed = random.uniform(1, 5, 300)
+    predicted = 1 / (1 + np.exp(-3 * (observed - 3)))
+
+    found = agreement(predicted, observed)
+
+    assert found.srcc == pytest.approx(1)
+    assert found.krcc == pytest.approx(1)
+    assert found.plcc > plcc(predicted, observed)
+    assert found.count == 300
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_claims() -> None:
+    correlation, covered = 0.8, 0
+    truth = 6 / np.pi * np.arcsin(correlation / 2)  # Spearman's value for a bivariate normal
+    for repetition in range(200):
+        random = np.random.default_rng(repetition)
+        sample = random.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], 150)
+        found = bootstrap(srcc, sample[:, 0], sample[:, 1], repetitions=300, seed=repetition)
+        covered += found.low <= truth <= found.high
+
+    assert 0.90 <= covered / 200 <= 0.99
+
+
+def test_a_seed_fixes_the_interval() -> None:
+    random = np.random.default_rng(0)
+    x = random.normal(size=60)
+    y = x + random.normal(size=60)
+
+    first, second, other = (bootstrap(srcc, x, y, seed=seed, repetitions=200) for seed in (1, 1, 2))
+
+    assert first == second
+    assert first != other
+
+
+def test_copies_of_a_picture_do_not_narrow_a_clustered_interval() -> None:
+    random = np.random.default_rng(3)
+    x = random.normal(size=80)
+    y = x + random.normal(size=80)
+    names = np.repeat(np.arange(80), 10)
+
+    single = bootstrap(srcc, x, y, repetitions=400)
+    naive = bootstrap(srcc, np.repeat(x, 10), np.repeat(y, 10), repetitions=400)
+    clustered = bootstrap(srcc, np.repeat(x, 10), np.repeat(y, 10), clusters=names, repetitions=400)
+
+    width = single.high - single.low
+    assert naive.high - naive.low < 0.5 * width
+    assert clustered.high - clustered.low == pytest.approx(width, rel=0.2)
+
+
+def test_a_better_score_is_found_better_and_equal_scores_are_not_told_apart() -> None:
+    random = np.random.default_rng(4)
+    truth = random.normal(size=200)
+    good, poor = truth + 0.3 * random.normal(size=200), truth + 2 * random.normal(size=200)
+
+    better = paired_bootstrap(srcc, good, poor, truth, repetitions=300)
+    equal = paired_bootstrap(srcc, good, good, truth, repetitions=300)
+
+    assert better.low > 0
+    assert better.p_value < 0.02
+    assert equal.value == equal.low == equal.high == 0
+    assert equal.p_value == 1
