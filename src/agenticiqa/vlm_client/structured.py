@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeGuard, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,6 +22,7 @@ logger = logging.getLogger("agenticiqa.vlm_client.structured")
 STRICTER = "Return ONLY valid JSON"
 STRICTER_FOR_PLANS = "return valid JSON only"
 _SHOWN_CHARACTERS = 500
+_BRACES_TRIED = 64
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -122,22 +123,28 @@ def _shortened(text: str) -> str:
     return text if rest <= 0 else f"{text[:_SHOWN_CHARACTERS]}… ({rest} more characters)"
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every outermost JSON object in the text, in order."""
-    decoder = json.JSONDecoder(strict=False)
+def _objects(text: str) -> Iterator[Any]:
+    """The outermost JSON objects in the text, in order."""
     at = text.find("{")
-    while at != -1:
-        try:
-            value, at = decoder.raw_decode(text, at)
+    for _ in range(_BRACES_TRIED):
+        if at == -1:
+            return
+        value, length = _decode(text[at:])
+        if length:
             yield value
+        at = text.find("{", at + max(length, 1))
+
+
+def _decode(text: str) -> tuple[Any, int]:
+    """The object at the start of the text and its length, 0 if there is none."""
+    decoder = json.JSONDecoder(strict=False)
+    for mended in (text, without_trailing_commas(text)):
+        try:
+            value, end = decoder.raw_decode(mended)
+            return value, end
         except (json.JSONDecodeError, RecursionError):
-            # Only what follows the brace is mended: prose before it may hold a lone quotation mark.
-            try:
-                yield decoder.raw_decode(without_trailing_commas(text[at:]))[0]
-            except (json.JSONDecodeError, RecursionError):
-                pass
-            at += 1
-        at = text.find("{", at)
+            continue
+    return None, 0
 
 
 def without_trailing_commas(text: str) -> str:
@@ -149,16 +156,12 @@ def _known(candidate: Any, model: type[BaseModel]) -> Any:
     """The candidate without keys the model does not have: models add keys nobody asked for."""
     if not isinstance(candidate, dict):
         return candidate
-    nested = {name: field.annotation for name, field in model.model_fields.items()}
-    return {
-        key: _known(value, nested[key]) if _is_model(nested[key]) else value
-        for key, value in candidate.items()
-        if key in nested
-    }
-
-
-def _is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    known = {}
+    for name, field in model.model_fields.items():
+        if name in candidate:
+            kind, value = field.annotation, candidate[name]
+            known[name] = _known(value, kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else value
+    return known
 
 
 def _say(detail: Any) -> str:

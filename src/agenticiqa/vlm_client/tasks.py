@@ -1,4 +1,7 @@
-"""What each task is asked with, as data. Never a file name, a ground truth or an opinion score."""
+"""What each task is asked with, as data. Never a file name, a ground truth or an opinion score.
+
+Distortions may be the seven categories or "Overall"; `perceptual_weights` has the level letters as keys.
+"""
 
 from __future__ import annotations
 
@@ -90,3 +93,18 @@ class LocateInputs(Inputs):
 
 
 TaskInputs = PlanInputs | DetectInputs | AnalyzeInputs | SelectToolsInputs | AnswerInputs | ScoreInputs | LocateInputs
+
+_TASKS: dict[type[Inputs], Task] = {
+    PlanInputs: "plan",
+    DetectInputs: "detect",
+    AnalyzeInputs: "analyze",
+    SelectToolsInputs: "select_tools",
+    AnswerInputs: "answer",
+    ScoreInputs: "score",
+    LocateInputs: "locate",
+}
+
+
+def task_of(inputs: TaskInputs) -> Task:
+    """The task these inputs belong to."""
+    return _TASKS[type(inputs)]
