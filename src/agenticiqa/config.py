@@ -82,6 +82,9 @@ class PipelineSettings(Section):
     fusion: Literal["calibrated", "paper"] = "calibrated"
     terms: Literal["research", "commercial"] = "research"
     offline: bool = False
+    tools_overlay: str | None = Field(default=None, description="the user's own tools and calibrations")
+    weights_directory: str | None = Field(default=None, description="weights of pyiqa's metrics; default: torch's own")
+    device: str = Field(default="cpu", description="where pyiqa's metrics run: cpu, cuda, cuda:1 …")
     cache: CacheSettings = CacheSettings()
     logging: LoggingSettings = LoggingSettings()
     limits: LimitSettings = LimitSettings()
@@ -114,6 +117,14 @@ class Settings(Section):
     def cache_directory(self) -> Path:
         """Where caches live: the configured folder or the user's cache folder."""
         return Path(self.pipeline.cache.directory or default_cache_directory()).expanduser()
+
+    def tools_overlay_path(self) -> Path:
+        """The file with the user's own tools and calibrations; it need not exist."""
+        return Path(self.pipeline.tools_overlay or default_tools_overlay()).expanduser()
+
+    def weights_directory(self) -> Path:
+        """Where the weights of pyiqa's metrics are looked for."""
+        return Path(self.pipeline.weights_directory or default_weights_directory()).expanduser()
 
 
 def load_settings(
@@ -206,6 +217,18 @@ def default_cache_directory() -> Path:
     """The user's cache folder for this program."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "agenticiqa"
+
+
+def default_tools_overlay() -> Path:
+    """The user's own tools and calibrations, in the user's configuration folder."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "agenticiqa" / "tools.yaml"
+
+
+def default_weights_directory() -> Path:
+    """Where pyiqa keeps its weights."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("TORCH_HOME") or Path(cache) / "torch") / "hub" / "pyiqa"
 
 
 def _interpolate(value: Any, key: str, path: Path, variables: Mapping[str, str]) -> Any:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agenticiqa.state import DistortionCategory
+
+if TYPE_CHECKING:
+    from agenticiqa.tools.calibration import Calibration
 
 Pixels = NDArray[np.uint8]
 """An upright image, height × width × 3, sRGB."""
@@ -33,7 +36,12 @@ class ToolCard(BaseModel):
     variant: str = Field(description="colour space, down-sampling, border: what must match to compare numbers")
     unit: str = ""
     min_side: int = Field(default=16, ge=1)
-    max_pixels: int = Field(default=40_000_000, ge=1)
+    max_pixels: int = Field(default=16_000_000, ge=1, description="pixel budget; above it `oversize` applies")
+    oversize: Literal["tile", "shrink"] = Field(
+        default="tile",
+        description="tile: mean over equal tiles, by area; shrink: area averaging, for tools that work at viewing size",
+    )
+    weights: tuple[str, ...] = Field(default=(), description="files the tool needs in the weights folder")
     derived_from: tuple[str, ...] = Field(default=(), description="tools whose evidence is already inside this one")
     research_only: bool = False
     version: str = "1"
@@ -50,6 +58,8 @@ class Tool(ABC):
     """A measurement with its card."""
 
     card: ToolCard
+    calibration: Calibration | None = None
+    """The tool's own curve, used where neither the package nor the user has one."""
 
     @abstractmethod
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:

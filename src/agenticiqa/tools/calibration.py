@@ -1,0 +1,136 @@
+"""From a tool's raw value to the common 1–5 scale: strictly monotone curves, one per tool and per known distortion."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import resources
+from itertools import pairwise
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from agenticiqa.errors import CalibrationError
+
+LOWEST, HIGHEST = 1.0, 5.0
+# Whatever the detector says, the distortion may be of a kind nobody fitted a curve for.
+OTHER_SHARE = 0.05
+Terms = Literal["research", "commercial"]
+
+
+class Curve(BaseModel):
+    """A strictly monotone function from raw values to 1–5: PCHIP through knots, exponential tails beyond them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    knots: tuple[tuple[float, float], ...] = Field(min_length=2, description="raw value, score; raw ascending")
+    spread: float = Field(ge=0.0, description="standard deviation of the residuals, in points of the 1–5 scale")
+    points: int = Field(default=0, ge=0)
+    references: int = Field(default=0, ge=0)
+    srcc: float | None = Field(default=None, ge=-1.0, le=1.0, description="of the fitted scores on their data")
+
+    @field_validator("knots")
+    @classmethod
+    def _strictly_monotone(cls, knots: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+        if any(later[0] <= earlier[0] for earlier, later in pairwise(knots)):
+            raise ValueError("raw values of the knots must ascend")
+        steps = [later[1] - earlier[1] for earlier, later in pairwise(knots)]
+        if not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+            raise ValueError("scores of the knots must be strictly monotone")
+        if any(not LOWEST <= score <= HIGHEST for _, score in knots):
+            raise ValueError("scores of the knots must lie in 1–5")
+        return knots
+
+    @property
+    def increasing(self) -> bool:
+        """Whether higher raw values are better."""
+        return self.knots[0][1] < self.knots[-1][1]
+
+    def score(self, raw: float) -> float:
+        """The raw value on the 1–5 scale."""
+        (first, at_first), (last, at_last) = self.knots[0], self.knots[-1]
+        if raw < first:
+            return _tail(at_first, self._slope(0, 1), raw - first)
+        if raw > last:
+            return _tail(at_last, self._slope(-2, -1), raw - last)
+        return min(max(float(self._inside(raw)), LOWEST), HIGHEST)
+
+    @cached_property
+    def _inside(self) -> Any:
+        from scipy.interpolate import PchipInterpolator
+
+        return PchipInterpolator(*zip(*self.knots, strict=True))
+
+    def _slope(self, left: int, right: int) -> float:
+        (x0, y0), (x1, y1) = self.knots[left], self.knots[right]
+        return (y1 - y0) / (x1 - x0)
+
+
+class Calibration(BaseModel):
+    """How to read one tool: its overall curve, and one per kind of distortion the data could support."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["ratings", "ladder", "own"]
+    data: str = Field(description="what the curves were fitted on")
+    research_only: bool = False
+    overall: Curve
+    kinds: dict[str, Curve] = Field(default_factory=dict)
+
+    def score(self, raw: float, kinds: Mapping[str, float] | None = None) -> tuple[float, float]:
+        """Score and spread, each curve weighted by the probability that the distortion is of its kind."""
+        weighted = [(weight, self.kinds.get(kind, self.overall)) for kind, weight in self._weights(kinds or {}).items()]
+        scores = [(weight, curve.score(raw), curve.spread) for weight, curve in weighted]
+        mean = sum(weight * score for weight, score, _ in scores)
+        variance = sum(weight * (spread**2 + (score - mean) ** 2) for weight, score, spread in scores)
+        return min(max(mean, LOWEST), HIGHEST), math.sqrt(variance)
+
+    def _weights(self, kinds: Mapping[str, float]) -> dict[str, float]:
+        """Weights that sum to 1; what has no curve of its own counts as "other", which is never below 5 %."""
+        if any(not math.isfinite(share) or share < 0 for share in kinds.values()):
+            raise CalibrationError(f"probabilities of distortion kinds must be finite and not negative: {dict(kinds)}")
+        known = {kind: share for kind, share in kinds.items() if kind in self.kinds and share > 0}
+        total = max(1.0, sum(kinds.values()))
+        other = max(OTHER_SHARE, 1.0 - sum(known.values()) / total)
+        scale = (1.0 - other) / sum(known.values()) if known else 0.0
+        return {**{kind: share * scale for kind, share in known.items()}, "other": other}
+
+
+def same_scale(data: str, spread: float, srcc: float | None = None) -> Calibration:
+    """The calibration of a tool that already speaks on the 1–5 scale."""
+    knots = ((LOWEST, LOWEST), (HIGHEST, HIGHEST))
+    return Calibration(method="own", data=data, overall=Curve(knots=knots, spread=spread, srcc=srcc))
+
+
+def packaged_calibrations(terms: Terms = "research") -> dict[str, Calibration]:
+    """The curves that ship with the package, by tool; under commercial terms only those free of research data."""
+    text = resources.files("agenticiqa.tools").joinpath("calibrations.json").read_text(encoding="utf-8")
+    loaded = parse_calibrations(json.loads(text), "the packaged calibrations")
+    return {name: curve for name, curve in loaded.items() if terms == "research" or not curve.research_only}
+
+
+def parse_calibrations(content: Any, origin: str) -> dict[str, Calibration]:
+    """Validated calibrations, or a CalibrationError that names the culprit."""
+    if not isinstance(content, dict):
+        raise CalibrationError(f"{origin}: must map tool names to calibrations; correct the file")
+    parsed = {}
+    for name, entry in content.items():
+        try:
+            parsed[str(name)] = Calibration.model_validate(entry)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in (name, *problem["loc"]))
+            raise CalibrationError(f"{origin}: {where}: {problem['msg']}; correct it or fit it again") from error
+    return parsed
+
+
+def _tail(score: float, slope: float, beyond: float) -> float:
+    """An exponential approach to the end of the scale that leaves a knot with its slope."""
+    rise = slope * beyond
+    room = HIGHEST - score if rise > 0 else score - LOWEST
+    if room <= 0:
+        return score
+    step = room * -math.expm1(-abs(rise) / room)
+    return score + math.copysign(step, rise)

@@ -1,0 +1,91 @@
+"""The catalogue: every tool we know of, as data, with the user's own entries laid over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from agenticiqa.errors import SettingsError
+from agenticiqa.tools.calibration import Calibration, parse_calibrations
+from agenticiqa.tools.tool import ToolCard
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What a user adds: cards of tools, and calibrations that win over the packaged ones."""
+
+    cards: dict[str, ToolCard] = field(default_factory=dict)
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+
+
+def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
+    """All cards by name: the packaged ones, then the overlay's, which replace those of the same name."""
+    text = resources.files("agenticiqa.tools").joinpath("catalogue.yaml").read_text(encoding="utf-8")
+    cards = parse_cards(yaml.safe_load(text)["tools"], "the packaged catalogue")
+    return {**cards, **{card.name: card for card in overlay}}
+
+
+def read_overlay(path: Path) -> Overlay:
+    """The user's overlay file, empty when there is none; a SettingsError names file, entry and remedy."""
+    content = _read_mapping(path)
+    unknown = ", ".join(sorted(set(content) - {"tools", "calibrations"}))
+    if unknown:
+        raise SettingsError(f"{path}: unknown section {unknown}; an overlay has `tools` and `calibrations`")
+    return Overlay(
+        parse_cards(content.get("tools") or {}, str(path)),
+        parse_calibrations(content.get("calibrations") or {}, str(path)),
+    )
+
+
+def store_calibration(path: Path, tool: str, calibration: Calibration) -> None:
+    """Writes the tool's calibration into the overlay file and leaves the rest of its content as it was."""
+    content = _read_mapping(path)
+    content["calibrations"] = {
+        **(content.get("calibrations") or {}),
+        tool: calibration.model_dump(mode="json", exclude_defaults=True),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    # Replaced in one step, so that a reader never sees half a file.
+    fresh.replace(path)
+
+
+def parse_cards(content: Any, origin: str) -> dict[str, ToolCard]:
+    """Validated cards by name."""
+    if not isinstance(content, dict):
+        raise SettingsError(f"{origin}: `tools` must map names to entries; correct the file")
+    return {str(name): _parse_card(str(name), entry, origin) for name, entry in content.items()}
+
+
+def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:
+    if not isinstance(entry, dict):
+        raise SettingsError(f"{origin}: tools.{name}: must be an entry with fields; correct the file")
+    try:
+        return ToolCard.model_validate({"name": name, **entry})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in ("tools", name, *problem["loc"]))
+        raise SettingsError(f"{origin}: {where}: {problem['msg']}; correct the entry") from error
+
+
+def _read_mapping(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not valid YAML: {error}; correct the file") from error
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise SettingsError(f"{path}: must hold the sections `tools` and `calibrations`; correct the file")
+    return content

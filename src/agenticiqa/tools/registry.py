@@ -1,0 +1,232 @@
+"""The tools at hand: found by name or purpose, run with cache and calibration, replaced when they fail."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from agenticiqa.cache import Cache, cache_key
+from agenticiqa.errors import AgenticIQAError, ToolUnavailableError, UnknownToolError
+from agenticiqa.images import LoadedImage
+from agenticiqa.state import GLOBAL, OVERALL, Region, ToolExecutionLog
+from agenticiqa.tools.calibration import HIGHEST, Calibration
+from agenticiqa.tools.execution import Align, Prepared, ToolLimits, measure, out_of_range, prepare
+from agenticiqa.tools.results import ResultStore
+from agenticiqa.tools.tool import Measurement, Tool, ToolCard
+
+logger = logging.getLogger("agenticiqa.tools")
+
+_COST_ORDER = {"cheap": 0, "medium": 1, "heavy": 2}
+# Tools whose rank correlations differ by less are equals, and then the cheaper one goes first.
+_EQUAL_SRCC = 0.05
+_UNKNOWN_SRCC = 0.5
+
+
+class ToolRegistry:
+    """Tools by name, with the calibrations, cache and limits they run under."""
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        calibrations: Mapping[str, Calibration] | None = None,
+        cache: Cache | None = None,
+        limits: ToolLimits | None = None,
+        find: Callable[[str], Tool | None] | None = None,
+    ) -> None:
+        """`find` may supply a tool that is not listed, for example any of pyiqa's metrics by name."""
+        self._tools = {tool.name: tool for tool in tools}
+        self._calibrations = dict(calibrations or {})
+        self._limits = limits or ToolLimits()
+        self._results = ResultStore(cache)
+        self._find = find
+        self._lock = threading.Lock()
+
+    def get(self, name: str) -> Tool:
+        """The tool of this name; upper and lower case do not matter."""
+        found = self._tools.get(name) or self._look_up(name)
+        if found is None:
+            close = ", ".join(self._closest(name)) or "see `agenticiqa tools`"
+            raise UnknownToolError(f"no IQA tool named {name!r}; did you mean: {close}")
+        return found
+
+    def names(self) -> list[str]:
+        """All names, available or not, in the catalogue's order."""
+        return list(self._tools)
+
+    def card(self, name: str) -> ToolCard:
+        """What the catalogue says of this tool."""
+        return self.get(name).card
+
+    def available(self, name: str) -> str | None:
+        """Why the tool cannot run here, with the remedy; None when it can."""
+        return self.get(name).unavailable()
+
+    def calibration(self, name: str) -> Calibration | None:
+        """The tool's curves, if it has any."""
+        tool = self.get(name)
+        return self._calibrations.get(tool.name) or tool.calibration
+
+    def votes(self, name: str) -> bool:
+        """Whether the tool's score may enter the fusion: calibrated, and a judgement rather than an attribute."""
+        return self.card(name).role != "attribute" and self.calibration(name) is not None
+
+    def suitable(self, category: str, has_reference: bool) -> list[ToolCard]:
+        """Cards of available voting tools for a distortion category or "Overall", best first.
+
+        With a reference, full-reference tools come before the others; among equals the cheaper one is first.
+        """
+        cards = [
+            tool.card
+            for tool in list(self._tools.values())
+            if (has_reference or tool.card.reference == "NR") and self.votes(tool.name) and tool.unavailable() is None
+        ]
+        return sorted(cards, key=lambda card: self._rank(card, category))
+
+    def execute(
+        self,
+        name: str,
+        test: LoadedImage,
+        reference: LoadedImage | None = None,
+        region: Region | None = None,
+        kinds: Mapping[str, float] | None = None,
+        align: Align | None = None,
+    ) -> Measurement:
+        """What the tool says of this image; `kinds` are probabilities of categories or kinds of distortion.
+
+        Raises UnknownToolError, ToolUnavailableError, ToolTimeoutError, ToolError or an ImageError.
+        """
+        started = time.perf_counter()
+        tool = self.get(name)
+        reason = tool.unavailable()
+        if reason is not None:
+            raise ToolUnavailableError(f"{tool.name} is not available: {reason}")
+        prepared = prepare(tool.card, test, reference, region, align)
+        key = _key(tool, test, reference, region, align)
+        result = self._results.recall(key)
+        if result is None:
+            result = measure(tool, prepared, self._limits)
+            self._results.store(key, result)
+        return self._read(tool, prepared, *result, kinds, time.perf_counter() - started)
+
+    def execute_with_fallback(
+        self,
+        name: str,
+        test: LoadedImage,
+        reference: LoadedImage | None = None,
+        region: Region | None = None,
+        kinds: Mapping[str, float] | None = None,
+        align: Align | None = None,
+        *,
+        object_name: str = GLOBAL,
+        distortion: str = OVERALL,
+        substitute: bool = True,
+    ) -> list[ToolExecutionLog]:
+        """One log per attempt, the outcome last; a tool or image that fails is a log with `error`, not an exception.
+
+        A failing tool is replaced by the cheapest suitable one that runs, marked `fallback=True`; when none is left
+        the last log has an error, no score, and a note that says so. A tool the query names must not be replaced:
+        pass `substitute=False`.
+        """
+        logs: list[ToolExecutionLog] = []
+        for candidate in self._attempts(name, distortion, test, reference, align, substitute):
+            started = time.perf_counter()
+            fields = {"object_name": object_name, "distortion": distortion, "fallback": candidate != name}
+            try:
+                said = self.execute(candidate, test, reference, region, kinds, align)
+            except AgenticIQAError as error:
+                logger.warning("%s on %s: %s", candidate, object_name, error)
+                seconds = time.perf_counter() - started
+                logs.append(ToolExecutionLog(tool_name=candidate, execution_time=seconds, error=str(error), **fields))
+                continue
+            logs.append(_log(said, fields))
+            return logs
+        if substitute:
+            logs[-1].notes.append("no suitable tool is left to replace it")
+        return logs
+
+    def _look_up(self, name: str) -> Tool | None:
+        with self._lock:
+            folded = name.casefold()
+            found = next((tool for known, tool in self._tools.items() if known.casefold() == folded), None)
+            if found is None and self._find is not None:
+                found = self._find(name)
+                if found is not None:
+                    self._tools[found.name] = found
+            return found
+
+    def _closest(self, name: str) -> list[str]:
+        by_folded = {known.casefold(): known for known in self._tools}
+        return [by_folded[match] for match in difflib.get_close_matches(name.casefold(), by_folded, cutoff=0.5)]
+
+    def _rank(self, card: ToolCard, category: str) -> tuple[bool, float, int, str]:
+        calibration = self.calibration(card.name)
+        srcc = None
+        if calibration is not None:
+            srcc = calibration.kinds.get(category, calibration.overall).srcc
+        merit = abs(srcc if srcc is not None else _UNKNOWN_SRCC)
+        if category in card.strengths:
+            merit += _EQUAL_SRCC
+        return card.reference == "NR", -round(merit / _EQUAL_SRCC), _COST_ORDER[card.cost], card.name
+
+    def _read(
+        self,
+        tool: Tool,
+        prepared: Prepared,
+        raw: float,
+        notes: tuple[str, ...],
+        kinds: Mapping[str, float] | None,
+        seconds: float,
+    ) -> Measurement:
+        calibration = self.calibration(tool.name)
+        warning = out_of_range(tool.card, raw)
+        if warning or calibration is None or not self.votes(tool.name):
+            extra = (warning,) if warning else ()
+            return Measurement(tool.name, raw, None, None, seconds, notes + extra)
+        if prepared.identical:
+            return Measurement(tool.name, raw, HIGHEST, 0.0, seconds, (*notes, "test and reference are identical"))
+        score, spread = calibration.score(raw, kinds)
+        return Measurement(tool.name, raw, score, spread, seconds, notes)
+
+    def _attempts(
+        self,
+        name: str,
+        distortion: str,
+        test: LoadedImage,
+        reference: LoadedImage | None,
+        align: Align | None,
+        substitute: bool,
+    ) -> Iterable[str]:
+        yield name
+        if not substitute:
+            return
+        # No full-reference tool can compare images of different size: do not try them all.
+        comparable = reference is not None and (reference.size == test.size or align is not None)
+        cards = self.suitable(distortion, comparable)
+        for card in sorted(cards, key=lambda card: (card.reference == "NR", _COST_ORDER[card.cost])):
+            if card.name != name and min(test.size) >= card.min_side:
+                yield card.name
+
+
+def _key(
+    tool: Tool, test: LoadedImage, reference: LoadedImage | None, region: Region | None, align: Align | None
+) -> str:
+    other = reference.sha256 if reference is not None and tool.card.reference == "FR" else None
+    box = (region.left, region.top, region.right, region.bottom) if region else None
+    card = tool.card
+    return cache_key(card.name, card.implementation, card.version, test.sha256, other, box, align)
+
+
+def _log(said: Measurement, fields: dict[str, object]) -> ToolExecutionLog:
+    return ToolExecutionLog.model_validate(
+        {
+            "tool_name": said.tool,
+            "raw_score": said.raw,
+            "normalized_score": said.calibrated,
+            "execution_time": said.seconds,
+            "notes": list(said.notes),
+            **fields,
+        }
+    )
