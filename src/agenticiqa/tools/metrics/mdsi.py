@@ -36,7 +36,8 @@ def mdsi(test: Image, reference: Image) -> float:
     diagonal = np.float32(math.sqrt(0.5)) * root
     real = np.where(negative, diagonal, root)
     imaginary = np.where(negative, diagonal, np.float32(0))
-    return mean(cv2.magnitude(real - np.float32(mean(real)), imaginary - np.float32(mean(imaginary)))) ** 0.25
+    deviation = cv2.magnitude(real - np.float32(mean(real)), imaginary - np.float32(mean(imaginary)))
+    return math.sqrt(math.sqrt(mean(deviation)))
 
 
 def mdsi_map(test: Image, reference: Image) -> Plane:

@@ -14,8 +14,8 @@ Image: TypeAlias = NDArray[np.uint8]
 Plane: TypeAlias = NDArray[np.float32]
 
 YIQ = np.array([[0.299, 0.587, 0.114], [0.5959, -0.2746, -0.3213], [0.2115, -0.5227, 0.3112]], np.float32)
-PREWITT = (np.array([-1, 0, 1], np.float32) / 3, np.ones(3, np.float32))
-SCHARR = (np.array([-1, 0, 1], np.float32) / 16, np.array([3, 10, 3], np.float32))
+PREWITT = np.array([[-1 / 3, 0, 1 / 3], [1, 1, 1]], np.float32)
+SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
 
 
 def require_image(image: Image, smallest_side: int = 1) -> None:
@@ -42,7 +42,7 @@ def require_pair(test: Image, reference: Image, smallest_side: int = 1) -> None:
 
 def rounded_luma(image: Image) -> Plane:
     """The Y of YIQ rounded to whole grey levels, 0–255."""
-    return cv2.cvtColor(image, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return to_float(cast(Image, cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)))
 
 
 def to_float(image: Image) -> Plane:
@@ -63,7 +63,7 @@ def change_colours(pixels: Plane, matrix: Plane) -> tuple[Plane, Plane, Plane]:
 
 def viewing_factor(image: Image) -> int:
     """How far FSIM, VSI and MDSI shrink an image so that its short side is about 256 pixels."""
-    return max(1, round(min(image.shape[:2]) / 256))
+    return max(1, round(int(min(image.shape[:2])) / 256))
 
 
 def pool(pixels: Plane, factor: int) -> Plane:
@@ -83,8 +83,8 @@ def halve(pixels: Plane) -> Plane:
     return pool(pixels, 2)
 
 
-def gradient_energy(plane: Plane, operator: tuple[Plane, Plane]) -> Plane:
-    """The squared gradient magnitude, with zeros outside the image."""
+def gradient_energy(plane: Plane, operator: Plane) -> Plane:
+    """The squared gradient magnitude under (slope, smoothing) kernels, with zeros outside the image."""
     slope, smooth = operator
     across = cv2.sepFilter2D(plane, cv2.CV_32F, slope, smooth, borderType=cv2.BORDER_CONSTANT)
     down = cv2.sepFilter2D(plane, cv2.CV_32F, smooth, slope, borderType=cv2.BORDER_CONSTANT)

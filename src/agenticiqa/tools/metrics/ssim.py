@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import cast
 
 import cv2
@@ -14,8 +13,9 @@ SMALLEST_SIDE = 11
 SMALLEST_SIDE_MULTISCALE = 161
 SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 RADIUS = 5
-C1 = (0.01 * 255) ** 2
-C2 = (0.03 * 255) ** 2
+C1 = np.float32((0.01 * 255) ** 2)
+C2 = np.float32((0.03 * 255) ** 2)
+TWO = np.float32(2)
 # Strips stay in the processor's cache, which halves the time, and bound the memory of huge images.
 STRIP_ROWS = 96
 
@@ -44,7 +44,7 @@ def ms_ssim(test: Image, reference: Image) -> float:
         factors.append(max(0.0, structure))
         planes = _half_size(planes[0]), _half_size(planes[1])
     factors[-1] = max(0.0, whole)
-    return math.prod(factor**weight for factor, weight in zip(factors, SCALE_WEIGHTS, strict=True))
+    return float(np.prod(np.power(factors, SCALE_WEIGHTS)))
 
 
 def _mean_similarities(test: Plane, reference: Plane) -> tuple[float, float]:
@@ -67,8 +67,8 @@ def _similarities(test: Plane, reference: Plane) -> tuple[Plane, Plane]:
     # SSIM needs only the sum of the two variances, so one filtering serves both.
     spread = _window(test * test + reference * reference) - squares
     shared = _window(test * reference) - products
-    structure = (2 * shared + np.float32(C2)) / (spread + np.float32(C2))
-    brightness = (2 * products + np.float32(C1)) / (squares + np.float32(C1))
+    structure = cast(Plane, (TWO * shared + C2) / (spread + C2))
+    brightness = cast(Plane, (TWO * products + C1) / (squares + C1))
     return structure, brightness
 
 

@@ -57,7 +57,7 @@ def _similarity_and_weight(test: Image, reference: Image) -> tuple[Plane, Plane]
 def _chroma_factor(chroma: Plane) -> Plane:
     """The real part of the map raised to a small power; a negative value turns it by a small angle."""
     turn = np.where(chroma < 0, np.float32(math.cos(math.pi * CHROMA_POWER)), np.float32(1))
-    return cast(Plane, np.abs(chroma) ** np.float32(CHROMA_POWER) * turn)
+    return np.abs(chroma) ** np.float32(CHROMA_POWER) * turn
 
 
 def _shrunk(image: Image) -> Plane:
