@@ -10,6 +10,7 @@ AgenticIQAError
 ├── ImageError                  an image cannot be used
 │   ├── ImageNotFoundError      no such file
 │   ├── ImageIsDirectoryError   a folder where a file is expected
+│   ├── ImagePermissionError    a file that may not be read
 │   ├── ImageOutsideRootError   the path leaves the allowed folder
 │   ├── ImageFormatError        not an image, or a format that needs an extra
 │   ├── ImageTruncatedError     an image whose data ends early or is damaged
@@ -91,6 +92,10 @@ class ImageIsDirectoryError(ImageError):
     """A folder was given where an image is expected."""
 
     exit_code = 2
+
+
+class ImagePermissionError(ImageError):
+    """The file may not be read."""
 
 
 class ImageOutsideRootError(ImageError):

@@ -37,16 +37,16 @@ def strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
 def _reduction(image: Image.Image) -> tuple[Step, list[str]]:
     """How to bring the image's mode to L, RGB, RGBA, CMYK or LAB, and the notes on it."""
     mode, transparent = image.mode, "transparency" in image.info or image.mode == "PA"
+    grey, alpha = ["grey repeated in R, G and B"], ["alpha composited on white"]
     if mode.startswith("I;16"):
-        return _from_sixteen_bit, ["16-bit grey reduced to 8 bits (value // 256)", "grey repeated in R, G and B"]
+        ignored = ["transparent colour of a 16-bit image ignored"] if transparent else []
+        return _from_sixteen_bit, ["16-bit grey reduced to 8 bits (value // 256)", *ignored, *grey]
     if mode in ("I", "F"):
         return _numeric_reduction(image)
-    alpha = ["alpha composited on white"]
     if mode in ("P", "PA"):
         palette = ["palette expanded to RGB"]
         return (_converted("RGBA"), palette + alpha) if transparent else (_converted("RGB"), palette)
     if mode in ("1", "L", "LA", "La"):
-        grey = ["grey repeated in R, G and B"]
         if mode == "La":
             return lambda strip: strip.convert("LA").convert("RGBA"), grey + alpha
         return (_converted("RGBA"), grey + alpha) if transparent or mode == "LA" else (_converted("L"), grey)
@@ -129,13 +129,15 @@ def _colour_transform(image: Image.Image, reduce: Step) -> tuple[ImageCms.ImageC
         return None, [*plain, "embedded ICC profile unusable and ignored"]
     if unchanged:
         return None, ["embedded ICC profile is sRGB; pixels kept"]
-    return transform, [f"{mode} converted to sRGB by the embedded ICC profile".replace("L conv", "grey conv")]
+    name = "grey" if mode == "L" else mode
+    return transform, [f"{name} converted to sRGB by the embedded ICC profile"]
 
 
 def _transform(profile: ImageCms.ImageCmsProfile, mode: str) -> ImageCms.ImageCmsTransform:
-    return ImageCms.buildTransform(
-        profile, ImageCms.createProfile("sRGB"), mode, "RGB", ImageCms.Intent.RELATIVE_COLORIMETRIC
-    )
+    # By the default short cut, saturated CIELAB colours come out up to five levels wrong.
+    flags = ImageCms.Flags.NOOPTIMIZE if mode == "LAB" else ImageCms.Flags.NONE
+    target, intent = ImageCms.createProfile("sRGB"), ImageCms.Intent.RELATIVE_COLORIMETRIC
+    return ImageCms.buildTransform(profile, target, mode, "RGB", intent, flags)
 
 
 def _changes_nothing(transform: ImageCms.ImageCmsTransform, mode: str) -> bool:

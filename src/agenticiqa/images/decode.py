@@ -65,6 +65,6 @@ def _open_heic(data: bytes) -> Image.Image:
     try:
         import pillow_heif
     except ImportError:
-        raise MissingExtraError("reading HEIC images", "heic") from None
+        raise MissingExtraError("HEIC", "heic") from None
     image: Image.Image = pillow_heif.HeifImageFile(io.BytesIO(data))
     return image

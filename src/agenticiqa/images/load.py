@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,19 +15,18 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agenticiqa.errors import (
-    AgenticIQAError,
     ImageError,
     ImageFormatError,
-    ImageIsDirectoryError,
-    ImageNotFoundError,
-    ImageOutsideRootError,
     ImageTooLargeError,
     ImageTooSmallError,
     ImageTruncatedError,
+    MissingExtraError,
 )
 from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
-from agenticiqa.images.containers import MEDIA_TYPES, Container, exif_orientation, inspect, sniff
+from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, sniff
 from agenticiqa.images.decode import open_header, webp_size
+from agenticiqa.images.files import check_byte_count, read_file
+from agenticiqa.images.tiff import exif_orientation
 
 ImageSource = str | Path | bytes | Image.Image | NDArray[Any]
 
@@ -95,35 +92,8 @@ def load_image(
     if isinstance(source, np.ndarray):
         return _from_array(source, limits)
     path = Path(source)
-    data = _read(_within(path, allowed_root), str(path), limits)
+    data = read_file(path, limits.max_bytes, allowed_root)
     return _from_bytes(data, str(path), path, limits)
-
-
-def _within(path: Path, root: Path | None) -> Path:
-    if root is None:
-        return path
-    try:
-        resolved, allowed = path.resolve(), root.resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ImageNotFoundError(f"{path}: cannot be followed to a file ({error}); check the path") from error
-    if not resolved.is_relative_to(allowed):
-        raise ImageOutsideRootError(f"{path}: lies outside the allowed folder {root}; move the image into it")
-    return resolved
-
-
-def _read(path: Path, name: str, limits: ImageLimits) -> bytes:
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise ImageIsDirectoryError(f"{name}: is a folder; name an image file inside it")
-        if not stat.S_ISREG(mode):
-            raise ImageFormatError(f"{name}: is not a regular file; save the image to a file first")
-        with open(path, "rb") as file:
-            return file.read(limits.max_bytes + 1)
-    except PermissionError as error:
-        raise ImageError(f"{name}: may not be read; grant read permission (chmod u+r)") from error
-    except (OSError, ValueError) as error:
-        raise ImageNotFoundError(f"{name}: no such file; check the path") from error
 
 
 def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) -> LoadedImage:
@@ -147,10 +117,7 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
 def _kind(data: bytes, name: str, limits: ImageLimits) -> str:
     if not data:
         raise ImageTruncatedError(f"{name}: is empty (0 bytes); copy or download it again")
-    if len(data) > limits.max_bytes:
-        raise ImageTooLargeError(
-            f"{name}: has more than {limits.max_bytes} bytes; make it smaller or raise the limit max_bytes"
-        )
+    check_byte_count(len(data), name, limits.max_bytes)
     kind = sniff(data)
     if kind is None:
         raise ImageFormatError(f"{name}: is not an image we can read; convert it to one of {', '.join(MEDIA_TYPES)}")
@@ -164,8 +131,8 @@ def _named(name: str, kind: str) -> Iterator[None]:
         yield
     except ImageError as error:
         raise type(error)(f"{name}: {error}") from error
-    except AgenticIQAError:
-        raise
+    except MissingExtraError as error:
+        raise MissingExtraError(f"{name}: reading {error.what}", error.extra) from None
     except (MemoryError, Image.DecompressionBombError) as error:
         raise ImageTooLargeError(f"{name}: does not fit into memory; make it smaller") from error
     except Exception as error:  # decoders of damaged files raise nearly anything
@@ -188,8 +155,10 @@ def _check_size(size: tuple[int, int], limits: ImageLimits) -> None:
 
 
 def _frame_notes(container: Container, image: Image.Image) -> list[str]:
-    frames = max(container.frames, getattr(image, "n_frames", 1) if image.format in ("WEBP", "AVIF") else 1)
-    notes = [f"first frame of {frames}"] if frames > 1 else []
+    decoded = getattr(image, "n_frames", 1) if image.format in ("WEBP", "AVIF", "HEIF") else 1
+    frames = max(container.frames, decoded)
+    shown = "primary image" if image.format == "HEIF" else "first frame"
+    notes = [f"{shown} of {frames}"] if frames > 1 else []
     if container.sixteen_bit and not image.mode.startswith("I"):
         notes.append("16-bit colour reduced to 8 bits (value // 256)")
     return notes

@@ -1,0 +1,55 @@
+"""Reading a file that may be missing, forbidden, outside its folder, or no file at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from agenticiqa.errors import (
+    ImageFormatError,
+    ImageIsDirectoryError,
+    ImageNotFoundError,
+    ImageOutsideRootError,
+    ImagePermissionError,
+    ImageTooLargeError,
+)
+
+
+def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
+    """The bytes of a regular file, inside the allowed folder if there is one."""
+    try:
+        return _read(_within(path, allowed_root), path, max_bytes)
+    except PermissionError as error:
+        raise ImagePermissionError(f"{path}: may not be read; grant read permission (chmod u+r)") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ImageNotFoundError(f"{path}: no such file; check the path") from error
+
+
+def check_byte_count(count: int, name: str, max_bytes: int) -> None:
+    """Nothing, unless there are too many bytes."""
+    if count > max_bytes:
+        raise ImageTooLargeError(
+            f"{name}: has {count} bytes, more than {max_bytes}; make it smaller or raise the limit max_bytes"
+        )
+
+
+def _within(path: Path, root: Path | None) -> Path:
+    if root is None:
+        return path
+    resolved = path.resolve()
+    if not resolved.is_relative_to(root.resolve()):
+        raise ImageOutsideRootError(f"{path}: lies outside the allowed folder {root}; move the image into it")
+    return resolved
+
+
+def _read(path: Path, name: Path, max_bytes: int) -> bytes:
+    status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise ImageIsDirectoryError(f"{name}: is a folder; name an image file inside it")
+    # Opening a pipe would wait for ever, and a device never ends.
+    if not stat.S_ISREG(status.st_mode):
+        raise ImageFormatError(f"{name}: is not a regular file; save the image to a file first")
+    check_byte_count(status.st_size, str(name), max_bytes)
+    with open(path, "rb") as file:
+        return file.read(max_bytes)
