@@ -75,19 +75,33 @@ class LimitSettings(Section):
     tool_timeout: float = Field(default=60.0, gt=0.0)
 
 
+class FusionWeights(Section):
+    """How one backend's beliefs are fused with the tools' mean."""
+
+    eta: float = Field(default=1.0, ge=0.0)
+    temperature: float = Field(default=1.0, gt=0.0, description="beliefs are flattened above 1, sharpened below")
+
+
 class PipelineSettings(Section):
     """What holds for the whole run."""
 
     max_replan_iterations: int = Field(default=2, ge=0, le=20)
     fusion: Literal["calibrated", "paper"] = "calibrated"
+    fusion_weights: dict[str, dict[str, FusionWeights]] = Field(
+        default_factory=dict, description="by backend, then by reference mode"
+    )
     terms: Literal["research", "commercial"] = "research"
     offline: bool = False
     tools_overlay: str | None = Field(default=None, description="the user's own tools and calibrations")
-    weights_directory: str | None = Field(default=None, description="weights of pyiqa's metrics; default: torch's own")
+    weights_directory: str | None = Field(default=None, description="torch's hub folder, with pyiqa/ inside")
     device: str = Field(default="cpu", description="where pyiqa's metrics run: cpu, cuda, cuda:1 …")
     cache: CacheSettings = CacheSettings()
     logging: LoggingSettings = LoggingSettings()
     limits: LimitSettings = LimitSettings()
+
+    def fusion_weights_for(self, backend: str, mode: str) -> FusionWeights:
+        """The weights chosen for this backend and reference mode, or the plain ones."""
+        return self.fusion_weights.get(backend, {}).get(mode, FusionWeights())
 
 
 class Settings(Section):
@@ -123,7 +137,7 @@ class Settings(Section):
         return Path(self.pipeline.tools_overlay or default_tools_overlay()).expanduser()
 
     def weights_directory(self) -> Path:
-        """Where the weights of pyiqa's metrics are looked for."""
+        """Torch's hub folder, where pyiqa and its backbones keep their weights."""
         return Path(self.pipeline.weights_directory or default_weights_directory()).expanduser()
 
 
@@ -226,9 +240,9 @@ def default_tools_overlay() -> Path:
 
 
 def default_weights_directory() -> Path:
-    """Where pyiqa keeps its weights."""
+    """The hub folder torch itself would use."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("TORCH_HOME") or Path(cache) / "torch") / "hub" / "pyiqa"
+    return Path(os.environ.get("TORCH_HOME") or Path(cache) / "torch") / "hub"
 
 
 def _interpolate(value: Any, key: str, path: Path, variables: Mapping[str, str]) -> Any:

@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from functools import partial
 from importlib.metadata import entry_points
+from typing import Any
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings
-from agenticiqa.errors import SettingsError
-from agenticiqa.tools import builtin
+from agenticiqa.errors import SettingsError, ToolUnavailableError
+from agenticiqa.tools import builtin, pyiqa_adapter
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue, read_overlay
 from agenticiqa.tools.execution import ToolLimits
 from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.tools.tool import Tool, ToolCard
+from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
 logger = logging.getLogger("agenticiqa.tools")
 
 ENTRY_POINT_GROUP = "agenticiqa.tools"
 CACHE_FILE = "cache.sqlite"
+
+
+class WithheldTool(Tool):
+    """A tool that the chosen terms leave out; it is listed with the reason."""
+
+    def __init__(self, card: ToolCard) -> None:
+        self.card = card
+
+    def unavailable(self) -> str:
+        """Why the tool is left out."""
+        return "for research only, and the settings say `terms: commercial`"
+
+    def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
+        """Always raises: the tool is left out."""
+        raise ToolUnavailableError(f"{self.name} is not available: {self.unavailable()}")
 
 
 def default_registry(settings: Settings, more: Iterable[Tool] = (), cache: Cache | None = None) -> ToolRegistry:
@@ -34,7 +51,10 @@ def default_registry(settings: Settings, more: Iterable[Tool] = (), cache: Cache
     if cache is None and settings.pipeline.cache.enabled:
         cache = open_cache(settings)
     limits = ToolLimits(timeout=settings.pipeline.limits.tool_timeout)
-    return ToolRegistry(tools, calibrations, cache, limits)
+    find = None
+    if settings.pipeline.terms == "research":
+        find = partial(pyiqa_adapter.find_metric, **_pyiqa_options(settings))
+    return ToolRegistry([_within_terms(tool, settings) for tool in tools], calibrations, cache, limits, find)
 
 
 def open_cache(settings: Settings) -> Cache:
@@ -57,4 +77,16 @@ def _build(card: ToolCard, settings: Settings) -> Tool:
     scheme = card.implementation.partition(":")[0]
     if scheme == builtin.SCHEME:
         return builtin.BuiltinTool(card)
+    if scheme == pyiqa_adapter.SCHEME:
+        return pyiqa_adapter.PyiqaTool(card, **_pyiqa_options(settings))
     raise SettingsError(f"{card.name}: unknown implementation {card.implementation!r}; use builtin: or pyiqa:")
+
+
+def _pyiqa_options(settings: Settings) -> dict[str, Any]:
+    pipeline = settings.pipeline
+    return {"hub": settings.weights_directory(), "offline": pipeline.offline, "device": pipeline.device}
+
+
+def _within_terms(tool: Tool, settings: Settings) -> Tool:
+    withheld = settings.pipeline.terms == "commercial" and tool.card.research_only
+    return WithheldTool(tool.card) if withheld else tool

@@ -1,0 +1,124 @@
+"""Fitting curves: least squares under strict monotony, and shrinkage where there is little data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from agenticiqa.errors import CalibrationError
+from agenticiqa.tools.calibration import HIGHEST, LOWEST, Curve
+
+Floats = NDArray[np.float64]
+
+KNOTS = 7
+MIN_POINTS = 8
+# Support below which a curve leans on the tool's overall one.
+FULL_POINTS = 30
+FULL_REFERENCES = 5
+_STEP = 0.02
+_MARGIN = 0.03
+_SMOOTHNESS = 0.02
+
+
+def fit_curve(
+    raw: ArrayLike, scores: ArrayLike, *, increasing: bool, best: float | None = None, references: int = 0
+) -> Curve:
+    """The strictly monotone curve that fits these scores best; `best` is the raw value that must read 5."""
+    values, targets = np.asarray(raw, np.float64), np.asarray(scores, np.float64)
+    if values.size < MIN_POINTS or np.unique(values).size < MIN_POINTS:
+        raise CalibrationError(f"a curve needs {MIN_POINTS} different raw values, got {np.unique(values).size}")
+    if not np.isfinite([values, targets]).all():
+        raise CalibrationError("raw values and scores must be finite; leave the failed measurements out")
+    goodness = values if increasing else -values
+    top = None if best is None else (best if increasing else -best)
+    places = _places(goodness, top)
+    heights = _heights(goodness, targets, places, anchored=top is not None)
+    knots = list(zip(places if increasing else -places, heights, strict=True))
+    bare = Curve(knots=tuple(sorted((float(x), float(y)) for x, y in knots)), spread=0.0)
+    fitted = evaluate(bare, values)
+    residuals = targets - fitted
+    freedom = max(1, values.size - len(knots))
+    return bare.model_copy(
+        update={
+            "spread": round(float(np.sqrt((residuals**2).sum() / freedom)), 4),
+            "points": int(values.size),
+            "references": references,
+            "srcc": round(rank_correlation(fitted, targets), 4),
+        }
+    )
+
+
+def shrink(curve: Curve, overall: Curve, trust: float = 1.0) -> Curve:
+    """The curve pulled towards the overall one, the more the less data it rests on; `trust` pulls it further."""
+    support = min(1.0, curve.points / FULL_POINTS) * min(1.0, curve.references / FULL_REFERENCES)
+    share = trust * support
+    places = sorted({x for x, _ in curve.knots} | {x for x, _ in overall.knots})
+    heights = [share * curve.score(x) + (1 - share) * overall.score(x) for x in places]
+    knots = _strictly(list(zip(places, heights, strict=True)), curve.increasing)
+    return curve.model_copy(update={"knots": tuple(knots)})
+
+
+def evaluate(curve: Curve, raw: ArrayLike) -> Floats:
+    """The curve at many raw values."""
+    return np.array([curve.score(float(value)) for value in np.asarray(raw, np.float64)])
+
+
+def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
+    """Spearman's rank correlation."""
+    from scipy.stats import rankdata
+
+    ranks = np.corrcoef(rankdata(first), rankdata(second))
+    return float(ranks[0, 1])
+
+
+def _places(goodness: Floats, top: float | None) -> Floats:
+    """Knots at even shares of the data, and at the top of the tool's range if the curve is anchored there."""
+    places = np.unique(np.quantile(goodness, np.linspace(0, 1, KNOTS)))
+    apart = 1e-3 * (places[-1] - places[0])
+    kept = [places[0]]
+    for place in places[1:]:
+        if place - kept[-1] > apart:
+            kept.append(place)
+    if top is None:
+        return np.array(kept)
+    return np.array([place for place in kept if place < top - apart] + [top])
+
+
+def _heights(goodness: Floats, targets: Floats, places: Floats, *, anchored: bool) -> Floats:
+    """Heights at the knots: least squares with a small price on bends, each higher than the one before."""
+    from scipy.optimize import LinearConstraint, minimize
+
+    count = len(places)
+    design = np.stack([np.interp(goodness, places, row) for row in np.eye(count)], axis=1)
+    bends = np.diff(np.eye(count), 2, axis=0)
+    curvature = design.T @ design / len(targets) + _SMOOTHNESS * bends.T @ bends / count
+    pull = design.T @ targets / len(targets)
+    highest = np.full(count, HIGHEST - _MARGIN)
+    lowest = np.full(count, LOWEST + _MARGIN)
+    if anchored:
+        highest[-1] = lowest[-1] = HIGHEST
+    constraint = LinearConstraint(np.diff(np.eye(count), axis=0), _STEP, np.inf)
+    found: Any = minimize(
+        lambda y: y @ curvature @ y / 2 - pull @ y,
+        np.linspace(LOWEST + 0.5, HIGHEST - 0.1, count),
+        jac=lambda y: curvature @ y - pull,
+        bounds=list(zip(lowest, highest, strict=True)),
+        constraints=[constraint],
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    if not found.success:
+        raise CalibrationError(f"no monotone curve could be fitted: {found.message}")
+    return np.asarray(found.x, np.float64)
+
+
+def _strictly(knots: list[tuple[float, float]], increasing: bool) -> list[tuple[float, float]]:
+    """The knots without those at which rounding or saturation left no rise."""
+    kept = [knots[0]]
+    for place, height in knots[1:]:
+        rise = height - kept[-1][1]
+        if (rise if increasing else -rise) > 1e-9:
+            kept.append((place, height))
+    return kept
