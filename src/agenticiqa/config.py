@@ -46,7 +46,11 @@ class RoleSettings(Section):
     retry_attempts: int = Field(default=3, ge=1, le=10)
     fallback_backend: str | None = Field(default=None, pattern=r"^[a-z0-9_-]+(\..+)?$")
     base_url: str | None = None
+    fallback_base_url: str | None = None
     timeout: float = Field(default=60.0, gt=0.0)
+    samples: int = Field(
+        default=0, ge=0, le=50, description="replies drawn for the level's probabilities if the model has none"
+    )
 
 
 class CacheSettings(Section):
@@ -55,6 +59,7 @@ class CacheSettings(Section):
     enabled: bool = True
     directory: str | None = Field(default=None, description="default: the user's cache folder")
     max_megabytes: int = Field(default=512, ge=1)
+    sampled_replies: bool = Field(default=False, description="also keep replies drawn at a temperature above 0")
 
 
 class LoggingSettings(Section):
@@ -73,6 +78,39 @@ class LimitSettings(Section):
     min_side: int = Field(default=8, ge=1)
     max_query_characters: int = Field(default=20_000, ge=1)
     tool_timeout: float = Field(default=60.0, gt=0.0)
+
+
+class BackendLimits(Section):
+    """How hard one network backend may be pressed by this process."""
+
+    concurrency: int = Field(default=8, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0.0)
+
+
+class TransportSettings(Section):
+    """How network backends are reached, whatever the role."""
+
+    attempts: int = Field(default=4, ge=1, le=20, description="tries on the wire per reply")
+    max_seconds: float = Field(default=120.0, ge=0.0, description="no new try is begun after this many seconds")
+    breaker_failures: int = Field(default=5, ge=1, description="failed calls in a row after which a backend rests")
+    breaker_seconds: float = Field(default=30.0, ge=0.0, description="how long it rests")
+    limits: dict[str, BackendLimits] = Field(default_factory=dict, description="by backend or by provider")
+    keep_metadata: bool = Field(default=False, description="send EXIF and the like along with the image")
+    prices: str | None = Field(default=None, description="a price table of your own, laid over the packaged one")
+    record: str | None = Field(default=None, description="a file to which requests and replies are appended")
+    replay: str | None = Field(default=None, description="such a file, answered from instead of the network")
+
+    def limits_for(self, backend: str) -> BackendLimits:
+        """The limits of this backend, of its provider, or the plain ones."""
+        return self.limits.get(backend) or self.limits.get(backend.partition(".")[0]) or BackendLimits()
+
+
+class QwenSettings(Section):
+    """How a local Qwen2.5-VL is loaded."""
+
+    device: str = Field(default="auto", description="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    max_pixels: int = Field(default=1_003_520, ge=784, description="larger images are scaled down to this")
 
 
 class FusionWeights(Section):
@@ -98,6 +136,8 @@ class PipelineSettings(Section):
     cache: CacheSettings = CacheSettings()
     logging: LoggingSettings = LoggingSettings()
     limits: LimitSettings = LimitSettings()
+    transport: TransportSettings = TransportSettings()
+    qwen: QwenSettings = QwenSettings()
 
     def fusion_weights_for(self, backend: str, mode: str) -> FusionWeights:
         """The weights chosen for this backend and reference mode, or the plain ones."""

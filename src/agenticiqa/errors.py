@@ -141,9 +141,10 @@ class CalibrationError(AgenticIQAError):
 
 
 class BackendError(AgenticIQAError):
-    """A model backend failed; `attempts` says how often it was tried."""
+    """A model backend failed; `attempts` says how often it was tried, `retry_after` when the service wants the next."""
 
     attempts: int = 1
+    retry_after: float | None = None
 
 
 class AuthenticationError(BackendError):
