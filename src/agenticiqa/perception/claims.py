@@ -1,0 +1,113 @@
+"""What an option or a yes/no question claims about the image."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from agenticiqa.perception.lexicon import Lexicon, Match, Mention, lexicon
+from agenticiqa.state import LevelLetter, Severity
+
+_THINGS = ("nothing", "both", "equal", "distortions", "any_distortion", "sides", "places", "expecting_yes")
+_NUMBERS = re.compile(
+    r"(\d+(?:\.\d+)?)(?:\s*(?:-|–|~|to|至|到)\s*(\d+(?:\.\d+)?))?(?:\s*(?:/|out of|of|分之)\s*(\d+))?"
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The meaning of a short text, as far as the lexicon reaches."""
+
+    mentions: tuple[Mention, ...] = ()
+    any_distortion: bool = False
+    nothing: bool = False
+    both: bool = False
+    equal: bool = False
+    severity: Severity | None = None
+    level: LevelLetter | None = None
+    place: str | None = None
+    relation: str | None = None
+    sides: tuple[str, ...] = ()
+    truth: bool | None = None
+    negated: bool = False
+    joined: bool = False
+    score: tuple[float, float] | None = None
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything in the text was understood."""
+        return self != Claim(negated=self.negated, joined=self.joined)
+
+
+def read_claim(text: str) -> Claim:
+    """The claim of an option or a question, from normalised text."""
+    words = lexicon()
+    lowered = text.lower()
+    truth, rest = _truth(lowered, words)
+    found = words.matches(rest, *_THINGS)
+    bare = _without(rest, found)
+    severity = _first(words, bare, "severities")
+    level = _first(words, bare, "levels")
+    # "none" is a severity when it stands alone and nothing at all otherwise; options need both readings.
+    negation_text = _without(bare, words.matches(bare, "severities"))
+    return Claim(
+        mentions=tuple(match.meaning for match in found if match.group == "distortions"),
+        any_distortion=_has(found, "any_distortion"),
+        nothing=_has(found, "nothing"),
+        both=_has(found, "both"),
+        equal=_has(found, "equal"),
+        severity="none" if severity is None and words.severities["none"].is_whole(rest) else severity,
+        level=level,
+        place=next((match.meaning for match in found if match.group == "places"), None),
+        relation=_first(words, bare, "relations"),
+        sides=tuple(match.meaning for match in found if match.group == "sides"),
+        truth=truth,
+        negated=len(words["negations"].spans(negation_text)) % 2 == 1,
+        joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
+        score=_numbers(rest) if not found else None,
+    )
+
+
+def _truth(text: str, words: Lexicon) -> tuple[bool | None, str]:
+    """Whether the text is, or starts as, a yes or a no, and what follows it."""
+    for answer in ("yes", "no"):
+        if words.answers[answer].is_whole(text):
+            return answer == "yes", ""
+    head, comma, rest = _at_first_comma(text)
+    if comma:
+        for answer in ("yes", "no"):
+            if words.answers[answer].is_whole(head):
+                return answer == "yes", rest
+    return None, text
+
+
+def _at_first_comma(text: str) -> tuple[str, str, str]:
+    match = re.search(r"[,，;；:：.。—–]|\s-\s", text)
+    return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")
+
+
+def _without(text: str, found: list[Match]) -> str:
+    for match in found:
+        text = text[: match.start] + "\x00" * (match.end - match.start) + text[match.end :]
+    return text
+
+
+def _has(found: list[Match], group: str) -> bool:
+    return any(match.group == group for match in found)
+
+
+def _first(words: Lexicon, text: str, group: str) -> Any:
+    matches = words.matches(text, group)
+    return matches[0].meaning if matches else None
+
+
+def _numbers(text: str) -> tuple[float, float] | None:
+    """A score or a range of scores on the 1–5 scale; "60/100" and "6 out of 10" are brought to it."""
+    match = _NUMBERS.search(text)
+    if match is None:
+        return None
+    low, high, whole = float(match[1]), float(match[2] or match[1]), float(match[3] or 5)
+    if whole != 5:
+        low, high = 1 + 4 * low / whole, 1 + 4 * high / whole
+    return (low, high) if 0 <= low <= high <= 5 else None

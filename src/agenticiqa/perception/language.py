@@ -1,0 +1,176 @@
+"""What a question asks: its shape, its scope, the distortions it names, the tool and the reference it wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agenticiqa.perception.choices import split_choices
+from agenticiqa.perception.claims import Claim, read_claim
+from agenticiqa.perception.lexicon import Language, Lexicon, Match, Mention, Shape, language_of, lexicon, normalise
+from agenticiqa.perception.toolnames import named_tool
+from agenticiqa.state import DistortionCategory
+
+QuestionShape = Literal[
+    "content", "compare", "where", "severity", "which", "yes_no", "open", "score", "unclear"
+]  # fmt: skip
+DECLINED: tuple[QuestionShape, ...] = ("content", "unclear")
+_UNKNOWN_NOUN = re.compile(
+    r"(?:(?:is|are|was|were|does|do|did|has|of|in|on|at|within|around|for|about|how|blurred|rate) )"
+    r"(?:the|this|that|these|those|his|her|my) ([a-z]{3,})(?=[ ?.,']|$)",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question understood; `shape` "content" and "unclear" are those we cannot answer."""
+
+    text: str
+    language: Language
+    shape: QuestionShape
+    claim: Claim
+    scope: tuple[str, ...] = ()
+    choices: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Claim] = field(default_factory=dict)
+    tool: str | None = None
+    wants_reference: bool = False
+    refuses_reference: bool = False
+
+    @property
+    def mentions(self) -> tuple[Mention, ...]:
+        """Distortions named in the question, or else in its options."""
+        in_options = (mention for claim in self.options.values() for mention in claim.mentions)
+        return self.claim.mentions or tuple(dict.fromkeys(in_options))
+
+    @property
+    def categories(self) -> list[DistortionCategory]:
+        """The categories to look at when the question or its options name some; empty means all."""
+        if self.shape in DECLINED:
+            return []
+        names_all = self.claim.any_distortion and self.shape in ("open", "score", "yes_no")
+        mentions = () if names_all and not self.claim.mentions else self.mentions
+        found = dict.fromkeys(mention.category for mention in mentions)
+        # Sharpness asks about both ends: too little of it is blur, and "sharper than" needs to know of sharpening.
+        if Mention("Sharpness") in mentions:
+            found.setdefault("Blurs")
+        if self.shape == "compare" and Mention("Blurs", absent=True) in mentions:
+            found.setdefault("Sharpness")
+        return list(found)
+
+    @property
+    def is_scoring(self) -> bool:
+        """Whether a level of overall quality is wanted."""
+        return self.shape == "score" and not self.choices
+
+
+def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
+    """The question in a text; choices given as data win over those written in it."""
+    words = lexicon()
+    stem, written = split_choices(query)
+    options = {label: normalise(option) for label, option in (choices or written).items()}
+    lowered = stem.lower()
+    claims = {label: read_claim(option) for label, option in options.items()}
+    claim = read_claim(lowered)
+    refuses = words["reference_refused"].found_in(lowered)
+    wants = words["reference_wish"].found_in(lowered) and not refuses
+    tool = named_tool(stem, tools)
+    shape = _shape(lowered, claim, claims, wants, words)
+    if tool and shape in ("unclear", "content", "open") and not claim.mentions:
+        shape = "score"
+    return Question(
+        text=stem,
+        language=language_of(query),
+        shape=shape,
+        claim=claim,
+        scope=() if shape in DECLINED else _scope(lowered, shape, words),
+        choices=options,
+        options=claims,
+        tool=tool,
+        wants_reference=wants,
+        refuses_reference=refuses,
+    )
+
+
+def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, words: Lexicon) -> QuestionShape:
+    fitting = [shape for shape, terms in words.shapes if terms.found_in(text)]
+    if "content" in fitting and not _mentions_quality_beside_content(text, words):
+        return "content"
+    if _compares(text, claim, options, wants, words):
+        return "compare"
+    if not _is_about_quality(text, claim, options, words):
+        return "unclear"
+    if "yes_no" in fitting and not _is_alternative(claim, text):
+        return "yes_no"
+    return _first_sensible(fitting, claim, options)
+
+
+def _first_sensible(fitting: list[Shape], claim: Claim, options: Mapping[str, Claim]) -> QuestionShape:
+    named = bool(claim.mentions or claim.any_distortion)
+    in_options = any(option.mentions or option.nothing for option in options.values())
+    for shape in fitting:
+        if shape == "severity" and named:
+            return "severity"
+        if shape == "which" and (named or in_options):
+            return "which"
+        if shape == "open" and in_options:
+            return "which"
+        if shape in ("where", "open", "score"):
+            return shape
+    return "which" if in_options or len(claim.mentions) > 1 else "open"
+
+
+def _is_alternative(claim: Claim, text: str) -> bool:
+    """ "Is it noisy or blurry?" asks which, not whether."""
+    categories = {mention.category for mention in claim.mentions}
+    return len(categories) > 1 and bool(re.search(r"\bor\b|还是", text)) and not re.search(r"\bany\b", text)
+
+
+def _compares(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, words: Lexicon) -> bool:
+    rates = words["rating_words"].found_in(text) and not claim.mentions
+    if words["comparatives"].found_in(text) and not rates and (wants or {"test", "reference"} <= set(claim.sides)):
+        return True
+    sides = {side for option in options.values() for side in option.sides}
+    relations = {option.relation for option in options.values()} - {None}
+    return {"test", "reference"} <= sides or (wants and bool(relations))
+
+
+def _is_about_quality(text: str, claim: Claim, options: Mapping[str, Claim], words: Lexicon) -> bool:
+    if claim.mentions or claim.any_distortion or claim.nothing or claim.level or claim.relation:
+        return True
+    if words["quality_words"].found_in(text):
+        return True
+    if any(option.mentions or option.level or option.severity or option.nothing for option in options.values()):
+        return True
+    # "Is it raining?" names the picture and nothing about its quality; "this photo?" may be taken as a wish for one.
+    asks_whether = any(shape == "yes_no" and terms.found_in(text) for shape, terms in words.shapes)
+    return not asks_whether and words["image_words"].found_in(text)
+
+
+def _mentions_quality_beside_content(text: str, words: Lexicon) -> bool:
+    content = next(terms for shape, terms in words.shapes if shape == "content")
+    masked = text
+    for start, end in content.spans(text):
+        masked = masked[:start] + " " * (end - start) + masked[end:]
+    groups = ("distortions", "any_distortion", "quality_words")
+    return bool(words.matches(masked, *groups))
+
+
+def _scope(text: str, shape: QuestionShape, words: Lexicon) -> tuple[str, ...]:
+    groups = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
+              "quality_words", "comparatives", "relations", "severities", "levels")  # fmt: skip
+    found = words.matches(text, *groups)
+    named = [_scope_name(match, text) for match in found if match.group in ("places", "objects")]
+    if shape == "where":  # "in which corner" asks for a place and names none
+        named = [name for name in named if name != "edges"]
+    masked = text
+    for match in found:
+        masked = masked[: match.start] + "#" * (match.end - match.start) + masked[match.end :]
+    unknown = [noun for noun in _UNKNOWN_NOUN.findall(masked) if noun not in words.not_objects]
+    return tuple(dict.fromkeys(named + unknown))
+
+
+def _scope_name(match: Match, text: str) -> str:
+    return str(match.meaning) if match.group == "places" else text[match.start : match.end]
