@@ -1,0 +1,211 @@
+"""The executor: gathers the evidence a plan asks for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+
+from agenticiqa.nodes.desk import Desk, set_up_desk
+from agenticiqa.nodes.evidence import (
+    Analysis,
+    Distortions,
+    analyzed_distortions,
+    detected_distortions,
+    region_of,
+    targets_of,
+)
+from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.measuring import Scores, failures_of, run_tools, scores_of
+from agenticiqa.nodes.selection import Pick, as_mapping, complete_picks, offers, required_picks
+from agenticiqa.state import (
+    DISTORTION_CATEGORIES,
+    GLOBAL,
+    AgenticIQAState,
+    ExecutorOutput,
+    PlannerOutput,
+    Region,
+    ToolExecutionLog,
+)
+from agenticiqa.vlm_client.replies import AnalyzeReply, DetectReply, LocateReply, SelectToolsReply
+from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs
+
+logger = logging.getLogger("agenticiqa.nodes.executor")
+
+DETECTION_PROMPT_TEMPLATE = """\
+You are an expert in distortion detection. Look at the test image, and at the reference image if one is given, and
+name the distortions visible in each listed object ("Global" is the whole image). Use only the listed categories.
+A style the photographer chose (bokeh, night, fog, black and white) is not a distortion. An object without a
+distortion gets an empty list. What you cannot judge goes to uncertainties.
+Return a valid JSON object:
+{
+  "distortion_set": {"<object or Global>": ["<category>", ...]},
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+ANALYSIS_PROMPT_TEMPLATE = """\
+You are a distortion analysis expert. For each listed distortion of each object, judge how severe it is in the test
+image and describe what it looks like, compared with the reference image if one is given.
+The severities are: none, slight, moderate, severe, extreme.
+Return a valid JSON object:
+{
+  "distortion_analysis": {
+    "<object or Global>": [
+      {"type": "<distortion>", "severity": "<severity>", "explanation": "<what is seen, in one sentence>"}
+    ]
+  },
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+SELECTION_PROMPT_TEMPLATE = """\
+You are a tool executor. For each listed distortion of each object, choose the one listed tool that measures it best;
+"Overall" stands for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is
+Full-Reference; without a reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
+Return a valid JSON object:
+{
+  "selected_tools": {"<object or Global>": {"<distortion>": "<tool name>"}}
+}
+"""
+
+LOCATION_PROMPT_TEMPLATE = """\
+You locate objects in images. For each listed object give the smallest box that holds it in the test image, as left,
+top, right, bottom in fractions of the image's width and height (0 to 1, origin at the top left).
+An object you cannot find gets null; never guess.
+Return a valid JSON object:
+{
+  "regions": {"<object>": [<left>, <top>, <right>, <bottom>] | null}
+}
+"""
+
+Result = TypeVar("Result")
+
+
+def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None) -> dict[str, Any]:
+    """The state update with the evidence; what failed is named in it."""
+    if state.get("error"):
+        return {}
+    plan = state.get("plan")
+    if plan is None:
+        return {"executor_evidence": ExecutorOutput(errors={"executor": "there is no plan to carry out"})}
+    try:
+        desk = set_up_desk("executor", state, config)
+    except Exception as error:  # a node reports, it does not raise
+        return {"executor_evidence": ExecutorOutput(errors={"executor": describe("executor", error)})}
+    with desk.reporting():
+        evidence = Gathering(desk, plan, state["query"]).gather()
+    return {"executor_evidence": evidence, "ledger": desk.booked()}
+
+
+@dataclass
+class Gathering:
+    """The four subtasks on one image under one plan; each runs although another failed."""
+
+    desk: Desk
+    plan: PlannerOutput
+    query: str
+    errors: dict[str, str] = field(default_factory=dict)
+    uncertainties: list[str] = field(default_factory=list)
+
+    def gather(self) -> ExecutorOutput:
+        """All the evidence the plan asks for."""
+        flags = self.plan.plan
+        found = self._try("distortion_detection", flags.distortion_detection, self.detect)
+        distortions = found if found is not None else detected_distortions(self.plan.distortions or {}, self.plan)
+        analysis = self._try("distortion_analysis", flags.distortion_analysis, lambda: self.analyze(distortions))
+        targets = targets_of(distortions, self.plan)
+        selects = flags.tool_selection and self.plan.required_tool is None
+        chosen = self._try("tool_selection", selects, lambda: self.select(targets))
+        regions = self._try("location", flags.tool_execution and self._names_objects(), self.locate) or {}
+        logs = self._try("tool_execution", flags.tool_execution, lambda: self.measure(chosen, targets, regions))
+        return ExecutorOutput.model_validate(
+            {
+                "distortion_set": found,
+                "distortion_analysis": analysis,
+                "selected_tools": None if chosen is None else as_mapping(chosen),
+                "quality_scores": None if logs is None else self._scores(logs),
+                "tool_logs": logs or [],
+                "errors": self.errors,
+                "uncertainties": self.uncertainties,
+                "regions": regions,
+            }
+        )
+
+    def detect(self) -> Distortions:
+        """The distortions seen in each object of the scope."""
+        plan = self.plan
+        inputs = DetectInputs(
+            query=self.query,
+            objects=tuple(plan.objects()),
+            categories=DISTORTION_CATEGORIES,
+            reference_mode=plan.reference_mode,
+        )
+        reply = self.desk.ask(DetectReply, DETECTION_PROMPT_TEMPLATE, inputs).value
+        self.uncertainties += reply.uncertainties
+        return detected_distortions(reply.distortion_set, plan)
+
+    def analyze(self, distortions: Distortions) -> Analysis:
+        """Severity and look of each distortion; nothing is asked when there is none."""
+        asked = {name: found for name, found in distortions.items() if found}
+        if not asked:
+            return {name: [] for name in distortions}
+        inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=self.plan.reference_mode)
+        reply = self.desk.ask(AnalyzeReply, ANALYSIS_PROMPT_TEMPLATE, inputs).value
+        analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
+        self.uncertainties += [*reply.uncertainties, *unjudged]
+        return analysis
+
+    def select(self, targets: Distortions) -> list[Pick]:
+        """A tool that can run for every target."""
+        tools, has_reference = self.desk.parts.tools, self.desk.reference is not None
+        inputs = SelectToolsInputs(
+            query=self.query,
+            distortions=targets,
+            reference_mode=self.plan.reference_mode,
+            tools=offers(targets, tools, has_reference),
+        )
+        reply = self.desk.ask(SelectToolsReply, SELECTION_PROMPT_TEMPLATE, inputs).value
+        return complete_picks(reply.selected_tools, targets, self.plan, tools, has_reference)
+
+    def locate(self) -> dict[str, Region | None]:
+        """The box of each named object; None for one that was not found, whose tools then see the whole image."""
+        names = tuple(name for name in self.plan.objects() if name != GLOBAL)
+        boxes = self.desk.ask(LocateReply, LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)).value.regions
+        by_name = {name.strip().casefold(): box for name, box in boxes.items()}
+        test = self.desk.test
+        found = {name: by_name.get(name.casefold()) for name in names}
+        return {name: region_of(box, test.width, test.height) if box else None for name, box in found.items()}
+
+    def measure(
+        self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]
+    ) -> list[ToolExecutionLog]:
+        """One log per run of a tool: the required one, the chosen ones, or suitable ones if none were chosen."""
+        tools, desk, required = self.desk.parts.tools, self.desk, self.plan.required_tool
+        if required is not None:
+            picks = required_picks(required, targets)
+        else:
+            picks = chosen or complete_picks({}, targets, self.plan, tools, desk.reference is not None)
+        return run_tools(picks, tools, desk.test, desk.reference, regions, substitute=required is None)
+
+    def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
+        scores, failed = scores_of(logs), failures_of(logs)
+        if failed:
+            self.errors["tool_execution"] = failed
+        return scores if scores or not failed else None
+
+    def _names_objects(self) -> bool:
+        return any(name != GLOBAL for name in self.plan.objects())
+
+    def _try(self, name: str, wanted: bool, work: Callable[[], Result]) -> Result | None:
+        if not wanted:
+            return None
+        try:
+            with self.desk.reporting(name):
+                return work()
+        except Exception as error:  # one subtask's failure must not cost the others' results
+            self.errors[name] = describe(name, error)
+            return None

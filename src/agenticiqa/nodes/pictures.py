@@ -1,0 +1,35 @@
+"""The images of one run, each opened once."""
+
+from __future__ import annotations
+
+from agenticiqa.config import Settings
+from agenticiqa.images import ImageLimits, LoadedImage, load_image
+from agenticiqa.state import AgenticIQAState
+from agenticiqa.vlm_client.client import LabelledImage
+
+
+class Pictures:
+    """Opens images by path and remembers them; `add` puts in one that has no file."""
+
+    def __init__(self, settings: Settings) -> None:
+        limits = settings.pipeline.limits
+        self._limits = ImageLimits(
+            max_pixels=limits.max_pixels, max_bytes=limits.max_file_megabytes * 2**20, min_side=limits.min_side
+        )
+        self._opened: dict[str, LoadedImage] = {}
+
+    def add(self, path: str, image: LoadedImage) -> None:
+        """Makes the image known under a path."""
+        self._opened[path] = image
+
+    def open(self, path: str) -> LoadedImage:
+        """The image at the path; raises ImageError."""
+        if path not in self._opened:
+            self._opened[path] = load_image(path, limits=self._limits)
+        return self._opened[path]
+
+    def of(self, state: AgenticIQAState) -> tuple[LabelledImage, ...]:
+        """The test image and, if there is one, the reference; raises ImageError."""
+        test = LabelledImage("test image", self.open(state["image_path"]))
+        path = state.get("reference_path")
+        return (test, LabelledImage("reference image", self.open(path))) if path else (test,)

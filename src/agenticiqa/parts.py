@@ -1,0 +1,110 @@
+"""The default parts and how they fit together: the one place that knows."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from agenticiqa.config import ROLES, FusionWeights, Settings, load_settings
+from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.state import ReferenceMode
+from agenticiqa.tools.discovery import default_registry
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.tool import Tool
+from agenticiqa.vlm_client.client import VLMClient
+from agenticiqa.vlm_client.factory import create_role_client
+from agenticiqa.vlm_client.scripted import ScriptedVLMClient
+
+logger = logging.getLogger("agenticiqa.parts")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the nodes work with; without a `fusion` of its own, each role and mode gets the one of the settings."""
+
+    vlm_clients: Mapping[str, VLMClient]
+    tools: ToolRegistry
+    settings: Settings
+    fusion: ScoreFusion | None = None
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same question about the same image always takes the same course."""
+        return all(client.deterministic for client in self.vlm_clients.values())
+
+    def fusion_for(self, mode: ReferenceMode) -> tuple[ScoreFusion, float]:
+        """The fusion for the summarizer's backend with or without a reference, and the temperature of its beliefs."""
+        if self.fusion is not None:
+            return self.fusion, 1.0
+        weights = FusionWeights()
+        if self.settings.pipeline.fusion == "calibrated":
+            weights = self.settings.pipeline.fusion_weights_for(self.settings.summarizer.backend, mode)
+        return ScoreFusion(eta=weights.eta), weights.temperature
+
+
+def build_parts(settings: Settings | None = None) -> Parts:
+    """The default parts for these settings, built once."""
+    return _built(_Fingerprint(settings or load_settings()))
+
+
+def parts_from(configurable: Mapping[str, Any]) -> Parts:
+    """The parts a run was given; what is missing is built."""
+    settings: Settings = configurable.get("settings") or load_settings()
+    clients, tools = configurable.get("vlm_clients"), configurable.get("tools")
+    return Parts(
+        vlm_clients=clients if clients is not None else build_clients(_Fingerprint(settings)),
+        tools=tools if tools is not None else build_tools(_Fingerprint(settings)),
+        settings=settings,
+        fusion=configurable.get("fusion"),
+    )
+
+
+class _Fingerprint:
+    """Settings as a key: equal when nothing that is set differs, the API keys included."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._key = (settings.model_dump_json(), tuple(sorted(settings.secrets())))
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Fingerprint) and self._key == other._key
+
+
+@lru_cache(maxsize=4)
+def _built(key: _Fingerprint) -> Parts:
+    return Parts(build_clients(key), build_tools(key), key.settings)
+
+
+@lru_cache(maxsize=4)
+def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
+    """The client of each role."""
+    return {role: _client(role, key.settings) for role in ROLES}
+
+
+@lru_cache(maxsize=4)
+def build_tools(key: _Fingerprint) -> ToolRegistry:
+    """The tools, with the learned ones that perception offers."""
+    return default_registry(key.settings, more=_learned_tools())
+
+
+def _client(role: str, settings: Settings) -> VLMClient:
+    embedded = settings.role(role).backend.startswith("builtin.")
+    if embedded and importlib.util.find_spec("agenticiqa.perception.client") is None:
+        logger.warning("the embedded backend is not there yet: scripted replies stand in for the %s", role)
+        return ScriptedVLMClient()
+    return create_role_client(role, settings)
+
+
+def _learned_tools() -> list[Tool]:
+    if importlib.util.find_spec("agenticiqa.perception.tools") is None:
+        return []
+    module: Any = importlib.import_module("agenticiqa.perception.tools")
+    learned: list[Tool] = module.learned_tools()
+    return learned
