@@ -94,6 +94,12 @@ def drive(folder: Path, cases_per_file: int, seed: int) -> dict[str, Any]:
     return {"outcomes": outcomes, "kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
 
 
+def test_the_files_are_sound_before_they_are_mutated() -> None:
+    files = list(whole_files())[:-1]
+
+    assert {load_image(data).size for data in files} <= {(80, 64), (64, 80)}
+
+
 def test_every_mutated_file_is_an_image_or_a_typed_error_within_one_gigabyte(tmp_path: Path) -> None:
     # Shown, not raised: a raised warning would be taken for a damaged file.
     command = [sys.executable, "-W", "always", "-m", "tests.test_images_hostile", str(tmp_path)]

@@ -94,26 +94,40 @@ def _inspect_png(data: bytes) -> Container:
 
 
 def _inspect_gif(data: bytes) -> Container:
-    frames = list(_gif_frames(data))
-    if not frames:
-        return Container(data)
-    canvas = struct.unpack_from("<HH", data, 6)
-    left, top, width, height = frames[0]
-    # Pillow grows the canvas to the first frame and may warn while doing so; here it is grown beforehand.
-    grown = min(max(canvas[0], left + width), 65535), min(max(canvas[1], top + height), 65535)
-    return Container(data[:6] + struct.pack("<HH", *grown) + data[10:], frames=len(frames))
+    blocks = list(_gif_blocks(data))
+    images = [(at, end) for at, end in blocks if data[at] == _GIF_IMAGE]
+    if not images:
+        raise ValueError("no frame in it")
+    at, end = images[0]
+    controls = [data[c : c + 8] for c, _ in blocks if c < at and data[c : c + 3] == b"!\xf9\x04"]
+    # Pillow grows the canvas to the first frame, and may warn while doing so; here it is grown beforehand.
+    grown = (_far_edge(data, at, 0), _far_edge(data, at, 2))
+    head = data[:6] + struct.pack("<HH", *grown) + data[10 : 13 + _palette_size(data[10:11])]
+    tail = b";" if end <= len(data) else b""
+    return Container(head + b"".join(controls[-1:]) + data[at:end] + tail, frames=len(images))
 
 
-def _gif_frames(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+_GIF_EXTENSION, _GIF_IMAGE, _GIF_END = b"!,;"
+
+
+def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     at = 13 + _palette_size(data[10:11])
-    while at < len(data):
-        if data[at] == 0x21:
-            at = _end_of_blocks(data, at + 2)
-        elif data[at] == 0x2C and at + 10 <= len(data):
-            yield struct.unpack_from("<HHHH", data, at + 1)
-            at = _end_of_blocks(data, at + 11 + _palette_size(data[at + 9 : at + 10]))
+    while at < len(data) and data[at] != _GIF_END:
+        if data[at] == _GIF_IMAGE and at + 10 <= len(data):
+            end = _end_of_blocks(data, at + 11 + _palette_size(data[at + 9 : at + 10]))
+        elif data[at] == _GIF_EXTENSION:
+            end = _end_of_blocks(data, at + 2)
         else:
             return
+        yield at, end
+        at = end
+
+
+def _far_edge(data: bytes, at: int, axis: int) -> int:
+    (canvas,) = struct.unpack_from("<H", data, 6 + axis)
+    (start,) = struct.unpack_from("<H", data, at + 1 + axis)
+    (length,) = struct.unpack_from("<H", data, at + 5 + axis)
+    return max(int(canvas), int(start) + int(length))
 
 
 def _palette_size(flags: bytes) -> int:

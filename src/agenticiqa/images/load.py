@@ -33,11 +33,24 @@ ImageSource = str | Path | bytes | Image.Image | NDArray[Any]
 
 @dataclass(frozen=True)
 class ImageLimits:
-    """How large and how small an image may be; 8 pixels are one JPEG block, the least a metric can look at."""
+    """How large and how small an image may be; 8 pixels are one JPEG block, the least a metric can look at.
+
+    `max_pixels` holds for decoders that need 8 bytes per pixel in all; with the defaults that stays under 1 GB.
+    Kinds whose decoders need more may have fewer pixels: TIFF 100 million, progressive JPEG, AVIF and HEIC
+    75 million, WebP 48 million.
+    """
 
     max_pixels: int = 120_000_000
     max_bytes: int = 256 * 2**20
     min_side: int = 8
+
+    def pixels_for(self, kind: str) -> int:
+        """How many pixels an image of this kind may have."""
+        return int(self.max_pixels / _MEMORY_WEIGHTS.get(kind, 1.0))
+
+
+# Measured as peak memory per pixel, over 8 bytes.
+_MEMORY_WEIGHTS = {"TIFF": 1.2, "progressive JPEG": 1.6, "AVIF": 1.6, "HEIC": 1.6, "WebP": 2.5}
 
 
 _DEFAULT_LIMITS = ImageLimits()
@@ -101,9 +114,9 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
     with _named(name, kind):
         container = inspect(kind, data)
         if kind == "WebP":
-            _check_size(webp_size(data), limits)
+            _check_size(webp_size(data), limits, kind)
         image = open_header(kind, container.data)
-        _check_size(image.size, limits)
+        _check_size(image.size, limits, f"progressive {kind}" if "progressive" in image.info else kind)
         image.load()
         pixels, notes = to_srgb(image)
         exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
@@ -142,11 +155,12 @@ def _named(name: str, kind: str) -> Iterator[None]:
         ) from error
 
 
-def _check_size(size: tuple[int, int], limits: ImageLimits) -> None:
+def _check_size(size: tuple[int, int], limits: ImageLimits, kind: str = "image") -> None:
     width, height = size
-    if width * height > limits.max_pixels:
+    if width * height > limits.pixels_for(kind):
         raise ImageTooLargeError(
-            f"has {width}×{height} pixels, more than {limits.max_pixels}; make it smaller or raise max_pixels"
+            f"has {width}×{height} pixels, more than the {limits.pixels_for(kind)} allowed for this kind ({kind}); "
+            "make it smaller or raise the limit max_pixels"
         )
     if min(size) < limits.min_side:
         raise ImageTooSmallError(

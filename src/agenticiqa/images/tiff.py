@@ -16,6 +16,7 @@ _KEPT = {
     *(338, 339, 347, 512, 513, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 34675),
 }
 _SHORT = 3
+_BYTE_STRINGS = (1, 2, 7)
 _TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
 
@@ -57,6 +58,7 @@ def _valid_orientation(value: int) -> int:
 @dataclass(frozen=True)
 class _Entry:
     tag: int
+    kind: int
     count: int
     size: int
     first_short: int
@@ -105,7 +107,7 @@ class _Directory:
         if not size or where + size > len(self.data):
             return None
         first_short = self._read("H", where) if kind == _SHORT else 0
-        return _Entry(tag, count, size, first_short, self.data[at : at + self._step])
+        return _Entry(tag, kind, count, size, first_short, self.data[at : at + self._step])
 
     def _read(self, form: str, at: int) -> int:
         value: int = struct.unpack_from(f"{self._order}{form}", self.data, at)[0]
@@ -115,10 +117,13 @@ class _Directory:
 def _sound(entries: list[_Entry], budget: int) -> Iterator[_Entry]:
     """The entries a decoder needs, as long as all their values together could come from the file."""
     for entry in entries:
-        is_single = TiffTags.lookup(entry.tag).length == 1
-        if entry.tag in _KEPT and entry.size <= budget and (entry.count == 1 or not is_single):
+        if entry.tag in _KEPT and entry.size <= budget and _has_expected_count(entry):
             budget -= entry.size
             yield entry
+
+
+def _has_expected_count(entry: _Entry) -> bool:
+    return entry.count == 1 or entry.kind in _BYTE_STRINGS or TiffTags.lookup(entry.tag).length != 1
 
 
 def _with_entries(directory: _Directory, entries: list[_Entry]) -> bytes:
