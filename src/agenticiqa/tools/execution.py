@@ -28,6 +28,8 @@ from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 Align = Literal["resize"]
 # Room for rounding in a metric's last digits.
 _RANGE_TOLERANCE = 1e-4
+# The last bits depend on how OpenCV shares sums among threads; the same image must give the same number.
+_SIGNIFICANT_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def measure(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, 
     raw, notes = _within_time(tool, lambda: _within_budget(tool, prepared, limits), limits.timeout)
     if not math.isfinite(raw):
         raise ToolError(f"{tool.name} gave {raw}, which is no score; try another tool")
-    return raw, prepared.notes + notes
+    return float(f"{raw:.{_SIGNIFICANT_DIGITS}g}"), prepared.notes + notes
 
 
 def out_of_range(card: ToolCard, raw: float) -> str | None:
