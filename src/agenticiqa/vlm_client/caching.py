@@ -7,12 +7,11 @@ import json
 from collections import OrderedDict
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Protocol
-
-from PIL import Image
+from typing import Protocol
 
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
+from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
 
 class ReplyStore(Protocol):
@@ -48,28 +47,23 @@ class MemoryReplyStore:
                 self._replies.popitem(last=False)
 
 
-class CachingVLMClient(VLMClient):
+class CachingVLMClient(WrappingVLMClient):
     """A client that is asked once per distinct request.
 
-    Only replies the request's model accepts are kept, and only at temperature 0: a sampled reply is meant to vary.
+    Only replies the request's model accepts are kept, and only at temperature 0 unless `sampled` is set: a sampled
+    reply is meant to vary.
     """
 
-    def __init__(self, client: VLMClient, store: ReplyStore | None = None) -> None:
-        self.client = client
-        self.model = client.model
-        self.deterministic = client.deterministic
-        self.derived_from = client.derived_from
+    def __init__(self, client: VLMClient, store: ReplyStore | None = None, *, sampled: bool = False) -> None:
+        super().__init__(client)
         self._store = store or MemoryReplyStore()
-
-    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The client's reply to a bare prompt, never cached."""
-        return self.client.generate(prompt, image, **kwargs)
+        self._sampled = sampled
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The kept reply, or the client's."""
-        if request.sampling.temperature > 0:
+        if request.sampling.temperature > 0 and not self._sampled:
             return self.client.ask(request)
-        key = request_key(self.model, request)
+        key = request_key(self.identity or self.model, request)
         kept = self._store.get(key)
         if kept is not None:
             return replace(kept, usage=Usage(from_cache=True))
@@ -79,10 +73,10 @@ class CachingVLMClient(VLMClient):
         return reply
 
 
-def request_key(model: str, request: VLMRequest) -> str:
-    """A hash of everything the reply depends on: model, words, schema, sampling and the images' bytes."""
+def request_key(backend: str, request: VLMRequest) -> str:
+    """A hash of everything the reply depends on: backend, words, schema, sampling and the images' bytes."""
     content = {
-        "model": model,
+        "backend": backend,
         "task": request.task,
         "system": request.system,
         "user": request.user,

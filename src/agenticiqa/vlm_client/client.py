@@ -91,6 +91,10 @@ class VLMClient(ABC):
     """True when the same request always gets the same reply."""
     derived_from: tuple[str, ...] = ()
     """Tools whose evidence is already inside this model's level probabilities; they do not vote beside it."""
+    identity: str = ""
+    """The backend and all settings its replies depend on; replies are kept on disk only if it is set."""
+    remote: bool = False
+    """True when requests leave this process: they are then retried, limited, priced and recorded."""
 
     @abstractmethod
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:

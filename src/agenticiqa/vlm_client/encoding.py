@@ -1,4 +1,4 @@
-"""Images as they are sent: the original bytes without metadata, or PNG; a smaller size only where a service demands it."""
+"""Images as they are sent: the original bytes without metadata, or PNG; smaller only where a service demands it."""
 
 from __future__ import annotations
 

@@ -20,20 +20,19 @@ import importlib
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, cast
 
-from agenticiqa.config import RoleSettings, Settings, load_settings
+from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError
-from agenticiqa.vlm_client.caching import CachingVLMClient
+from agenticiqa.vlm_client.assembly import Assembly
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.fallback import FallbackVLMClient
 
 ENTRY_POINTS = "agenticiqa.backends"
 PROVIDERS: dict[str, str] = {
     "builtin": "agenticiqa.perception.client:PerceptionClient",
-    "openai": "agenticiqa.vlm_client.openai:OpenAIVLMClient",
-    "anthropic": "agenticiqa.vlm_client.anthropic:AnthropicVLMClient",
-    "google": "agenticiqa.vlm_client.google:GoogleVLMClient",
-    "qwen": "agenticiqa.vlm_client.qwen:QwenVLMClient",
-    "compatible": "agenticiqa.vlm_client.compatible:CompatibleVLMClient",
+    "openai": "agenticiqa.vlm_client.openai_client:OpenAIVLMClient",
+    "anthropic": "agenticiqa.vlm_client.anthropic_client:AnthropicVLMClient",
+    "google": "agenticiqa.vlm_client.google_client:GoogleVLMClient",
+    "qwen": "agenticiqa.vlm_client.qwen_client:QwenVLMClient",
+    "compatible": "agenticiqa.vlm_client.openai_client:CompatibleVLMClient",
     "scripted": "agenticiqa.vlm_client.scripted:ScriptedVLMClient",
 }
 
@@ -52,13 +51,15 @@ def create_vlm_client(backend: str, settings: Settings | None = None, role: Role
     return found.from_settings(model, role or RoleSettings(backend=backend), settings or load_settings())
 
 
+def create_role_clients(settings: Settings) -> dict[str, VLMClient]:
+    """The client of each role; roles on the same backend share its connections, limits and breaker."""
+    assembly = Assembly(settings, create_vlm_client)
+    return {name: assembly.role_client(settings.role(name)) for name in ROLES}
+
+
 def create_role_client(name: str, settings: Settings) -> VLMClient:
-    """The client of one role: its backend, answering identical requests from memory, and its fallback behind it."""
-    role = settings.role(name)
-    client: VLMClient = CachingVLMClient(create_vlm_client(role.backend, settings, role))
-    if role.fallback_backend is None:
-        return client
-    return FallbackVLMClient(client, CachingVLMClient(create_vlm_client(role.fallback_backend, settings, role)))
+    """The client of one role: its backend, wrapped as the settings say, and its fallback behind it."""
+    return Assembly(settings, create_vlm_client).role_client(settings.role(name))
 
 
 def providers() -> list[str]:

@@ -16,8 +16,8 @@ TOP_ALTERNATIVES = 20
 
 # A key, not the same words quoted inside some other text: it follows a brace or a comma.
 _ANSWER = re.compile(r'[{,]\s*"final_answer"\s*:\s*"\s*(?=[A-E]\b)')
-# A letter as tokenizers cut it: "A", " A", '"A', 'A"', 'A",'.
-_LETTER_TOKEN = re.compile(r'[\s"]*([A-E])[\s".,)}]*')
+# A letter as tokenizers cut it: "A", " A", '"A', ':"A', 'A"', 'A",'.
+_LETTER_TOKEN = re.compile(r'[\s":]*([A-E])[\s".,)}]*')
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def log_sum(values: Iterable[float]) -> float:
     return largest + math.log(math.fsum(math.exp(value - largest) for value in listed))
 
 
-def _notes(missing: list[str], share: float) -> tuple[str, ...]:
+def _notes(missing: Sequence[str], share: float) -> tuple[str, ...]:
     notes = []
     if missing:
         notes.append(f"log-probability of {', '.join(missing)} not reported; bounded by the smallest reported one")

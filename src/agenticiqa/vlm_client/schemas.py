@@ -15,7 +15,7 @@ def closed_schema(model: type[BaseModel]) -> dict[str, Any] | None:
     """The schema with every property required and no others allowed; None if it has maps with free keys."""
     try:
         closed: dict[str, Any] = _closed(model.model_json_schema())
-    except _FreeKeys:
+    except _FreeKeysError:
         return None
     return closed
 
@@ -26,7 +26,7 @@ def schema_rule(model: type[BaseModel]) -> str:
     return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{schema}"
 
 
-class _FreeKeys(Exception):
+class _FreeKeysError(Exception):
     """The schema has an object whose keys are not fixed."""
 
 
@@ -44,6 +44,6 @@ def _closed(node: Any, *, is_schema: bool = True) -> Any:
     }
     if closed.get("type") == "object":
         if node.get("additionalProperties", False) is not False or "properties" not in node:
-            raise _FreeKeys
+            raise _FreeKeysError
         closed |= {"additionalProperties": False, "required": list(node["properties"])}
     return closed

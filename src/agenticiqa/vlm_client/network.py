@@ -1,0 +1,231 @@
+"""What all network backends share: settings, encoding, parameters a model refuses, errors and usage."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, ClassVar, Self
+
+from PIL import Image
+from pydantic import BaseModel, ValidationError
+
+from agenticiqa.config import KEY_VARIABLES, RoleSettings, Settings
+from agenticiqa.errors import (
+    AuthenticationError,
+    BackendError,
+    BadReplyError,
+    MissingExtraError,
+    OfflineError,
+    UnknownBackendError,
+)
+from agenticiqa.images import load_image
+from agenticiqa.logs import redact
+from agenticiqa.vlm_client.aliases import official_name
+from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
+from agenticiqa.vlm_client.http_errors import InvalidRequestError
+from agenticiqa.vlm_client.schemas import schema_rule
+
+Parameters = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Link:
+    """How one model of a service is reached."""
+
+    model: str
+    base_url: str
+    key: str = field(repr=False)
+    timeout: float = 60.0
+    keep_metadata: bool = False
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One request as it goes over the wire, before a provider's own format."""
+
+    system: str
+    user: str
+    images: tuple[SentImage, ...]
+    sampling: Sampling
+    reply_model: type[BaseModel] | None = None
+    wants_levels: bool = False
+
+
+class NetworkVLMClient(VLMClient):
+    """A model behind a service; each provider says how a message is sent and what its errors mean."""
+
+    provider: ClassVar[str]
+    package: ClassVar[str]
+    """The SDK's module, which proves that the extra is installed."""
+    extra: ClassVar[str]
+    rule: ClassVar[SizeRule]
+    default_base_url: ClassVar[str]
+    remote = True
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.model = f"{self.provider}.{link.model}"
+        self.identity = f"{self.model} at {link.base_url}, metadata kept: {link.keep_metadata}"
+        self._sdk: Any = None
+        self._refused: frozenset[str] = frozenset()
+        self._lock = Lock()
+
+    @classmethod
+    def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> Self:
+        """The client for a model; nothing is sent and no SDK is loaded yet."""
+        if not model:
+            raise UnknownBackendError(f"{cls.provider!r} needs a model; write {cls.provider}.MODEL")
+        if settings.pipeline.offline:
+            raise OfflineError(
+                f"{cls.provider}.{model} needs the network, and offline mode is on; use builtin.perception"
+            )
+        if not _is_installed(cls.package):
+            raise MissingExtraError(f"the backend {cls.provider}.{model}", cls.extra)
+        return cls(
+            Link(
+                model=official_name(cls.provider, model),
+                base_url=cls._base_url(role),
+                key=cls._key(settings),
+                timeout=role.timeout,
+                keep_metadata=settings.pipeline.transport.keep_metadata,
+                secrets=settings.secrets(),
+            )
+        )
+
+    @classmethod
+    def _base_url(cls, role: RoleSettings) -> str:
+        return role.base_url or cls.default_base_url
+
+    @classmethod
+    def _key(cls, settings: Settings) -> str:
+        key = settings.api_key(cls.provider)
+        if key is None:
+            names = " or ".join(KEY_VARIABLES[cls.provider])
+            raise AuthenticationError(f"{cls.provider} needs a key; set the environment variable {names}")
+        return key
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The model's reply to a prompt about one image; kwargs are those of `Sampling`."""
+        images = self._encoded((LabelledImage("test image", load_image(image)),))
+        return self._exchange(Message("", prompt, images, Sampling(**kwargs))).text
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The model's reply to a request, with level probabilities for the task `score` where the service has them."""
+        message = Message(
+            system=request.system,
+            user=request.user,
+            images=self._encoded(request.images),
+            sampling=request.sampling,
+            reply_model=request.reply_model,
+            wants_levels=request.task == "score",
+        )
+        return self._exchange(message)
+
+    def close(self) -> None:
+        """Closes the connections; the next request opens them again."""
+        with self._lock:
+            if self._sdk is not None:
+                self._sdk.close()
+                self._sdk = None
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """The SDK's client, with its own retries switched off: they are counted once, by us."""
+
+    @abstractmethod
+    def _optional(self, message: Message) -> Parameters:
+        """Parameters a model may refuse, grouped by what is given up together."""
+
+    @abstractmethod
+    def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
+        """The reply to one try on the wire, with those optional parameters."""
+
+    @abstractmethod
+    def _translated(self, error: Exception) -> BackendError | None:
+        """What an SDK's error means; None if it is not the service's doing."""
+
+    def _redacted(self, text: object) -> str:
+        return redact(str(text), (self.link.key, *self.link.secrets))
+
+    def _encoded(self, images: tuple[LabelledImage, ...]) -> tuple[SentImage, ...]:
+        keep = self.link.keep_metadata
+        return tuple(encode(item.label, item.image, self.rule, keep_metadata=keep) for item in images)
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._sdk is None:
+                self._sdk = self._connect()
+            return self._sdk
+
+    def _exchange(self, message: Message) -> VLMReply:
+        """The reply, asked for again without the parameters the model refuses."""
+        started, attempts, left_out = time.perf_counter(), 0, self._refused
+        while True:
+            attempts += 1
+            try:
+                reply = self._try(message, left_out)
+            except BackendError as error:
+                error.attempts = attempts
+                refused = self._refused_by(error, message, left_out)
+                if not refused:
+                    raise
+                left_out |= refused
+                continue
+            # Remembered only now: without a reply nobody knows that these parameters were the reason.
+            self._refused = left_out
+            seconds = time.perf_counter() - started
+            usage = replace(reply.usage, transport_attempts=attempts, seconds=seconds)
+            return replace(reply, usage=usage, notes=(*_notes(message, left_out), *reply.notes))
+
+    def _try(self, message: Message, left_out: frozenset[str]) -> VLMReply:
+        options = {group: values for group, values in self._optional(message).items() if group not in left_out}
+        try:
+            return self._send(self._connected(), message, options)
+        except BackendError:
+            raise
+        except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+            raise BadReplyError(f"{self.model}: the service's answer is not in its own format") from error
+        except Exception as error:
+            translated = self._translated(error)
+            if translated is None:
+                raise
+            # Without the cause: the SDK's message may repeat a part of the key.
+            raise translated from None if isinstance(translated, AuthenticationError) else error
+
+    def _refused_by(self, error: BackendError, message: Message, left_out: frozenset[str]) -> frozenset[str]:
+        """The groups to leave out next: those the service names, or all when it rejects without a reason."""
+        if not isinstance(error, InvalidRequestError):
+            return frozenset()
+        groups = {group: values for group, values in self._optional(message).items() if group not in left_out}
+        if not error.parameters:
+            return frozenset(groups)
+        named = {name.replace("[", ".").partition(".")[0] for name in error.parameters}
+        return frozenset(group for group, values in groups.items() if named & {group, *values})
+
+
+def system_text(message: Message, *, enforced: bool) -> str:
+    """The system text, with the reply's schema in words when the service does not enforce it."""
+    if enforced or message.reply_model is None:
+        return message.system
+    return f"{message.system}\n\n{schema_rule(message.reply_model)}".strip()
+
+
+def _notes(message: Message, left_out: frozenset[str]) -> tuple[str, ...]:
+    notes = [image.note for image in message.images]
+    if left_out:
+        notes.append(f"the model refuses {', '.join(sorted(left_out))}; asked without")
+    return tuple(notes)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

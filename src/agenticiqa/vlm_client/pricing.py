@@ -1,0 +1,90 @@
+"""What a reply cost, by a dated price table; a price nobody wrote down is unknown, not zero."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agenticiqa.errors import SettingsError
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.wrapping import WrappingVLMClient
+
+# The date with which services name a fixed version of a model: -20250514 or -2024-08-06.
+_SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
+
+
+class Price(BaseModel):
+    """US dollars per million tokens, on the date they were looked up."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    date: date
+
+    def cost(self, usage: Usage) -> float:
+        """The price of one reply in US dollars."""
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        fresh = usage.input_tokens - usage.cached_tokens
+        dollars = fresh * self.input + usage.cached_tokens * cached_price + usage.output_tokens * self.output
+        return dollars / 1_000_000
+
+
+class Prices:
+    """Prices by backend."""
+
+    def __init__(self, prices: dict[str, Price]) -> None:
+        self._prices = prices
+
+    def of(self, backend: str) -> Price | None:
+        """The price of a backend, or of the model whose dated snapshot it is; None if unknown."""
+        if backend in self._prices:
+            return self._prices[backend]
+        return self._prices.get(_SNAPSHOT.sub("", backend))
+
+
+def load_prices(overlay: Path | None = None) -> Prices:
+    """The packaged prices, with the user's own laid over them."""
+    packaged = resources.files("agenticiqa.vlm_client").joinpath("prices.yaml").read_text(encoding="utf-8")
+    prices = _parse(packaged, "prices.yaml")
+    if overlay is not None:
+        try:
+            prices |= _parse(overlay.expanduser().read_text(encoding="utf-8"), str(overlay))
+        except OSError as error:
+            raise SettingsError(
+                f"{overlay}: cannot be read ({error.strerror}); correct pipeline.transport.prices"
+            ) from error
+    return Prices(prices)
+
+
+class PricingVLMClient(WrappingVLMClient):
+    """A client whose replies carry their cost."""
+
+    def __init__(self, client: VLMClient, price: Price | None) -> None:
+        super().__init__(client)
+        self._price = price
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply with its cost, None if the price is unknown."""
+        reply = self.client.ask(request)
+        # A backend that is free of charge says so itself.
+        cost = self._price.cost(reply.usage) if self._price else reply.usage.cost_usd
+        return replace(reply, usage=replace(reply.usage, cost_usd=cost))
+
+
+def _parse(text: str, name: str) -> dict[str, Price]:
+    try:
+        content: Any = yaml.safe_load(text) or {}
+        return {backend: Price.model_validate(entry) for backend, entry in content.items()}
+    except (yaml.YAMLError, ValidationError, AttributeError) as error:
+        raise SettingsError(
+            f"{name}: not a price table ({error}); write `provider.model: {{input: 2.5, output: 10, date: 2026-01-31}}`"
+        ) from error

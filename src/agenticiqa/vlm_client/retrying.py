@@ -1,0 +1,90 @@
+"""Trying again when a service is busy, slow or out of reach: a bounded number of times, for a bounded time."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from PIL import Image
+
+from agenticiqa.errors import BackendError, BackendTimeoutError, OverloadedError, RateLimitError, UnavailableError
+from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.wrapping import WrappingVLMClient
+
+logger = logging.getLogger("agenticiqa.vlm_client.retrying")
+
+PASSING = (RateLimitError, BackendTimeoutError, OverloadedError, UnavailableError)
+"""Errors that may be gone a moment later."""
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how long a request is tried.
+
+    The wait is what the service asks for (Retry-After), exactly; otherwise it doubles from `first_wait` up to
+    `longest_wait`, and a random share of up to one half is taken off so that many clients do not return together.
+    """
+
+    attempts: int = 4
+    max_seconds: float = 120.0
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+
+    def wait(self, failures: int, retry_after: float | None, chance: float) -> float:
+        """Seconds to wait after this many failures; `chance` is drawn from 0 to 1."""
+        if retry_after is not None:
+            return retry_after
+        full = min(self.longest_wait, self.first_wait * 2.0 ** (failures - 1))
+        return full * (1 - chance / 2)
+
+
+class RetryingVLMClient(WrappingVLMClient):
+    """A client that is asked again after an error that may pass."""
+
+    def __init__(
+        self,
+        client: VLMClient,
+        policy: RetryPolicy | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        super().__init__(client)
+        self._policy = policy or RetryPolicy()
+        self._clock, self._sleep, self._chance = clock, sleep, chance
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The client's reply to a bare prompt, after as many tries as it takes."""
+        return self._persist(lambda: self.client.generate(prompt, image, **kwargs))[0]
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply, after as many tries as it takes; its usage counts them all."""
+        reply, failed = self._persist(lambda: self.client.ask(request))
+        attempts = failed + reply.usage.transport_attempts
+        return replace(reply, usage=replace(reply.usage, transport_attempts=attempts))
+
+    def _persist(self, call: Callable[[], _Result]) -> tuple[_Result, int]:
+        """The result and the number of tries that failed before it."""
+        started, tried, failures = self._clock(), 0, 0
+        while True:
+            try:
+                return call(), tried
+            except BackendError as error:
+                tried += error.attempts
+                failures += 1
+                error.attempts = tried
+                wait = self._policy.wait(failures, error.retry_after, self._chance())
+                if not self._is_worth_it(error, failures, self._clock() - started + wait):
+                    raise
+                logger.warning("%s: %s; try %d in %.2f s", self.model, error, failures + 1, wait)
+                self._sleep(wait)
+
+    def _is_worth_it(self, error: BackendError, failures: int, seconds: float) -> bool:
+        policy = self._policy
+        return isinstance(error, PASSING) and failures < policy.attempts and seconds <= policy.max_seconds
