@@ -1,0 +1,122 @@
+"""JPEG traces in pixels: the quality setting the coefficients betray, and the visible block grid."""
+
+from __future__ import annotations
+
+import functools
+from typing import cast
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+
+from agenticiqa.tools.metrics.planes import YIQ, Image, require_image
+
+SMALLEST_SIDE = 32
+BLOCK = 8
+MOST_BLOCKS = 16_384
+NO_TRACES = 100.0
+# The standard's example table of luminance steps, at quality 50.
+LUMINANCE_STEPS = np.array(
+    [
+        [16, 11, 10, 16, 24, 40, 51, 61],
+        [12, 12, 14, 19, 26, 58, 60, 55],
+        [14, 13, 16, 24, 40, 57, 69, 56],
+        [14, 17, 22, 29, 51, 87, 80, 62],
+        [18, 22, 37, 56, 68, 109, 103, 77],
+        [24, 35, 55, 64, 81, 104, 113, 92],
+        [49, 64, 78, 87, 103, 121, 120, 101],
+        [72, 92, 95, 98, 112, 100, 103, 99],
+    ]
+)
+BINS_PER_LEVEL = 4
+HIGHEST = 1024
+SMALLEST_COEFFICIENT = 1.5
+# Rounding to whole RGB values after decoding moves a coefficient by about this much.
+ROUNDING_SIGMA = 0.5
+OUTLIERS = 0.05
+LEAST_EVIDENCE = 0.02
+
+
+def jpeg_quality(image: Image) -> float:
+    """The quality (1–99) of the last JPEG compression, or 100 where the pixels show none."""
+    require_image(image, SMALLEST_SIDE)
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    evidence = np.max([_evidence(image, *offset) for offset in {(0, 0), _grid_offset(grey)}], axis=0)
+    best = int(evidence.argmax())
+    return float(best + 1) if evidence[best] > LEAST_EVIDENCE else NO_TRACES
+
+
+def blockiness(image: Image) -> float:
+    """How much larger steps across the 8-pixel grid are than steps inside it; 0 is none, 1 is double."""
+    require_image(image, SMALLEST_SIDE)
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    down, across = (_excess(_step_profile(grey, axis)) for axis in (0, 1))
+    return max(0.0, (down + across) / 2)
+
+
+def _grid_offset(grey: Image) -> tuple[int, int]:
+    """Where the block grid seems to begin, down and across."""
+    down, across = (int(_step_profile(grey, axis).argmax() + 1) % BLOCK for axis in (0, 1))
+    return down, across
+
+
+def _step_profile(grey: Image, axis: int) -> NDArray[np.float64]:
+    """The mean step between neighbours at each of the eight phases of the grid."""
+    plane = grey.astype(np.int16)
+    steps = np.abs(np.diff(plane, axis=axis)).mean(axis=1 - axis)
+    return np.array([steps[phase::BLOCK].mean() for phase in range(BLOCK)])
+
+
+def _excess(profile: NDArray[np.float64]) -> float:
+    inside = (profile.sum() - profile.max()) / (BLOCK - 1)
+    return float(profile.max() / inside - 1) if inside > 0 else 0.0
+
+
+def _evidence(image: Image, down: int, across: int) -> NDArray[np.float64]:
+    """Log-likelihood gain per coefficient of each quality over no compression, for one grid offset."""
+    histograms = _coefficient_histograms(_coefficients(image[down:, across:]))
+    count = max(1.0, histograms.sum())
+    gains = _lattice_gains()
+    steps = quantisation_steps()
+    position = np.arange(BLOCK * BLOCK)
+    scores = gains @ histograms.T
+    return np.array([scores[table.reshape(-1) - 1, position].sum() / count for table in steps])
+
+
+def _coefficients(image: Image) -> NDArray[np.float32]:
+    """The cosine transforms of evenly spread blocks of Y in which no channel is clipped."""
+    rows, columns = (side // BLOCK for side in image.shape[:2])
+    cells = image[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
+    cells = cells.reshape(-1, BLOCK, BLOCK, 3)[:: max(1, rows * columns // MOST_BLOCKS)]
+    unclipped = cells[(cells.min(axis=(1, 2, 3)) > 0) & (cells.max(axis=(1, 2, 3)) < 255)]
+    luma = unclipped.astype(np.float32) @ YIQ[0]
+    return cast(NDArray[np.float32], fft.dctn(luma, axes=(1, 2), norm="ortho"))
+
+
+def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How often each magnitude occurs at each of the 63 varying positions of a block."""
+    histograms = np.zeros((BLOCK * BLOCK, HIGHEST * BINS_PER_LEVEL))
+    for position, values in enumerate(np.abs(coefficients.reshape(-1, BLOCK * BLOCK)).T):
+        if position:
+            bins = np.rint(values[values > SMALLEST_COEFFICIENT] * BINS_PER_LEVEL).astype(np.intp)
+            histograms[position] = np.bincount(bins, minlength=HIGHEST * BINS_PER_LEVEL)[: HIGHEST * BINS_PER_LEVEL]
+    return histograms
+
+
+@functools.lru_cache(maxsize=1)
+def quantisation_steps() -> NDArray[np.intp]:
+    """The luminance table of each quality from 1 to 99."""
+    qualities = np.arange(1, 100)
+    scales = np.where(qualities < 50, 5000 // qualities, 200 - 2 * qualities)
+    return np.asarray(np.clip((LUMINANCE_STEPS * scales[:, None, None] + 50) // 100, 1, 255), np.intp)
+
+
+@functools.lru_cache(maxsize=1)
+def _lattice_gains() -> NDArray[np.float64]:
+    """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
+    magnitudes = np.arange(HIGHEST * BINS_PER_LEVEL) / BINS_PER_LEVEL
+    steps = np.arange(1, 256)[:, None]
+    off = magnitudes - steps * np.rint(magnitudes / steps)
+    density = sum(np.exp(-(((off - shift * steps) / ROUNDING_SIGMA) ** 2) / 2) for shift in (-1, 0, 1))
+    return np.asarray(np.log((1 - OUTLIERS) * steps * density / (ROUNDING_SIGMA * np.sqrt(2 * np.pi)) + OUTLIERS))
