@@ -14,6 +14,8 @@ _NUMBERS = re.compile(
     r"(\d+(?:\.\d+)?)(?:\s*(?:-|–|~|to|至|到)\s*(\d+(?:\.\d+)?))?(?:\s*(?:/|out of|of|分之)\s*(\d+))?"
 )
 
+_COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -29,6 +31,7 @@ class Claim:
     place: str | None = None
     relation: str | None = None
     sides: tuple[str, ...] = ()
+    subject: str = "test"
     truth: bool | None = None
     negated: bool = False
     joined: bool = False
@@ -62,6 +65,7 @@ def read_claim(text: str) -> Claim:
         place=next((match.meaning for match in found if match.group == "places"), None),
         relation=_first(words, bare, "relations"),
         sides=tuple(match.meaning for match in found if match.group == "sides"),
+        subject=next((match.meaning for match in found if _is_subject(match, rest)), "test"),
         truth=truth,
         negated=len(words["negations"].spans(negation_text)) % 2 == 1,
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
@@ -85,6 +89,11 @@ def _truth(text: str, words: Lexicon) -> tuple[bool | None, str]:
 def _at_first_comma(text: str) -> tuple[str, str, str]:
     match = re.search(r"[,，;；:：.。—–]|\s-\s", text)
     return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")
+
+
+def _is_subject(match: Match, text: str) -> bool:
+    """Whether a side is what is spoken of, and not what it is compared with."""
+    return match.group == "sides" and not _COMPARED_WITH.search(text[: match.start])
 
 
 def _without(text: str, found: list[Match]) -> str:

@@ -36,6 +36,7 @@ class Question:
     choices: dict[str, str] = field(default_factory=dict)
     options: dict[str, Claim] = field(default_factory=dict)
     tool: str | None = None
+    asks_whether: bool = False
     wants_reference: bool = False
     refuses_reference: bool = False
 
@@ -89,6 +90,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         choices=options,
         options=claims,
         tool=tool,
+        asks_whether=any(shape == "yes_no" and terms.found_in(lowered) for shape, terms in words.shapes),
         wants_reference=wants,
         refuses_reference=refuses,
     )
@@ -104,11 +106,12 @@ def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, w
         return "unclear"
     if "yes_no" in fitting and not _is_alternative(claim, text):
         return "yes_no"
-    return _first_sensible(fitting, claim, options)
+    return _first_sensible(text, fitting, claim, options)
 
 
-def _first_sensible(fitting: list[Shape], claim: Claim, options: Mapping[str, Claim]) -> QuestionShape:
+def _first_sensible(text: str, fitting: list[Shape], claim: Claim, options: Mapping[str, Claim]) -> QuestionShape:
     named = bool(claim.mentions or claim.any_distortion)
+    rates_one_aspect = bool(claim.mentions) and not re.search(r"qualit|质量|画质|品质", text)
     in_options = any(option.mentions or option.nothing for option in options.values())
     for shape in fitting:
         if shape == "severity" and named:
@@ -117,6 +120,8 @@ def _first_sensible(fitting: list[Shape], claim: Claim, options: Mapping[str, Cl
             return "which"
         if shape == "open" and in_options:
             return "which"
+        if shape == "score" and rates_one_aspect:
+            return "severity"
         if shape in ("where", "open", "score"):
             return shape
     return "which" if in_options or len(claim.mentions) > 1 else "open"

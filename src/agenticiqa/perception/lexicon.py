@@ -75,7 +75,6 @@ class Lexicon:
     sides: dict[str, Terms]
     places: dict[str, Terms]
     shapes: list[tuple[Shape, Terms]]
-    repairs: list[tuple[str, Terms]]
     single: dict[str, Terms] = field(repr=False)
     tools: tuple[str, ...]
     tools_that_are_words: frozenset[str]
@@ -123,13 +122,14 @@ def lexicon() -> Lexicon:
     """The shipped lexicon."""
     text = resources.files("agenticiqa.perception").joinpath("lexicon.yaml").read_text(encoding="utf-8")
     data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    single = ("any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
-              "expecting_yes", "reference_wish", "reference_refused", "rating_words", "comparatives")  # fmt: skip
+    single = (
+        "any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
+        "expecting_yes", "reference_wish", "reference_refused", "rating_words", "comparatives", "look_again",
+    )  # fmt: skip
     requests = data["tool_requests"]
     return Lexicon(
         distortions=_distortions(data["distortions"]),
         shapes=[(row["shape"], _terms(row)) for row in data["shapes"]],
-        repairs=[(row["repair"], Terms(en=row["when"])) for row in data["repairs"]],
         single={name: _terms(data[name]) for name in single},
         tools=tuple(data["tools"]),
         tools_that_are_words=frozenset(data["tools_that_are_words"]),

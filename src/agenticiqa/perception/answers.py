@@ -1,0 +1,113 @@
+"""The answer to a question: the option the evidence fits best, or a few words of our own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agenticiqa.perception.evidence import Evidence, PlacedFinding
+from agenticiqa.perception.language import DECLINED, Question
+from agenticiqa.perception.likelihood import SEEN_DIFFERENCE, of_option, of_question
+from agenticiqa.perception.phrases import phrase, say
+from agenticiqa.state import UNABLE
+
+# Two options closer than this are not told apart by the evidence.
+TIE = 1e-6
+# From here on a distortion is taken to be there.
+PRESENT = 0.5
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer's text, how sure it is, and why there is none if there is none (the name of a sentence)."""
+
+    text: str
+    certainty: float | None = None
+    why_not: str | None = None
+
+
+def answer(question: Question, evidence: Evidence) -> Answer:
+    """The letter of an option, or words when there are no options; "Unable to determine" with the reason."""
+    if question.shape in DECLINED:
+        return Answer(UNABLE, why_not=question.shape)
+    if question.shape == "compare" and not evidence.has_reference:
+        return Answer(UNABLE, why_not="no_reference")
+    if question.choices:
+        return choose(question, evidence)
+    if question.asks_whether and question.shape in ("yes_no", "compare"):
+        return _yes_or_no(question, evidence)
+    text = _in_words(question, evidence)
+    return Answer(text) if text else Answer(UNABLE, why_not="no_evidence")
+
+
+def choose(question: Question, evidence: Evidence) -> Answer:
+    """The option that fits best; none when no option fits at all or the evidence does not separate the best two."""
+    fits = {label: of_option(claim, question, evidence) for label, claim in question.options.items()}
+    known = {label: fit for label, fit in fits.items() if fit is not None}
+    if not known:
+        return Answer(UNABLE, why_not="no_match")
+    ranked = sorted(known, key=lambda label: -known[label])
+    best = ranked[0]
+    if len(ranked) > 1 and known[best] - known[ranked[1]] < TIE:
+        return Answer(UNABLE, why_not="tie")
+    # A lone understood option wins only on its own merit, never because the others were not understood.
+    if len(known) < len(fits) and known[best] < PRESENT:
+        return Answer(UNABLE, why_not="no_match")
+    total = sum(known.values())
+    return Answer(best, known[best] / total if total else None)
+
+
+def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
+    yes = of_question(question, evidence)
+    if yes is None:
+        return Answer(UNABLE, why_not="no_evidence")
+    return Answer(phrase("words", "yes" if yes >= PRESENT else "no", question.language), max(yes, 1 - yes))
+
+
+def _in_words(question: Question, evidence: Evidence) -> str | None:
+    if question.shape == "where":
+        return phrase("places", evidence.worst_place, question.language) if evidence.worst_place else None
+    if question.shape == "compare" and not question.claim.mentions:
+        return _against_reference(question, evidence)
+    if question.shape == "score":
+        judgement = evidence.judgement
+        return phrase("levels", judgement.letter, question.language) if judgement else None
+    item = evidence.strongest(question.categories)
+    if item is None:
+        return None
+    if question.shape == "severity":
+        return phrase("severities", item.finding.severity, question.language)
+    return _headline(question, evidence)
+
+
+def _against_reference(question: Question, evidence: Evidence) -> str | None:
+    if evidence.judgement is None:
+        return None
+    return phrase("words", "same" if evidence.judgement.score >= SEEN_DIFFERENCE else "worse", question.language)
+
+
+def _headline(question: Question, evidence: Evidence) -> str:
+    present = [item for item in evidence.findings if is_present(item, question)]
+    if not present:
+        return phrase("words", "clean", question.language)
+    if question.shape == "which":
+        return kind_name(present[0], question)
+    named = (
+        say("named", question.language, severity=phrase("severities", item.finding.severity, question.language),
+            kind=kind_name(item, question))
+        for item in present[:3]
+    )  # fmt: skip
+    return phrase("words", "and_more", question.language).join(named)
+
+
+def is_present(item: PlacedFinding, question: Question) -> bool:
+    """Whether a finding is there and asked for."""
+    asked = not question.categories or item.finding.category in question.categories
+    return asked and item.finding.probability >= PRESENT and item.finding.severity != "none"
+
+
+def kind_name(item: PlacedFinding, question: Question) -> str:
+    """The finer kind where it is known, else the category."""
+    finding = item.finding
+    if finding.kind:
+        return phrase("kinds", finding.kind, question.language)
+    return phrase("categories", finding.category, question.language)

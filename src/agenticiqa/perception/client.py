@@ -1,0 +1,244 @@
+"""`builtin.perception`: the whole agent's model with no network, no key, no GPU. It is not a vision-language model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from PIL import Image
+
+from agenticiqa.config import RoleSettings, Settings
+from agenticiqa.errors import UnknownBackendError
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.perception.answers import Answer, answer
+from agenticiqa.perception.evidence import Evidence, gather
+from agenticiqa.perception.explain import Sentence, describe_finding, explain, in_one_text
+from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look
+from agenticiqa.perception.language import Question, understand
+from agenticiqa.perception.lexicon import Language, lexicon
+from agenticiqa.perception.phrases import say
+from agenticiqa.perception.planning import plan_for
+from agenticiqa.perception.selecting import best_tool
+from agenticiqa.perception.substitute import judgement_from_tools
+from agenticiqa.state import GLOBAL, UNABLE, Region
+from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.tasks import (
+    AnalyzeInputs,
+    AnswerInputs,
+    DetectInputs,
+    LocateInputs,
+    PlanInputs,
+    ScoreInputs,
+    SelectToolsInputs,
+    Task,
+)
+
+NAME = "builtin.perception"
+# From this probability on a category is reported as detected.
+DETECTED = 0.5
+_QUADRANTS = ("top left", "top right", "bottom left", "bottom right", "centre")
+Reply = dict[str, Any]
+
+
+class PerceptionClient(VLMClient):
+    """Answers every task of the agent from its own eyes and the request's inputs."""
+
+    model = NAME
+    deterministic = True
+
+    def __init__(self, eyes: Eyes) -> None:
+        self._eyes = eyes
+        self._tasks: dict[Task, Callable[[VLMRequest, Any], VLMReply]] = {
+            "plan": self._plan,
+            "detect": self._detect,
+            "analyze": self._analyze,
+            "select_tools": self._select_tools,
+            "locate": self._locate,
+            "answer": self._answer,
+            "score": self._score,
+        }
+
+    @classmethod
+    def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> PerceptionClient:
+        """The client with the shipped eyes; there is one model, called "perception"."""
+        from agenticiqa.perception.sight import shipped_eyes
+
+        if model not in ("", "perception"):
+            raise UnknownBackendError(f"no embedded model named {model!r}; there is one: {NAME}")
+        return cls(shipped_eyes(settings.pipeline.terms))
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The answer to a question about one image, with its reasons, as plain text."""
+        question = understand(prompt)
+        evidence = self._evidence(question, load_image(image), None)
+        given = answer(question, evidence)
+        reasons = [*explain(question, evidence, given), _no_vlm(question.language)]
+        lead = "" if given.text == UNABLE and given.why_not else f"{given.text}. "
+        return lead + in_one_text(reasons, question.language)
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The reply to a task, computed from its inputs and images."""
+        return self._tasks[request.task](request, request.inputs)
+
+    def _plan(self, request: VLMRequest, inputs: PlanInputs) -> VLMReply:
+        question = understand(inputs.query, inputs.choices, inputs.tools)
+        plan = plan_for(question, has_reference=inputs.has_reference, replan_history=inputs.replan_history)
+        return self._reply(plan.model_dump(), f"question understood as: {question.shape}")
+
+    def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
+        looks, unlocated = self._looks(request, inputs.objects)
+        found = {
+            name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
+            for name in inputs.objects
+        }
+        return self._reply({"distortion_set": found, "uncertainties": _unlocated(unlocated, inputs.query)})
+
+    def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
+        looks, unlocated = self._looks(request, tuple(inputs.distortions))
+        language = understand(inputs.query).language
+        analysis = {
+            name: [
+                {
+                    "type": finding.category,
+                    "severity": finding.severity,
+                    "explanation": _whole_image(name, unlocated, language) + describe_finding(finding, language),
+                }
+                for finding in map(looks[name].finding, categories)
+                if finding is not None
+            ]
+            for name, categories in inputs.distortions.items()
+        }
+        return self._reply({"distortion_analysis": analysis, "uncertainties": _unlocated(unlocated, inputs.query)})
+
+    def _select_tools(self, request: VLMRequest, inputs: SelectToolsInputs) -> VLMReply:
+        chosen = {
+            name: {category: tool for category in categories if (tool := best_tool(category, inputs))}
+            for name, categories in inputs.distortions.items()
+        }
+        return self._reply({"selected_tools": chosen})
+
+    def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
+        image = _test_image(request)
+        boxes = {name: self._region(image, name) for name in inputs.objects}
+        return self._reply({"regions": {name: _in_fractions(box, image) for name, box in boxes.items()}})
+
+    def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
+        question = understand(inputs.query, inputs.choices)
+        evidence = self._evidence(question, _test_image(request), request.image("reference image"), inputs)
+        return self._answered(question, evidence, answer(question, evidence))
+
+    def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
+        question = replace(understand(inputs.query), shape="score")
+        evidence = self._evidence(question, _test_image(request), request.image("reference image"), inputs)
+        if evidence.judgement is None:
+            return self._answered(question, evidence, Answer(UNABLE, why_not="no_evidence"))
+        reply = self._answered(question, evidence, Answer(evidence.judgement.letter))
+        return replace(
+            reply,
+            level_logprobs=_logarithms(evidence.judgement),
+            probability_source="builtin",
+            interval=evidence.judgement.interval,
+        )
+
+    def _answered(self, question: Question, evidence: Evidence, given: Answer) -> VLMReply:
+        sentences = explain(question, evidence, given)
+        reasons = in_one_text(sentences or [_no_vlm(question.language)], question.language)
+        items = [f"evidence: {sentence.item}" for sentence in sentences]
+        return self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
+
+    def _reply(self, content: Reply, *notes: str) -> VLMReply:
+        text = json.dumps(content, ensure_ascii=False)
+        return VLMReply(text=text, model=NAME, notes=(_no_vlm("en").text, *notes))
+
+    def _evidence(
+        self,
+        question: Question,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        inputs: AnswerInputs | ScoreInputs | None = None,
+    ) -> Evidence:
+        """The evidence in the inputs, completed by what the eyes see of the same places."""
+        analysis = inputs.distortion_analysis if inputs else None
+        scores = inputs.quality_scores if inputs else None
+        places = tuple(analysis) if analysis else question.scope or (GLOBAL,)
+        regions = {name: self._region(image, name) for name in places}
+        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
+        evidence = gather(looks, analysis, scores, has_reference=reference is not None)
+        unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
+        evidence = replace(evidence, unlocated=unlocated)
+        if evidence.judgement is None and scores:
+            evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
+        return self._with_places(question, evidence, image, reference) if question.shape == "where" else evidence
+
+    def _with_places(
+        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
+    ) -> Evidence:
+        """The evidence with a look at each place the question compares."""
+        named = [claim.place for claim in question.options.values() if claim.place]
+        boxes = {name: self._region(image, name) for name in named or _QUADRANTS}
+        looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
+        worst = max(looks, key=lambda name: _badness(looks[name], question), default=None)
+        return replace(evidence, places=looks, worst_place=worst)
+
+    def _looks(self, request: VLMRequest, names: Sequence[str]) -> tuple[dict[str, Look], list[str]]:
+        """A look at each named place, and the names that could not be located and stand for the whole image."""
+        image, reference = _test_image(request), request.image("reference image")
+        regions = {name: self._region(image, name) for name in names}
+        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
+        return looks, [name for name, region in regions.items() if name != GLOBAL and region is None]
+
+    def _region(self, image: LoadedImage, name: str) -> Region | None:
+        return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
+
+
+def place_called(name: str) -> str:
+    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
+    lowered = name.strip().lower()
+    return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+
+
+def _test_image(request: VLMRequest) -> LoadedImage:
+    return request.image("test image") or request.images[0].image
+
+
+def _strongest_first(look: Look) -> list[Finding]:
+    return sorted(look.findings, key=lambda finding: -finding.weight)
+
+
+def _is_detected(finding: Finding, inputs: DetectInputs) -> bool:
+    return finding.category in inputs.categories and finding.probability >= DETECTED and finding.severity != "none"
+
+
+def _badness(look: Look, question: Question) -> float:
+    found = [look.finding(category) for category in question.categories]
+    weights = [finding.weight + finding.probability for finding in found if finding is not None]
+    return max(weights, default=5 - look.quality.score)
+
+
+def _whole_image(name: str, unlocated: Sequence[str], language: Language) -> str:
+    return say("whole_image", language, name=name) if name in unlocated else ""
+
+
+def _unlocated(names: Sequence[str], query: str) -> list[str]:
+    language = understand(query).language if names else "en"
+    return [say("unlocated", language, name=name) for name in names]
+
+
+def _no_vlm(language: Language) -> Sentence:
+    return Sentence(say("no_vlm", language), "model: embedded")
+
+
+def _in_fractions(box: Region | None, image: LoadedImage) -> tuple[float, ...] | None:
+    if box is None:
+        return None
+    width, height = image.size
+    return box.left / width, box.top / height, min(1.0, box.right / width), min(1.0, box.bottom / height)
+
+
+def _logarithms(judgement: Judgement) -> dict[str, float]:
+    total = sum(judgement.levels.values())
+    # A level the model rules out keeps a finite logarithm.
+    return {letter: math.log(max(p / total, 1e-9)) for letter, p in judgement.levels.items()}

@@ -1,0 +1,126 @@
+"""All that an answer may rest on: findings, judgement, tool scores and places, gathered once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agenticiqa.perception.eyes import Finding, Judgement, Look
+from agenticiqa.perception.lexicon import Mention
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis
+
+# How sure a severity word is when whoever wrote it gave no probability.
+PROBABILITY_OF = {"none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98}
+# A finding of the right category but another kind, or of a kind that could not be told.
+OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
+
+
+@dataclass(frozen=True)
+class PlacedFinding:
+    """A finding, the place it belongs to and the sentence the analysis gave it, if it did."""
+
+    finding: Finding
+    place: str = GLOBAL
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class ToolScore:
+    """A calibrated score of a tool for a place and a distortion."""
+
+    tool: str
+    score: float
+    place: str
+    distortion: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about one image, strongest finding first."""
+
+    findings: tuple[PlacedFinding, ...] = ()
+    judgement: Judgement | None = None
+    tools: tuple[ToolScore, ...] = ()
+    has_reference: bool = False
+    unlocated: tuple[str, ...] = ()
+    places: Mapping[str, Look] = field(default_factory=dict)
+    worst_place: str | None = None
+
+    def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
+        """The finding that matters most among these categories, or among all."""
+        return next((item for item in self.findings if not categories or item.finding.category in categories), None)
+
+    def probability(self, mention: Mention) -> float | None:
+        """How likely what the mention names is there (or, for a word like "sharp", is not); None if not looked for."""
+        item = self.strongest([mention.category])
+        if item is None:
+            return None
+        present = item.finding.probability * kind_factor(mention.kind, item.finding.kind)
+        return 1 - present if mention.absent else present
+
+    @property
+    def any_distortion(self) -> float | None:
+        """How likely the image has any distortion at all."""
+        return max((item.finding.probability for item in self.findings), default=None)
+
+
+def gather(
+    looks: Mapping[str, Look],
+    analysis: Mapping[str, Sequence[DistortionAnalysis]] | None = None,
+    scores: Mapping[str, Mapping[str, tuple[str, float]]] | None = None,
+    *,
+    has_reference: bool = False,
+) -> Evidence:
+    """The evidence of the analysis, completed by what the looks at the same places show."""
+    placed = [item for place, look in looks.items() for item in _findings(place, look, (analysis or {}).get(place, ()))]
+    overall = looks.get(GLOBAL) or next(iter(looks.values()), None)
+    return Evidence(
+        findings=tuple(sorted(placed, key=_by_weight)),
+        judgement=_judgement(overall, has_reference),
+        tools=tuple(
+            ToolScore(tool, score, place, distortion)
+            for place, by_distortion in (scores or {}).items()
+            for distortion, (tool, score) in by_distortion.items()
+        ),
+        has_reference=has_reference,
+    )
+
+
+def kind_factor(asked: str | None, found: str | None) -> float:
+    """How well the kind found fits the kind asked for: 1 when none was asked for or both agree."""
+    if asked is None or asked == found:
+        return 1.0
+    return UNKNOWN_KIND if found is None else OTHER_KIND
+
+
+def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
+    described = {entry.type: entry for entry in analysis}
+    seen = {finding.category: finding for finding in look.findings}
+    categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
+    return [
+        PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
+        if category in described
+        else PlacedFinding(seen[category], place)
+        for category in categories
+    ]
+
+
+def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:
+    """The analysis wins; what was seen only adds detail to the same verdict."""
+    if seen is not None and seen.severity == entry.severity:
+        return seen
+    position = float(SEVERITIES.index(entry.severity))
+    base = Finding(entry.type, PROBABILITY_OF[entry.severity], entry.severity, strength=position)
+    return replace(base, kind=seen.kind) if seen is not None and entry.severity != "none" else base
+
+
+def _by_weight(item: PlacedFinding) -> tuple[float, float, int]:
+    finding = item.finding
+    return -finding.weight, -finding.probability, DISTORTION_CATEGORIES.index(finding.category)
+
+
+def _judgement(look: Look | None, has_reference: bool) -> Judgement | None:
+    if look is None:
+        return None
+    # With a reference the no-reference judgement must not stand in: it answers another question.
+    return look.against_reference if has_reference else look.quality

@@ -1,0 +1,167 @@
+"""Why an answer was given: short sentences, each made from one item of evidence and carrying it along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agenticiqa.perception.answers import PRESENT, Answer, is_present
+from agenticiqa.perception.evidence import Evidence, PlacedFinding, ToolScore
+from agenticiqa.perception.eyes import Finding, Judgement, Reading
+from agenticiqa.perception.language import Question
+from agenticiqa.perception.lexicon import Language
+from agenticiqa.perception.phrases import phrase, say
+from agenticiqa.state import GLOBAL, OVERALL
+
+# A tool this far from the model's score contradicts it.
+DISAGREEMENT = 1.0
+# An answer less certain than this is called a close call.
+CLOSE_CALL = 0.65
+_FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and the item of evidence it is made from, as a few words for the record."""
+
+    text: str
+    item: str
+
+
+def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sentence]:
+    """The sentences behind an answer, the decisive ones first."""
+    language = question.language
+    if given.why_not in ("content", "unclear", "no_reference"):
+        return [Sentence(say(given.why_not, language), f"question: {question.shape}")]
+    sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
+    sentences += _places(question, evidence)
+    sentences += _findings(question, evidence)
+    sentences += _judgement(evidence, language)
+    sentences += _tools(evidence, language)
+    return sentences + _doubts(evidence, given, language)
+
+
+def describe_finding(finding: Finding, language: Language) -> str:
+    """What a finding looks like, with its measurements in human units and how sure it is."""
+    readings = "".join(_reading(reading, language) for reading in finding.readings)
+    if finding.severity == "none" or finding.probability < PRESENT:
+        return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
+    group, name = ("kinds", finding.kind) if finding.kind else ("categories", finding.category)
+    return _capitalised(
+        say(
+            "present",
+            language,
+            kind=phrase(group, name, language),
+            readings=readings,
+            effect=phrase("effects", finding.category, language),
+            sure=_percent(finding.probability, language),
+        )
+    )
+
+
+def in_one_text(sentences: list[Sentence], language: Language) -> str:
+    """The sentences as one paragraph."""
+    return ("" if language == "zh" else " ").join(sentence.text for sentence in sentences)
+
+
+def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
+    asked = [item for item in evidence.findings if item.finding.category in question.categories]
+    present = [item for item in evidence.findings if is_present(item, question)]
+    told = asked or present
+    if not told and evidence.findings:
+        return [_nothing_found(evidence, question.language)]
+    return [_finding(item, question.language) for item in told[:_FINDINGS_TOLD]]
+
+
+def _finding(item: PlacedFinding, language: Language) -> Sentence:
+    finding = item.finding
+    text = say(
+        "finding" if item.place == GLOBAL else "finding_in",
+        language,
+        category=phrase("categories", finding.category, language),
+        severity=phrase("severities", finding.severity, language),
+        place=phrase("places", item.place, language),
+        explanation=item.explanation or describe_finding(finding, language),
+    )
+    return Sentence(text, f"finding: {finding.category}, {finding.severity}, {item.place}")
+
+
+def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
+    likeliest = max(evidence.findings, key=lambda item: item.finding.probability).finding
+    bound = _percent(max(PRESENT, likeliest.probability), language)
+    text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
+    return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
+
+
+def _places(question: Question, evidence: Evidence) -> list[Sentence]:
+    if question.shape != "where" or evidence.worst_place is None:
+        return []
+    place = phrase("places", evidence.worst_place, question.language)
+    return [Sentence(say("worst_place", question.language, place=place), f"region: {evidence.worst_place}")]
+
+
+def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
+    judgement = evidence.judgement
+    if judgement is None:
+        return []
+    text = say(
+        "quality_fr" if evidence.has_reference else "quality",
+        language,
+        score=f"{judgement.score:.1f}",
+        level=phrase("levels", judgement.letter, language),
+        interval=_interval(judgement, language),
+    )
+    return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
+
+
+def _interval(judgement: Judgement, language: Language) -> str:
+    if judgement.interval is None:
+        return ""
+    low, high = judgement.interval
+    return say("interval", language, low=f"{low:.1f}", high=f"{high:.1f}")
+
+
+def _tools(evidence: Evidence, language: Language) -> list[Sentence]:
+    distinct = list({score.tool: score for score in evidence.tools}.values())
+    return [_tool(score, evidence.judgement, language) for score in distinct[:_TOOLS_TOLD]]
+
+
+def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> Sentence:
+    item = f"tool: {score.tool} {score.score:.2f}, {score.distortion}, {score.place}"
+    if judgement is not None and abs(score.score - judgement.score) >= DISAGREEMENT:
+        model = f"{judgement.score:.1f}"
+        return Sentence(say("disagreement", language, tool=score.tool, score=f"{score.score:.1f}", model=model), item)
+    what = (
+        phrase("words", "overall", language)
+        if score.distortion == OVERALL
+        else phrase("categories", score.distortion, language).lower()
+    )
+    return Sentence(say("tool", language, tool=score.tool, score=f"{score.score:.1f}", what=what), item)
+
+
+def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sentence]:
+    doubts = [
+        Sentence(say("unlocated", language, name=name), f"region: {name} not located") for name in evidence.unlocated
+    ]
+    if evidence.judgement is not None and evidence.judgement.out_of_domain:
+        what = evidence.judgement.out_of_domain
+        doubts.append(Sentence(say("odd_image", language, what=what), f"judgement: out of domain, {what}"))
+    if given.certainty is not None and given.certainty < CLOSE_CALL:
+        sure = _percent(given.certainty, language)
+        doubts.append(Sentence(say("close_call", language, sure=sure), f"answer: probability {given.certainty:.2f}"))
+    return doubts
+
+
+def _reading(reading: Reading, language: Language) -> str:
+    name = phrase("readings", reading.name, language)
+    unit = phrase("units", reading.unit, language)
+    value = f"{reading.value:.3g}"
+    gap = "" if unit in ("", "%") and language == "zh" else " " if unit else ""
+    return f"，{name} {value}{gap}{unit}" if language == "zh" else f", {name} {value}{gap}{unit}"
+
+
+def _percent(share: float, language: Language) -> str:
+    return f"{100 * share:.0f}%" if language == "zh" else f"{100 * share:.0f} %"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

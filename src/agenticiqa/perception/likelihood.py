@@ -1,0 +1,255 @@
+"""How likely a claim is, given the evidence; None when the evidence cannot tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from agenticiqa.perception.claims import Claim
+from agenticiqa.perception.evidence import Evidence, PlacedFinding
+from agenticiqa.perception.language import Question
+from agenticiqa.perception.lexicon import Mention
+from agenticiqa.state import LEVEL_SCORES, SEVERITIES
+
+# Below this score against the reference a viewer sees the difference; the width is that of the step.
+SEEN_DIFFERENCE, STEP = 4.6, 0.12
+# A test image is hardly ever better than its reference, but it may be.
+BETTER_THAN_REFERENCE = 0.02
+# The same change seen from the reference's side.
+INVERSE = {
+    Mention("Blurs"): Mention("Sharpness", "over_sharpen"),
+    Mention("Blurs", absent=True): Mention("Blurs"),
+    Mention("Noise", absent=True): Mention("Noise"),
+    Mention("Brightness change", "darken"): Mention("Brightness change", "brighten"),
+    Mention("Brightness change", "brighten"): Mention("Brightness change", "darken"),
+    Mention("Contrast", "contrast_down"): Mention("Contrast", "contrast_up"),
+    Mention("Contrast", "contrast_up"): Mention("Contrast", "contrast_down"),
+    Mention("Color distortions", "saturation_down"): Mention("Color distortions", "saturation_up"),
+    Mention("Color distortions", "saturation_up"): Mention("Color distortions", "saturation_down"),
+}
+# "Sharper than the reference" needs sharpening, not just the lack of blur.
+MORE_OF = {Mention("Blurs", absent=True): Mention("Sharpness", "over_sharpen")}
+
+OptionRule = Callable[[Claim, Question, Evidence], float | None]
+
+
+def of_question(question: Question, evidence: Evidence) -> float | None:
+    """How likely "yes" is the answer to a yes/no question."""
+    claim = question.claim
+    if question.shape == "compare":
+        likely = _comparison(claim, evidence)
+    elif claim.mentions:
+        likely = _mentions(claim, evidence)
+    elif claim.any_distortion or claim.nothing:
+        likely = _any_distortion(claim, evidence)
+    else:
+        likely = _level_at_least(claim, evidence)
+    return None if likely is None else (1 - likely if claim.negated else likely)
+
+
+def of_option(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    """How well an option fits the evidence; only comparable among the options of one question."""
+    for rule in _RULES:
+        likely = rule(option, question, evidence)
+        if likely is not None:
+            return likely
+    return None
+
+
+def _truth(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    if option.truth is None:
+        return None
+    yes = of_question(question, evidence)
+    return None if yes is None else (yes if option.truth else 1 - yes)
+
+
+def _relation(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    if question.shape != "compare" or not evidence.has_reference:
+        return None
+    asked = question.claim
+    if option.sides:
+        # "Which image is sharper? A. the reference": the option's image is put in the place of the test image.
+        return _comparison(replace(asked, subject=option.subject, relation=asked.relation or "better"), evidence)
+    if option.equal:
+        return _same(evidence)
+    if option.relation or option.mentions:
+        return _comparison(replace(option, subject=asked.subject), evidence)
+    return None
+
+
+def _severity(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    if option.nothing and question.shape != "severity":  # "None" among distortions is no severity
+        return None
+    if option.severity is None and not (question.shape == "severity" and option.mentions):
+        return None
+    mentions = option.mentions or question.claim.mentions
+    item = evidence.strongest([mention.category for mention in mentions])
+    if item is None:
+        return None
+    return math.exp(-((item.finding.position - _target(option)) ** 2))
+
+
+def _target(option: Claim) -> float:
+    """Where on the scale from 0 to 4 an option like "slightly blurry" or "sharp" lies."""
+    says_absent = any(mention.absent for mention in option.mentions) != option.negated
+    if option.severity is None or says_absent:
+        return 0.0 if says_absent else 2.0
+    return float(SEVERITIES.index(option.severity))
+
+
+def _distortion(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    categories = {mention.category for claim in question.options.values() for mention in claim.mentions}
+    if option.nothing or (option.negated and option.any_distortion):
+        present = evidence.any_distortion
+        return None if present is None else 1 - present
+    if option.both:
+        return _joint(categories, categories, evidence)
+    if not option.mentions:
+        return None
+    if len({mention.category for mention in option.mentions}) > 1 or _some_joined(question):
+        return _joint({mention.category for mention in option.mentions}, categories, evidence)
+    return _named(option, evidence)
+
+
+def _named(option: Claim, evidence: Evidence) -> float | None:
+    mention = option.mentions[0]
+    likely = evidence.probability(mention)
+    if likely is None:
+        return None
+    if option.negated or mention.absent:
+        return 1 - likely if option.negated else likely
+    item = evidence.strongest([mention.category])
+    # Of two distortions equally likely to be there, the stronger one is the better answer.
+    return likely * (0.75 + 0.0625 * item.finding.position) if item else None
+
+
+def _some_joined(question: Question) -> bool:
+    return any(
+        claim.both or len({mention.category for mention in claim.mentions}) > 1 for claim in question.options.values()
+    )
+
+
+def _joint(present: Collection[str], categories: Collection[str], evidence: Evidence) -> float | None:
+    """How likely exactly these of the categories in question are there."""
+    likely = 1.0
+    for category in sorted(categories):
+        item = evidence.strongest([category])
+        if item is None:
+            return None
+        likely *= item.finding.probability if category in present else 1 - item.finding.probability
+    return likely
+
+
+def _place(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    look = evidence.places.get(option.place or "")
+    if look is None:
+        return None
+    found = [look.finding(mention.category) for mention in question.claim.mentions]
+    weights = [finding.weight + finding.probability for finding in found if finding is not None]
+    return max(weights) / 5 if weights else (5 - look.quality.score) / 4
+
+
+def _level(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    if option.level is None or evidence.judgement is None:
+        return None
+    return math.exp(-2 * (evidence.judgement.score - LEVEL_SCORES[option.level]) ** 2)
+
+
+def _score(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    if option.score is None or evidence.judgement is None:
+        return None
+    low, high = option.score
+    score = evidence.judgement.score
+    return math.exp(-2 * max(low - score, score - high, 0.0) ** 2)
+
+
+def _severity_when_level_is_meant(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    """ "Good" and "high" answer a question about quality, "slight" and "very" one about a distortion."""
+    about_distortion = question.claim.mentions or question.claim.any_distortion or option.mentions
+    return _severity(option, question, evidence) if about_distortion else None
+
+
+_RULES: tuple[OptionRule, ...] = (
+    _truth, _relation, _severity_when_level_is_meant, _distortion, _place, _level, _score, _severity,
+)  # fmt: skip
+
+
+def _mentions(claim: Claim, evidence: Evidence) -> float | None:
+    each = [_mention(mention, claim, evidence) for mention in claim.mentions]
+    known = [likely for likely in each if likely is not None]
+    if not known:
+        return None
+    if claim.any_distortion:  # "Is noise the main problem?"
+        top = evidence.strongest()
+        is_top = top is not None and top.finding.category == claim.mentions[0].category
+        return known[0] if is_top else min(known[0], 0.2)
+    return min(known) if claim.joined else max(known)
+
+
+def _mention(mention: Mention, claim: Claim, evidence: Evidence) -> float | None:
+    likely = evidence.probability(mention)
+    item = evidence.strongest([mention.category])
+    if likely is None or item is None or mention.absent or claim.severity in (None, "none"):
+        return likely
+    return min(likely, _severity_fits(claim, item))
+
+
+def _severity_fits(claim: Claim, item: PlacedFinding) -> float:
+    """ "Severely blurred" holds from severe on; "slightly blurred" only around slight."""
+    wanted = SEVERITIES.index(claim.severity or "none")
+    position = item.finding.position
+    if wanted >= 3:
+        return _step(position, wanted - 0.5, 0.4)
+    return math.exp(-((position - wanted) ** 2))
+
+
+def _any_distortion(claim: Claim, evidence: Evidence) -> float | None:
+    present = evidence.any_distortion
+    if present is None:
+        return None
+    return 1 - present if claim.nothing else present
+
+
+def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
+    """ "Is it good?" holds from good upwards, "is it poor?" from poor downwards."""
+    if claim.level is None or evidence.judgement is None:
+        return None
+    level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
+    return _step(score, level - 0.5, 0.25) if level >= 3 else _step(-score, -(level + 0.5), 0.25)
+
+
+def _comparison(claim: Claim, evidence: Evidence) -> float | None:
+    """How likely the first-named image (by default the test image) is what the claim says, beside the other."""
+    if not evidence.has_reference:
+        return None
+    of_reference = claim.subject == "reference"
+    if claim.mentions:
+        mention = claim.mentions[0]
+        if of_reference:
+            return evidence.probability(INVERSE[mention]) if mention in INVERSE else _less_of(mention, evidence)
+        more = MORE_OF.get(mention, mention)
+        return BETTER_THAN_REFERENCE if more.absent else evidence.probability(more)
+    same = _same(evidence)
+    if same is None:
+        return None
+    if claim.equal:
+        return same
+    worse = max(0.0, 1 - same - BETTER_THAN_REFERENCE)
+    if claim.relation is None and (claim.any_distortion or not claim.level):
+        return 1 - same  # "Does it differ from the reference?"
+    wants_better = (claim.relation or "better") == "better"
+    return BETTER_THAN_REFERENCE if wants_better != of_reference else worse
+
+
+def _less_of(mention: Mention, evidence: Evidence) -> float | None:
+    """The reference has none of the test image's distortions, so it is never "noisier"."""
+    return BETTER_THAN_REFERENCE if evidence.probability(mention) is not None else None
+
+
+def _same(evidence: Evidence) -> float | None:
+    return None if evidence.judgement is None else _step(evidence.judgement.score, SEEN_DIFFERENCE, STEP)
+
+
+def _step(value: float, threshold: float, width: float) -> float:
+    return 1 / (1 + math.exp(-(value - threshold) / width))

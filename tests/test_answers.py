@@ -1,0 +1,195 @@
+"""Answers follow the evidence, whatever the wording and the order of the options."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from agenticiqa.perception.answers import answer
+from agenticiqa.perception.evidence import Evidence, gather
+from agenticiqa.perception.eyes import Finding, Look
+from agenticiqa.perception.language import understand
+from agenticiqa.state import GLOBAL, UNABLE, DistortionAnalysis
+from tests.looks import BLURRED, CLEAN, NOISY, seen
+
+DARK = seen(2.6, Brightness_change=(0.9, "severe", "darken"))
+SLIGHT_BLUR = seen(3.9, Blurs=(0.7, "slight", "gaussian_blur"))
+EXTREME_BLUR = seen(1.2, Blurs=(0.99, "extreme", "gaussian_blur"))
+JPEG = seen(2.2, Compression=(0.95, "severe", "jpeg"))
+BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
+
+
+def told(query: str, look: Look, choices: dict[str, str] | None = None, *, reference: bool = False) -> str:
+    """The answer to a question about an image that looks so."""
+    return answer(understand(query, choices), evidence_of(look, reference=reference)).text
+
+
+def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
+    """All there is to know of the whole image."""
+    return gather({GLOBAL: look}, has_reference=reference)
+
+
+@pytest.mark.parametrize(
+    ("query", "look", "expected"),
+    [
+        ("Is the image blurry?", BLURRED, "Yes"),
+        ("Is the image blurry?", NOISY, "No"),
+        ("Is the image sharp?", BLURRED, "No"),
+        ("Is the image sharp?", CLEAN, "Yes"),
+        ("Is the image free of noise?", NOISY, "No"),
+        ("Is the image free of noise?", BLURRED, "Yes"),
+        ("Is the picture not blurry?", BLURRED, "No"),
+        ("Isn't the picture blurry?", BLURRED, "Yes"),
+        ("Is the image severely blurred?", BLURRED, "Yes"),
+        ("Is the image severely blurred?", SLIGHT_BLUR, "No"),
+        ("Is the image slightly blurred?", SLIGHT_BLUR, "Yes"),
+        ("Does it suffer from motion blur?", BLURRED, "Yes"),
+        ("Does it suffer from motion blur?", SLIGHT_BLUR, "No"),
+        ("Is it too dark?", DARK, "Yes"),
+        ("Is it too bright?", DARK, "No"),
+        ("Is the photo well exposed?", DARK, "No"),
+        ("Is the photo well exposed?", CLEAN, "Yes"),
+        ("Is noise the main problem in this image?", NOISY, "Yes"),
+        ("Is noise the main problem in this image?", BLURRED_AND_NOISY, "No"),
+        ("Is the image distorted?", JPEG, "Yes"),
+        ("Is the image distorted?", CLEAN, "No"),
+        ("Is the image free from distortions?", CLEAN, "Yes"),
+        ("Is the image quality good?", CLEAN, "Yes"),
+        ("Is the image quality good?", BLURRED, "No"),
+        ("Is the quality poor?", BLURRED, "Yes"),
+        ("图像模糊吗？", BLURRED, "是"),
+        ("这张照片是否清晰？", BLURRED, "否"),
+        ("画面是不是太暗了？", DARK, "是"),
+        ("图像没有噪声，对吗？", CLEAN, "是"),
+        ("How severe is the noise?", NOISY, "moderate"),
+        ("How blurry is the image?", EXTREME_BLUR, "extreme"),
+        ("模糊程度如何？", BLURRED, "严重"),
+        ("What is the main distortion in this image?", JPEG, "JPEG compression"),
+        ("What kind of blur is this?", BLURRED, "motion blur"),
+        ("Is the image noisy or blurry?", BLURRED, "motion blur"),
+        ("What is the main distortion in this image?", CLEAN, "no visible distortion"),
+        ("What's wrong with this photo?", BLURRED, "severe motion blur"),
+        ("这张照片有什么问题？", NOISY, "中等白噪声"),
+        ("What animal is this?", BLURRED, UNABLE),
+        ("Tell me a joke", BLURRED, UNABLE),
+    ],
+)
+def test_a_question_without_options_is_answered_in_a_few_words(query: str, look: Look, expected: str) -> None:
+    assert told(query, look) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "look", "expected"),
+    [
+        ("Which is worse, noise or blur? A. Noise B. Blur", BLURRED, "B"),
+        ("Which is worse, noise or blur? A. Noise B. Blur", NOISY, "A"),
+        ("Which distortion is it? A. motion blur B. defocus blur C. gaussian blur D. noise", BLURRED, "A"),
+        ("Which distortions? A. noise B. blur C. noise and blur D. none", BLURRED_AND_NOISY, "C"),
+        ("Which distortions? A. noise B. blur C. noise and blur D. none", BLURRED, "B"),
+        ("Which distortions? A. noise B. blur C. both", BLURRED_AND_NOISY, "C"),
+        ("Which distortion is present? A. blur B. noise C. none of the above", CLEAN, "C"),
+        ("Which distortion is present? A. blur B. noise C. None", NOISY, "B"),
+        ("How blurry is it? A. Not blurry B. Slightly blurry C. Very blurry", CLEAN, "A"),
+        ("How blurry is it? A. Not blurry B. Slightly blurry C. Very blurry", SLIGHT_BLUR, "B"),
+        ("How blurry is it? A. Not blurry B. Slightly blurry C. Very blurry", BLURRED, "C"),
+        ("How severe is the noise? A. none B. slight C. moderate D. severe E. extreme", NOISY, "C"),
+        ("How severe is the blur? A. none B. slight C. moderate D. severe E. extreme", EXTREME_BLUR, "E"),
+        ("How severe is the blur? A. none B. slight C. moderate D. severe E. extreme", CLEAN, "A"),
+        ("What is the noise level? A. High B. Medium C. Low", NOISY, "B"),
+        ("Is the image blurry? A. Yes B. No", BLURRED, "A"),
+        ("Is the image blurry? A. No, it is sharp B. Yes, it is blurry", BLURRED, "B"),
+        ("Is the image free of noise? A. Yes B. No", NOISY, "B"),
+        ("Which fits best? A. too dark B. too bright C. well exposed", DARK, "A"),
+        ("Which fits best? A. too dark B. too bright C. well exposed", CLEAN, "C"),
+        ("The quality is: A. Bad B. Poor C. Fair D. Good E. Excellent", CLEAN, "E"),
+        ("The quality is: A. Bad B. Poor C. Fair D. Good E. Excellent", BLURRED, "B"),
+        ("Rate the quality: A. 1 B. 2 C. 3 D. 4 E. 5", BLURRED, "B"),
+        ("哪种失真最严重？A、噪声 B、模糊 C、压缩", JPEG, "C"),
+        ("这张图有多模糊？A、轻微 B、中等 C、严重", BLURRED, "C"),
+        ("图像清晰吗？（A）是（B）否", BLURRED, "B"),
+        ("图像有噪点吗？A. 有 B. 没有", NOISY, "A"),
+        ("图像质量属于？A、优秀 B、良好 C、一般 D、较差 E、很差", BLURRED, "D"),
+        ("Which animal is it? A. Cat B. Dog", BLURRED, UNABLE),
+        ("Which distortion is it? A. lens flare B. moiré", BLURRED, UNABLE),
+        ("Which distortion is it? A. grain B. noise", NOISY, UNABLE),
+    ],
+)
+def test_the_option_that_fits_the_evidence_is_chosen(query: str, look: Look, expected: str) -> None:
+    assert told(query, look) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "score", "found", "expected"),
+    [
+        ("Is this image better than the reference?", 3.0, BLURRED, "No"),
+        ("Is the image worse than the original?", 3.0, BLURRED, "Yes"),
+        ("Is the image worse than the original?", 5.0, CLEAN, "No"),
+        ("Is the left one sharper than the reference?", 3.0, BLURRED, "No"),
+        ("Is the reference clearer than the test image?", 3.0, BLURRED, "Yes"),
+        ("Is it darker than the original?", 3.0, DARK, "Yes"),
+        ("Is it brighter than the original?", 3.0, DARK, "No"),
+        ("这张图比原图更模糊吗？", 3.0, BLURRED, "是"),
+        ("How does this picture compare to the reference image?", 3.0, NOISY, "worse than the reference"),
+        ("How does this picture compare to the reference image?", 4.9, CLEAN, "about the same as the reference"),
+        ("Compared to the reference, the quality is: A. better B. worse C. the same", 2.0, NOISY, "B"),
+        ("Compared to the reference, the quality is: A. better B. worse C. the same", 4.95, CLEAN, "C"),
+        ("Which image has better quality? A. The reference image B. The distorted image", 2.0, NOISY, "A"),
+        ("Which image is noisier? A. The reference image B. The test image", 2.0, NOISY, "B"),
+        ("与参考图像相比，质量：A、更好 B、更差 C、一样", 2.0, NOISY, "B"),
+    ],
+)
+def test_a_comparison_with_the_reference_uses_the_full_reference_judgement(
+    query: str, score: float, found: Look, expected: str
+) -> None:
+    look = seen(4.9, score, **{finding.category.replace(" ", "_"): finding for finding in found.findings})
+
+    assert told(query, look, reference=True) == expected
+
+
+def test_a_comparison_without_a_reference_is_not_guessed() -> None:
+    given = answer(understand("Is it better than the reference?"), evidence_of(BLURRED))
+
+    assert (given.text, given.why_not) == (UNABLE, "no_reference")
+
+
+@pytest.mark.parametrize("look", [BLURRED, NOISY, CLEAN, DARK, JPEG, BLURRED_AND_NOISY])
+@pytest.mark.parametrize(
+    "query_and_options",
+    [
+        ("Which distortion is worst?", ["Noise", "Blur", "JPEG compression", "Underexposure"]),
+        ("How blurry is it?", ["Not at all", "Slightly", "Moderately", "Very"]),
+        ("How good is it?", ["Excellent", "Good", "Fair", "Poor"]),
+        ("Is it blurry?", ["Yes", "No"]),
+    ],
+)
+def test_the_order_of_the_options_does_not_matter(look: Look, query_and_options: tuple[str, list[str]]) -> None:
+    query, options = query_and_options
+
+    chosen = set()
+    for order in itertools.permutations(options):
+        choices = dict(zip("ABCD", order, strict=False))
+        letter = told(query, look, choices)
+        chosen.add(choices.get(letter, letter))
+
+    assert len(chosen) == 1
+
+
+def test_the_analysis_in_the_evidence_wins_over_the_own_look() -> None:
+    analysis = {"Global": [DistortionAnalysis(type="Noise", severity="severe", explanation="Heavy grain.")]}
+
+    evidence = gather({GLOBAL: CLEAN}, analysis)
+
+    assert answer(understand("Is it noisy?"), evidence).text == "Yes"
+
+
+def test_an_unlikely_option_is_not_chosen_for_being_the_only_one_understood() -> None:
+    given = answer(understand("Which is it? A. noise B. lens flare"), evidence_of(BLURRED))
+
+    assert (given.text, given.why_not) == (UNABLE, "no_match")
+
+
+def test_a_finding_of_unknown_kind_still_answers_a_question_about_the_kind() -> None:
+    look = seen(2.0, Blurs=Finding("Blurs", 0.95, "severe"))
+
+    assert told("Is there motion blur?", look) == "Yes"

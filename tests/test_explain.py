@@ -1,0 +1,127 @@
+"""Explanations say what the evidence says, in the question's language, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenticiqa.perception.answers import answer
+from agenticiqa.perception.evidence import Evidence, gather
+from agenticiqa.perception.explain import describe_finding, explain, in_one_text
+from agenticiqa.perception.eyes import Finding, Look, Reading
+from agenticiqa.perception.language import understand
+from agenticiqa.state import GLOBAL, DistortionAnalysis
+from tests.looks import BLURRED, CLEAN, MOTION_BLUR, NOISE, NOISY, judged, seen
+
+
+def told(query: str, evidence: Evidence) -> str:
+    """The explanation as one text."""
+    question = understand(query)
+    return in_one_text(explain(question, evidence, answer(question, evidence)), question.language)
+
+
+def test_a_finding_is_described_with_its_measurements_in_human_units() -> None:
+    assert describe_finding(MOTION_BLUR, "en") == (
+        "Motion blur, blur length 9.2 px: edges and fine detail are soft (93 % sure)."
+    )
+    assert describe_finding(NOISE, "zh") == "白噪声，噪声标准差 14 灰阶：平坦区域可见颗粒（把握 88%）。"
+
+
+def test_an_absent_distortion_is_described_as_absent_with_what_was_measured() -> None:
+    quiet = Finding("Noise", 0.06, "none", readings=(Reading("noise sigma", 0.84, "grey levels"),))
+
+    assert describe_finding(quiet, "en") == "no visible sign of it, noise sigma 0.84 grey levels (94 % sure)."
+
+
+def test_the_explanation_names_the_worst_distortion_first_and_gives_score_and_interval() -> None:
+    text = told("What's wrong with this photo?", gather({GLOBAL: BLURRED}))
+
+    assert text == (
+        "Blur (severe): Motion blur, blur length 9.2 px: edges and fine detail are soft (93 % sure). "
+        "The embedded model rates the image 2.1 of 5 (Poor), 95 % interval 1.6 to 2.6."
+    )
+
+
+def test_the_explanation_is_in_the_language_of_the_question() -> None:
+    text = told("这张照片有什么问题？", gather({GLOBAL: NOISY}))
+
+    assert text.startswith("噪声（中等）：白噪声，噪声标准差 14 灰阶")
+    assert not any(letter in "abcdefghijklmnopqrstuvwxyz" for letter in text)
+
+
+def test_swapping_the_evidence_of_two_images_swaps_their_explanations() -> None:
+    query = "Describe the quality problems of this picture."
+    first, second = told(query, gather({GLOBAL: BLURRED})), told(query, gather({GLOBAL: NOISY}))
+
+    swapped_first, swapped_second = told(query, gather({GLOBAL: NOISY})), told(query, gather({GLOBAL: BLURRED}))
+
+    assert first != second
+    assert (swapped_first, swapped_second) == (second, first)
+
+
+def test_every_sentence_carries_the_item_of_evidence_it_is_made_from() -> None:
+    scores = {"Global": {"Blurs": ("NIQE", 2.4)}}
+    evidence = gather({GLOBAL: BLURRED}, None, scores)
+    question = understand("What is wrong with the image?")
+
+    sentences = explain(question, evidence, answer(question, evidence))
+
+    assert [sentence.item for sentence in sentences] == [
+        "finding: Blurs, severe, Global",
+        "judgement: AIQA_NR 2.10",
+        "tool: NIQE 2.40, Blurs, Global",
+    ]
+
+
+def test_the_words_of_the_analysis_are_kept() -> None:
+    analysis = {"Global": [DistortionAnalysis(type="Contrast", severity="moderate", explanation="Greys are crowded.")]}
+
+    assert "Contrast change (moderate): Greys are crowded." in told("What is wrong?", gather({GLOBAL: CLEAN}, analysis))
+
+
+def test_a_tool_that_contradicts_the_model_is_said_to() -> None:
+    evidence = gather({GLOBAL: BLURRED}, None, {GLOBAL: {"Overall": ("NIQE", 4.2)}})
+
+    assert "NIQE (4.2) and the embedded model (2.1) disagree; the answer follows the model." in told(
+        "What is wrong?", evidence
+    )
+
+
+def test_an_image_unlike_those_the_model_knows_is_called_uncertain() -> None:
+    look = Look(judged(2.5, out_of_domain="line art"), BLURRED.findings)
+
+    assert "unlike those the model knows (line art)" in told("What is wrong?", gather({GLOBAL: look}))
+
+
+def test_a_close_call_is_called_one() -> None:
+    close = seen(3.4, Blurs=(0.55, "slight", None))
+
+    text = told("Is the image blurry?", gather({GLOBAL: close}))
+
+    assert text.endswith("This is a close call: the probability of the answer is 55 %.")
+
+
+def test_with_a_reference_the_score_told_is_the_full_reference_one() -> None:
+    look = Look(judged(4.6), BLURRED.findings, against_reference=judged(2.0, source="AIQA_FR"))
+
+    text = told("What is wrong?", gather({GLOBAL: look}, has_reference=True))
+
+    assert "Against the reference the embedded model rates the image 2.0 of 5 (Poor)." in text
+    assert "4.6" not in text
+
+
+def test_a_clean_image_is_not_given_a_distortion() -> None:
+    text = told("What's wrong with this photo?", gather({GLOBAL: CLEAN}))
+
+    assert text.startswith("None of the seven distortions reaches 50 % probability")
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("What animal is this?", "Configure a vision-language model"),
+        ("这是什么动物？", "请配置视觉语言模型"),
+        ("Tell me a joke", "did not understand"),
+    ],
+)
+def test_what_cannot_be_answered_is_declined_with_a_hint(query: str, hint: str) -> None:
+    assert hint in told(query, gather({GLOBAL: BLURRED}))
