@@ -111,7 +111,7 @@ def test_a_complaint_about_missing_scores_keeps_the_distortions_asked_for() -> N
     assert plan.plan.tool_execution
 
 
-def test_detection_lists_what_is_there_strongest_first_and_says_what_was_not_located() -> None:
+def test_detection_lists_what_is_there_strongest_first() -> None:
     look = Look(judged(2.0), (Finding("Noise", 0.7, "slight"), Finding("Blurs", 0.9, "severe"), BLURRED.findings[1]))
     inputs = DetectInputs(
         query="What is wrong?", objects=("Global", "zebra"), categories=CATEGORIES, reference_mode="No-Reference"
@@ -120,9 +120,6 @@ def test_detection_lists_what_is_there_strongest_first_and_says_what_was_not_loc
     found, _ = ask(FixedEyes(look), inputs, DetectReply)
 
     assert found.distortion_set == {"Global": ["Blurs", "Noise"], "zebra": ["Blurs", "Noise"]}
-    assert found.uncertainties == [
-        "zebra cannot be located without a vision-language model; the whole image was judged."
-    ]
 
 
 def test_analysis_gives_severity_and_measurements_of_every_distortion_asked_for() -> None:
@@ -135,6 +132,18 @@ def test_analysis_gives_severity_and_measurements_of_every_distortion_asked_for(
     blur, noise = reply.distortion_analysis["Global"]
     assert (blur.type, blur.severity, noise.type, noise.severity) == ("Blurs", "severe", "Noise", "none")
     assert "9.2 px" in blur.explanation
+
+
+def test_the_analysis_of_an_object_that_cannot_be_located_says_so() -> None:
+    inputs = AnalyzeInputs(
+        query="Is the zebra blurry?", distortions={"zebra": ["Blurs"]}, reference_mode="No-Reference"
+    )
+
+    reply, _ = ask(FixedEyes(BLURRED), inputs, AnalyzeReply)
+
+    assert reply.distortion_analysis["zebra"][0].explanation.startswith(
+        "zebra could not be located; this describes the whole image: Motion blur"
+    )
 
 
 def test_a_place_is_looked_at_by_itself() -> None:

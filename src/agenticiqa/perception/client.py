@@ -89,12 +89,12 @@ class PerceptionClient(VLMClient):
         return self._reply(plan.model_dump(), f"question understood as: {question.shape}")
 
     def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
-        looks, unlocated = self._looks(request, inputs.objects)
+        looks, _ = self._looks(request, inputs.objects)
         found = {
             name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
             for name in inputs.objects
         }
-        return self._reply({"distortion_set": found, "uncertainties": _unlocated(unlocated, inputs.query)})
+        return self._reply({"distortion_set": found})
 
     def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
         looks, unlocated = self._looks(request, tuple(inputs.distortions))
@@ -111,7 +111,7 @@ class PerceptionClient(VLMClient):
             ]
             for name, categories in inputs.distortions.items()
         }
-        return self._reply({"distortion_analysis": analysis, "uncertainties": _unlocated(unlocated, inputs.query)})
+        return self._reply({"distortion_analysis": analysis})
 
     def _select_tools(self, request: VLMRequest, inputs: SelectToolsInputs) -> VLMReply:
         chosen = {
@@ -220,11 +220,6 @@ def _badness(look: Look, question: Question) -> float:
 
 def _whole_image(name: str, unlocated: Sequence[str], language: Language) -> str:
     return say("whole_image", language, name=name) if name in unlocated else ""
-
-
-def _unlocated(names: Sequence[str], query: str) -> list[str]:
-    language = understand(query).language if names else "en"
-    return [say("unlocated", language, name=name) for name in names]
 
 
 def _no_vlm(language: Language) -> Sentence:
