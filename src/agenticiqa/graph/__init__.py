@@ -1,0 +1,16 @@
+"""The agent as a LangGraph graph: building, running, resuming and drawing it."""
+
+from agenticiqa.graph.checkpoints import memory_saver, sqlite_saver
+from agenticiqa.graph.drawing import visualize_graph
+from agenticiqa.graph.flow import build_graph, decide_next_node
+from agenticiqa.graph.run import prepare_run, run_pipeline
+
+__all__ = [
+    "build_graph",
+    "decide_next_node",
+    "memory_saver",
+    "prepare_run",
+    "run_pipeline",
+    "sqlite_saver",
+    "visualize_graph",
+]

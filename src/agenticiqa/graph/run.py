@@ -1,0 +1,171 @@
+"""Running the agent on one question: checked beforehand, resumable, and without raising."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from agenticiqa.errors import AgenticIQAError, ImageSizeMismatchError, QueryError, UsageError
+from agenticiqa.graph.flow import Graph, build_graph
+from agenticiqa.logs import log_context
+from agenticiqa.nodes.pictures import Pictures
+from agenticiqa.nodes.progress import OnEvent
+from agenticiqa.parts import parts_from
+from agenticiqa.state import AgenticIQAState, Ledger
+
+logger = logging.getLogger("agenticiqa.graph")
+
+_STEPS_PER_PASS = 3
+_SAME_RUN = ("query", "image_path", "reference_path", "choices")
+
+
+def run_pipeline(
+    query: str,
+    image_path: str,
+    reference_path: str | None = None,
+    max_replan_iterations: int | None = None,
+    *,
+    choices: Mapping[str, str] | None = None,
+    config: RunnableConfig | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    thread_id: str | None = None,
+    on_event: OnEvent | None = None,
+) -> AgenticIQAState:
+    """The final state of one run; whatever goes wrong is in its `error`.
+
+    `max_replan_iterations` None takes the setting; 0 and 1 never replan, 2 replans once. With a checkpointer, running
+    again with the same thread id takes an interrupted run up after its last finished node.
+    """
+    state = initial_state(query, image_path, reference_path, max_replan_iterations, choices)
+    try:
+        run = prepare_run(state, config, checkpointer, thread_id, on_event)
+    except AgenticIQAError as error:
+        logger.error("the run cannot begin: %s", error)
+        return _with(state, error=str(error))
+    return run.carry_out()
+
+
+def prepare_run(
+    state: AgenticIQAState,
+    config: RunnableConfig | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    thread_id: str | None = None,
+    on_event: OnEvent | None = None,
+) -> Run:
+    """A run whose settings, question and images have been checked; raises the typed error of what cannot be used."""
+    if thread_id is not None and checkpointer is None:
+        raise UsageError("a thread id is of use only with a checkpointer; pass one, for example sqlite_saver(path)")
+    configurable = dict((config or {}).get("configurable") or {})
+    parts = parts_from(configurable)
+    pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
+    limit = state.get("max_replan_iterations", parts.settings.pipeline.max_replan_iterations)
+    if limit < 0:
+        raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
+    state = _with(state, max_replan_iterations=limit)
+    _check_query(state["query"], parts.settings.pipeline.limits.max_query_characters)
+    _check_images(state, pictures)
+    configurable |= {**vars(parts), "pictures": pictures, "on_event": on_event or configurable.get("on_event")}
+    configurable["thread_id"] = thread_id or str(uuid4())
+    ready: RunnableConfig = {**(config or {}), "configurable": configurable}
+    ready["recursion_limit"] = _STEPS_PER_PASS * (limit + 2)
+    return Run(state, ready, checkpointer)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One question, ready to be carried out or taken up again."""
+
+    state: AgenticIQAState
+    config: RunnableConfig
+    checkpointer: BaseCheckpointSaver[Any] | None = None
+
+    def carry_out(self) -> AgenticIQAState:
+        """The final state."""
+        with log_context(run=str(self.config["configurable"]["thread_id"])):
+            if self.checkpointer is None:
+                return _invoke(_graph(), self.state, self.config, None)
+            graph = build_graph(checkpointer=self.checkpointer)
+            kept = graph.get_state(self.config)
+            if not kept.values:
+                return _invoke(graph, self.state, self.config, "sync")
+            return self._take_up(graph, dict(kept.values), bool(kept.next))
+
+    def _take_up(self, graph: Graph, kept: dict[str, Any], unfinished: bool) -> AgenticIQAState:
+        thread = self.config["configurable"]["thread_id"]
+        if any(kept.get(key) != self.state.get(key) for key in _SAME_RUN):
+            message = f"the thread {thread!r} belongs to another question or image; choose another thread id"
+            return _with(self.state, error=message)
+        if unfinished:
+            logger.info("resuming the thread %s", thread)
+            return _invoke(graph, None, self.config, "sync")
+        if kept.get("error") and self.checkpointer is not None:
+            self.checkpointer.delete_thread(thread)
+            return _invoke(graph, self.state, self.config, "sync")
+        finished: Any = kept
+        done: AgenticIQAState = finished
+        return done
+
+
+@lru_cache(maxsize=1)
+def _graph() -> Graph:
+    return build_graph()
+
+
+def _invoke(graph: Graph, state: AgenticIQAState | None, config: RunnableConfig, durability: Any) -> AgenticIQAState:
+    final: Any = graph.invoke(state, config, durability=durability)
+    result: AgenticIQAState = final
+    return result
+
+
+def initial_state(
+    query: str,
+    image_path: str,
+    reference_path: str | None,
+    max_replan_iterations: int | None,
+    choices: Mapping[str, str] | None = None,
+) -> AgenticIQAState:
+    """The state a run begins with."""
+    state: AgenticIQAState = {
+        "query": query,
+        "image_path": str(image_path),
+        "reference_path": None if reference_path is None else str(reference_path),
+        "choices": dict(choices) if choices else None,
+        "iteration_count": 0,
+        "replan_history": [],
+        "error": None,
+        "ledger": Ledger(),
+    }
+    if max_replan_iterations is not None:
+        state["max_replan_iterations"] = max_replan_iterations
+    return state
+
+
+def _with(state: AgenticIQAState, **changes: Any) -> AgenticIQAState:
+    merged: Any = {**state, **changes}
+    result: AgenticIQAState = merged
+    return result
+
+
+def _check_query(query: str, longest: int) -> None:
+    if not query.strip():
+        raise QueryError("the question is blank; ask something or leave it out")
+    if len(query) > longest:
+        raise QueryError(
+            f"the question has {len(query)} characters, more than {longest}; shorten it or raise max_query_characters"
+        )
+
+
+def _check_images(state: AgenticIQAState, pictures: Pictures) -> None:
+    images = [item.image for item in pictures.of(state)]
+    if len(images) > 1 and images[0].size != images[1].size:
+        sizes = " and ".join(f"{image.width}×{image.height}" for image in images)
+        raise ImageSizeMismatchError(
+            f"{state.get('reference_path')}: test and reference differ in size ({sizes}); use images of the same size"
+        )

@@ -1,0 +1,135 @@
+"""The summarizer: weighs the evidence and answers, or asks for a new plan."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Optional
+
+from langchain_core.runnables import RunnableConfig
+
+from agenticiqa.errors import ModelReplyError
+from agenticiqa.nodes.case import Case
+from agenticiqa.nodes.desk import Desk, set_up_desk
+from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.notes import with_notes
+from agenticiqa.nodes.replanning import Decision, decide
+from agenticiqa.nodes.sufficiency import should_replan
+from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, remember_replan
+from agenticiqa.vlm_client.replies import AnswerReply
+from agenticiqa.vlm_client.structured import Structured
+
+__all__ = ["EXPLANATION_PROMPT_TEMPLATE", "SCORING_PROMPT_TEMPLATE", "should_replan", "summarizer_node"]
+
+logger = logging.getLogger("agenticiqa.nodes.summarizer")
+
+PARSING_FAILED = "VLM output parsing failed"
+NO_ANSWER = "The answer could not be worked out."
+
+EXPLANATION_PROMPT_TEMPLATE = """\
+System:
+You are a visual quality assessment assistant. Your task is to select the most appropriate answer to the user's
+question. You are given:
+- Distortion analysis (severity and visual impact of listed distortions)
+- Tool response (overall quality scores from IQA models)
+- Image content
+Decision process
+1. First, understand what kind of visual information is needed to answer the user's question.
+2. Check if the provided distortion analysis or tool response already contains the required information.
+3. If the provided information is sufficient, use it to answer.
+4. If the information is unclear or insufficient, analyze the image directly to determine the best answer.
+Return a valid JSON object in the following format:
+{
+  "final_answer": "<one of the above letters>",
+  "quality_reasoning": "<brief explanation, based on either distortion analysis, tool response, or direct visual observation>"
+}
+"""  # noqa: E501
+
+SCORING_PROMPT_TEMPLATE = """\
+System:
+You are a visual quality assessment assistant. Given the question and the analysis (tool scores, distortion
+analysis). Your task is to assess the image quality.
+You must select one single answer from the following:
+A. Excellent
+B. Good
+C. Fair
+D. Poor
+E. Bad
+Return the JSON:
+{
+  "final_answer": "<one letter>",
+  "quality_reasoning": "<concise justification referencing distortions or tool scores>"
+}
+"""
+
+
+def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None) -> dict[str, Any]:
+    """The state update with the answer, and with the count and history of replanning if a new plan is needed."""
+    if state.get("error"):
+        return {}
+    for key in ("plan", "executor_evidence"):
+        if key not in state:
+            return {"error": f"summarizer: the state has no {key}; run the nodes before it first"}
+    try:
+        desk = set_up_desk("summarizer", state, config)
+    except Exception as error:  # a node reports, it does not raise
+        return _update(_unable(NO_ANSWER, describe("summarizer", error)), state)
+    with desk.reporting():
+        result = _summarize(desk, state)
+    return {**_update(result, state), "ledger": desk.booked()}
+
+
+def _summarize(desk: Desk, state: AgenticIQAState) -> SummarizerOutput:
+    try:
+        case = Case.of(state, desk.parts)
+        _log_invocation(case, state)
+        answered = _answer(desk, case)
+        return _result(case, answered, decide(case.evidence, case.plan, state, desk.parts.deterministic))
+    except ModelReplyError as error:
+        return _unable(PARSING_FAILED, describe("summarizer", error))
+    except Exception as error:
+        return _unable(NO_ANSWER, describe("summarizer", error))
+
+
+def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:
+    template = SCORING_PROMPT_TEMPLATE if case.scoring else EXPLANATION_PROMPT_TEMPLATE
+    # "System:" is the template's heading for the message, not part of what is said.
+    return desk.ask(AnswerReply, template.removeprefix("System:\n"), case.inputs(), case.checked)
+
+
+def _result(case: Case, answered: Structured[AnswerReply], decision: Decision) -> SummarizerOutput:
+    reply, weighed = answered.value, case.weigh(answered)
+    notes = [*case.notes, *case.level_notes(reply.final_answer, weighed), *decision.notes()]
+    return SummarizerOutput(
+        final_answer=reply.final_answer,
+        quality_reasoning=with_notes(reply.quality_reasoning, notes),
+        need_replan=decision.needs_replan,
+        replan_reason=decision.gap if decision.needs_replan else None,
+        used_evidence={
+            **weighed.as_evidence(),
+            "tools": case.tool_scores,
+            "gap": decision.gap or None,
+            "notes": [*notes, *answered.reply.notes],
+            "error": None,
+        },
+    )
+
+
+def _unable(reasoning: str, error: str) -> SummarizerOutput:
+    # No new plan: asking again for what has just failed would loop.
+    return SummarizerOutput(final_answer=UNABLE, quality_reasoning=reasoning, used_evidence={"error": error})
+
+
+def _update(result: SummarizerOutput, state: AgenticIQAState) -> dict[str, Any]:
+    count = state.get("iteration_count", 0) + (1 if result.need_replan else 0)
+    update: dict[str, Any] = {"summarizer_result": result, "iteration_count": count}
+    if result.need_replan and result.replan_reason:
+        logger.info("need_replan=true, replan_reason=%s, iteration_count=%d", result.replan_reason, count)
+        update["replan_history"] = remember_replan(state.get("replan_history") or [], count, result.replan_reason)
+    return update
+
+
+def _log_invocation(case: Case, state: AgenticIQAState) -> None:
+    query_type = case.plan.query_type if case.plan else None
+    logger.info("query_type=%s, mode=%s", query_type, "scoring" if case.scoring else "explanation/QA")
+    logger.info("evidence: %d distortions, %d tool scores", *case.evidence_size())
+    logger.info("image_path=%s, reference_path=%s", state["image_path"], state.get("reference_path"))
