@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
 from typing import Any, Literal
@@ -55,13 +55,7 @@ class Curve(BaseModel):
             return _tail(at_first, self._slope(0, 1), raw - first)
         if raw > last:
             return _tail(at_last, self._slope(-2, -1), raw - last)
-        return min(max(float(self._inside(raw)), LOWEST), HIGHEST)
-
-    @cached_property
-    def _inside(self) -> Any:
-        from scipy.interpolate import PchipInterpolator
-
-        return PchipInterpolator(*zip(*self.knots, strict=True))
+        return min(max(float(_interpolator(self.knots)(raw)), LOWEST), HIGHEST)
 
     def _slope(self, left: int, right: int) -> float:
         (x0, y0), (x1, y1) = self.knots[left], self.knots[right]
@@ -71,11 +65,12 @@ class Curve(BaseModel):
 class Calibration(BaseModel):
     """How to read one tool: its overall curve, and one per kind of distortion the data could support."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    method: Literal["ratings", "ladder", "own"]
+    method: Literal["ratings", "ladder", "own"] = Field(alias="calibration")
     data: str = Field(description="what the curves were fitted on")
     research_only: bool = False
+    study: dict[str, float] = Field(default_factory=dict, description="rank correlations on references left out")
     overall: Curve
     kinds: dict[str, Curve] = Field(default_factory=dict)
 
@@ -124,6 +119,13 @@ def parse_calibrations(content: Any, origin: str) -> dict[str, Calibration]:
             where = ".".join(str(part) for part in (name, *problem["loc"]))
             raise CalibrationError(f"{origin}: {where}: {problem['msg']}; correct it or fit it again") from error
     return parsed
+
+
+@lru_cache(maxsize=4096)
+def _interpolator(knots: tuple[tuple[float, float], ...]) -> Any:
+    from scipy.interpolate import PchipInterpolator
+
+    return PchipInterpolator(*zip(*knots, strict=True))
 
 
 def _tail(score: float, slope: float, beyond: float) -> float:

@@ -48,7 +48,7 @@ def store_calibration(path: Path, tool: str, calibration: Calibration) -> None:
     content = _read_mapping(path)
     content["calibrations"] = {
         **(content.get("calibrations") or {}),
-        tool: calibration.model_dump(mode="json", exclude_defaults=True),
+        tool: calibration.model_dump(mode="json", by_alias=True, exclude_defaults=True),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,41 +24,47 @@ _SMOOTHNESS = 0.02
 
 
 def fit_curve(
-    raw: ArrayLike, scores: ArrayLike, *, increasing: bool, best: float | None = None, references: int = 0
+    raw: ArrayLike,
+    scores: ArrayLike,
+    *,
+    increasing: bool,
+    best: float | None = None,
+    references: int = 0,
+    weights: ArrayLike | None = None,
 ) -> Curve:
     """The strictly monotone curve that fits these scores best; `best` is the raw value that must read 5."""
     values, targets = np.asarray(raw, np.float64), np.asarray(scores, np.float64)
+    shares = np.ones(values.size) if weights is None else np.asarray(weights, np.float64)
     if values.size < MIN_POINTS or np.unique(values).size < MIN_POINTS:
         raise CalibrationError(f"a curve needs {MIN_POINTS} different raw values, got {np.unique(values).size}")
     if not np.isfinite([values, targets]).all():
         raise CalibrationError("raw values and scores must be finite; leave the failed measurements out")
     goodness = values if increasing else -values
     top = None if best is None else (best if increasing else -best)
-    places = _places(goodness, top)
-    heights = _heights(goodness, targets, places, anchored=top is not None)
+    places = _places(goodness, shares, top)
+    heights = _heights(goodness, targets, shares / shares.sum(), places, anchored=top is not None)
     knots = list(zip(places if increasing else -places, heights, strict=True))
     bare = Curve(knots=tuple(sorted((float(x), float(y)) for x, y in knots)), spread=0.0)
-    fitted = evaluate(bare, values)
-    residuals = targets - fitted
-    freedom = max(1, values.size - len(knots))
-    return bare.model_copy(
-        update={
-            "spread": round(float(np.sqrt((residuals**2).sum() / freedom)), 4),
-            "points": int(values.size),
-            "references": references,
-            "srcc": round(rank_correlation(fitted, targets), 4),
-        }
-    )
+    residuals = targets - evaluate(bare, values)
+    likely = shares >= 0.5 * shares.max()
+    statistics = {
+        "spread": round(float(np.sqrt(np.average(residuals**2, weights=shares))), 4),
+        "points": round(float(shares.sum())),
+        "references": references,
+        "srcc": round(rank_correlation(goodness[likely], targets[likely]), 4),
+    }
+    return bare.model_copy(update=statistics)
 
 
-def shrink(curve: Curve, overall: Curve, trust: float = 1.0) -> Curve:
-    """The curve pulled towards the overall one, the more the less data it rests on; `trust` pulls it further."""
+def shrink(curve: Curve, overall: Curve, reach: float = math.inf) -> Curve:
+    """The curve pulled towards the overall one, the more the less data it rests on.
+
+    It leaves the overall curve by no more than `reach` points, so that a kind wrongly named costs little.
+    """
     support = min(1.0, curve.points / FULL_POINTS) * min(1.0, curve.references / FULL_REFERENCES)
-    share = trust * support
     places = sorted({x for x, _ in curve.knots} | {x for x, _ in overall.knots})
-    heights = [share * curve.score(x) + (1 - share) * overall.score(x) for x in places]
-    knots = _strictly(list(zip(places, heights, strict=True)), curve.increasing)
-    return curve.model_copy(update={"knots": tuple(knots)})
+    knots = [(x, overall.score(x) + _bounded(support * (curve.score(x) - overall.score(x)), reach)) for x in places]
+    return curve.model_copy(update={"knots": tuple(_strictly(knots, curve.increasing))})
 
 
 def evaluate(curve: Curve, raw: ArrayLike) -> Floats:
@@ -73,9 +80,11 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
     return float(ranks[0, 1])
 
 
-def _places(goodness: Floats, top: float | None) -> Floats:
+def _places(goodness: Floats, shares: Floats, top: float | None) -> Floats:
     """Knots at even shares of the data, and at the top of the tool's range if the curve is anchored there."""
-    places = np.unique(np.quantile(goodness, np.linspace(0, 1, KNOTS)))
+    order = np.argsort(goodness)
+    covered = np.cumsum(shares[order]) / shares.sum()
+    places = np.unique(np.interp(np.linspace(0, 1, KNOTS), covered, goodness[order]))
     apart = 1e-3 * (places[-1] - places[0])
     kept = [places[0]]
     for place in places[1:]:
@@ -86,15 +95,16 @@ def _places(goodness: Floats, top: float | None) -> Floats:
     return np.array([place for place in kept if place < top - apart] + [top])
 
 
-def _heights(goodness: Floats, targets: Floats, places: Floats, *, anchored: bool) -> Floats:
+def _heights(goodness: Floats, targets: Floats, shares: Floats, places: Floats, *, anchored: bool) -> Floats:
     """Heights at the knots: least squares with a small price on bends, each higher than the one before."""
     from scipy.optimize import LinearConstraint, minimize
 
     count = len(places)
     design = np.stack([np.interp(goodness, places, row) for row in np.eye(count)], axis=1)
     bends = np.diff(np.eye(count), 2, axis=0)
-    curvature = design.T @ design / len(targets) + _SMOOTHNESS * bends.T @ bends / count
-    pull = design.T @ targets / len(targets)
+    weighted = design * shares[:, None]
+    curvature = weighted.T @ design + _SMOOTHNESS * bends.T @ bends / count
+    pull = weighted.T @ targets
     highest = np.full(count, HIGHEST - _MARGIN)
     lowest = np.full(count, LOWEST + _MARGIN)
     if anchored:
@@ -112,6 +122,11 @@ def _heights(goodness: Floats, targets: Floats, places: Floats, *, anchored: boo
     if not found.success:
         raise CalibrationError(f"no monotone curve could be fitted: {found.message}")
     return np.asarray(found.x, np.float64)
+
+
+def _bounded(difference: float, reach: float) -> float:
+    """The difference bent towards ± reach; the sum of a rising curve and this stays rising."""
+    return difference if math.isinf(reach) else reach * math.tanh(difference / reach)
 
 
 def _strictly(knots: list[tuple[float, float]], increasing: bool) -> list[tuple[float, float]]:

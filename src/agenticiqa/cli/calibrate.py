@@ -1,0 +1,44 @@
+"""`agenticiqa calibrate`: gives a tool without a curve one, so that it may vote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenticiqa.cli.config import ConfigFile
+
+
+def calibrate(
+    ladder: Annotated[str, typer.Option("--ladder", metavar="TOOL", help="The tool to calibrate on graded damage.")],
+    overlay: Annotated[
+        Path | None, typer.Option("--overlay", help="File to store the curve in; default: the settings' overlay.")
+    ] = None,
+    config: ConfigFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Fit a tool's curve without ratings: damage bundled photographs step by step and ask calibrated tools.
+
+    Example: agenticiqa calibrate --ladder TOPIQ_FR
+    """
+    from agenticiqa.config import load_settings
+    from agenticiqa.tools import default_registry
+    from agenticiqa.tools.catalogue import store_calibration
+    from agenticiqa.tools.ladder import calibrate_by_ladder
+
+    settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
+    registry = default_registry(settings)
+    name = registry.card(ladder).name
+    found = calibrate_by_ladder(registry, name)
+    path = settings.tools_overlay_path()
+    store_calibration(path, name, found)
+    if as_json:
+        entry = found.model_dump(mode="json", by_alias=True)
+        typer.echo(json.dumps({"tool": name, "file": str(path), **entry}, indent=2, ensure_ascii=False))
+        return
+    curve = found.overall
+    typer.echo(f"{name}: calibrated by ladder on {found.data}")
+    typer.echo(f"rank correlation with the judges {curve.srcc:.3f}, spread {curve.spread:.2f} points of 5")
+    typer.echo(f"stored in {path}; {name} votes from now on")
