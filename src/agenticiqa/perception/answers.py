@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
@@ -66,6 +66,8 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
 def _in_words(question: Question, evidence: Evidence) -> str | None:
     if question.shape == "where":
         return phrase("places", evidence.worst_place, question.language) if evidence.worst_place else None
+    if question.shape == "compare" and question.asks_which_image:
+        return _one_of_the_pair(question, evidence)
     if question.shape == "compare" and not question.claim.mentions:
         return _against_reference(question, evidence)
     if question.shape == "score":
@@ -77,6 +79,14 @@ def _in_words(question: Question, evidence: Evidence) -> str | None:
     if question.shape == "severity":
         return phrase("severities", item.finding.severity, question.language)
     return _headline(question, evidence)
+
+
+def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
+    """ "Which image is sharper?" """
+    likely = of_question(replace(question, claim=replace(question.claim, subject="test")), evidence)
+    if likely is None:
+        return None
+    return phrase("words", "the_test" if likely >= PRESENT else "the_reference", question.language)
 
 
 def _against_reference(question: Question, evidence: Evidence) -> str | None:

@@ -34,13 +34,15 @@ class Claim:
     subject: str = "test"
     truth: bool | None = None
     negated: bool = False
+    least: bool = False
+    main: bool = False
     joined: bool = False
     score: tuple[float, float] | None = None
 
     @property
     def says_something(self) -> bool:
         """Whether anything in the text was understood."""
-        return self != Claim(negated=self.negated, joined=self.joined)
+        return self != Claim(negated=self.negated, joined=self.joined, least=self.least, main=self.main)
 
 
 def read_claim(text: str) -> Claim:
@@ -55,7 +57,7 @@ def read_claim(text: str) -> Claim:
     # "none" is a severity when it stands alone and nothing at all otherwise; options need both readings.
     negation_text = _without(bare, words.matches(bare, "severities"))
     return Claim(
-        mentions=tuple(match.meaning for match in found if match.group == "distortions"),
+        mentions=_mentions(found, words["approval"].found_in(bare)),
         any_distortion=_has(found, "any_distortion"),
         nothing=_has(found, "nothing"),
         both=_has(found, "both"),
@@ -68,6 +70,8 @@ def read_claim(text: str) -> Claim:
         subject=next((match.meaning for match in found if _is_subject(match, rest)), "test"),
         truth=truth,
         negated=len(words["negations"].spans(negation_text)) % 2 == 1,
+        least=words["least"].found_in(rest),
+        main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
         score=_numbers(rest) if not found else None,
     )
@@ -89,6 +93,12 @@ def _truth(text: str, words: Lexicon) -> tuple[bool | None, str]:
 def _at_first_comma(text: str) -> tuple[str, str, str]:
     match = re.search(r"[,，;；:：.。—–]|\s-\s", text)
     return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")
+
+
+def _mentions(found: list[Match], approved: bool) -> tuple[Mention, ...]:
+    """The distortions named; a neutral noun that is approved of ("good contrast") claims there is none."""
+    named = (match.meaning for match in found if match.group == "distortions")
+    return tuple(Mention(m.category, m.kind, m.absent or (m.neutral and approved)) for m in named)
 
 
 def _is_subject(match: Match, text: str) -> bool:

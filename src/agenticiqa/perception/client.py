@@ -19,6 +19,7 @@ from agenticiqa.perception.explain import Sentence, describe_finding, explain, i
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look
 from agenticiqa.perception.language import Question, understand
 from agenticiqa.perception.lexicon import Language, lexicon
+from agenticiqa.perception.likelihood import asks_for_the_opposite
 from agenticiqa.perception.phrases import say
 from agenticiqa.perception.planning import plan_for
 from agenticiqa.perception.selecting import best_tool
@@ -215,7 +216,8 @@ def _is_detected(finding: Finding, inputs: DetectInputs) -> bool:
 def _badness(look: Look, question: Question) -> float:
     found = [look.finding(category) for category in question.categories]
     weights = [finding.weight + finding.probability for finding in found if finding is not None]
-    return max(weights, default=5 - look.quality.score)
+    badness = max(weights, default=5 - look.quality.score)
+    return -badness if asks_for_the_opposite(question) else badness
 
 
 def _whole_image(name: str, unlocated: Sequence[str], language: Language) -> str:

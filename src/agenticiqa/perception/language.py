@@ -17,11 +17,7 @@ QuestionShape = Literal[
     "content", "compare", "where", "severity", "which", "yes_no", "open", "score", "unclear"
 ]  # fmt: skip
 DECLINED: tuple[QuestionShape, ...] = ("content", "unclear")
-_UNKNOWN_NOUN = re.compile(
-    r"(?:(?:is|are|was|were|does|do|did|has|of|in|on|at|within|around|for|about|how|blurred|rate) )"
-    r"(?:the|this|that|these|those|his|her|my) ([a-z]{3,})(?=[ ?.,']|$)",
-    re.ASCII,
-)
+_UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her|my) ([a-z]{3,})(?=[ ?.,]|$)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,6 +33,7 @@ class Question:
     options: dict[str, Claim] = field(default_factory=dict)
     tool: str | None = None
     asks_whether: bool = False
+    asks_which_image: bool = False
     wants_reference: bool = False
     refuses_reference: bool = False
 
@@ -91,6 +88,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         options=claims,
         tool=tool,
         asks_whether=any(shape == "yes_no" and terms.found_in(lowered) for shape, terms in words.shapes),
+        asks_which_image=_asks_which_image(lowered, claim, words),
         wants_reference=wants,
         refuses_reference=refuses,
     )
@@ -124,16 +122,26 @@ def _first_sensible(text: str, fitting: list[Shape], claim: Claim, options: Mapp
             return "severity"
         if shape in ("where", "open", "score"):
             return shape
+        if shape == "yes_no" and named:
+            return "which"
     return "which" if in_options or len(claim.mentions) > 1 else "open"
+
+
+def _asks_which_image(text: str, claim: Claim, words: Lexicon) -> bool:
+    names_both = {"test", "reference"} <= set(claim.sides) and re.search(r"\bwhich\b|哪", text)
+    return bool(names_both) or words["which_image"].found_in(text)
 
 
 def _is_alternative(claim: Claim, text: str) -> bool:
     """ "Is it noisy or blurry?" asks which, not whether."""
-    categories = {mention.category for mention in claim.mentions}
-    return len(categories) > 1 and bool(re.search(r"\bor\b|还是", text)) and not re.search(r"\bany\b", text)
+    alternatives = len({(mention.category, mention.kind) for mention in claim.mentions}) > 1
+    ends = re.search(r"(?:high|low|good|bad) or (?:high|low|good|bad)", text)
+    return (alternatives or bool(ends)) and bool(re.search(r"\bor\b|还是", text)) and not re.search(r"\bany\b", text)
 
 
 def _compares(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, words: Lexicon) -> bool:
+    if words["which_image"].found_in(text):
+        return True
     rates = words["rating_words"].found_in(text) and not claim.mentions
     if words["comparatives"].found_in(text) and not rates and (wants or {"test", "reference"} <= set(claim.sides)):
         return True
@@ -167,13 +175,17 @@ def _scope(text: str, shape: QuestionShape, words: Lexicon) -> tuple[str, ...]:
     groups = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
               "quality_words", "comparatives", "relations", "severities", "levels")  # fmt: skip
     found = words.matches(text, *groups)
-    named = [_scope_name(match, text) for match in found if match.group in ("places", "objects")]
-    if shape == "where":  # "in which corner" asks for a place and names none
-        named = [name for name in named if name != "edges"]
+    # Of "the man's shirt" only the shirt is asked about.
+    things = [m for m in found if m.group in ("places", "objects") and not text[m.end :].startswith("'s ")]
+    named = [_scope_name(match, text) for match in things]
+    # "In which corner" asks for a place and names none; "left or right" of a pair are images.
+    ignored = {"where": ("edges",), "compare": ("left", "right")}.get(shape, ())
+    named = [name for name in named if name not in ignored]
     masked = text
     for match in found:
         masked = masked[: match.start] + "#" * (match.end - match.start) + masked[match.end :]
-    unknown = [noun for noun in _UNKNOWN_NOUN.findall(masked) if noun not in words.not_objects]
+    known = words.not_objects | {tool.lower() for tool in words.tools}
+    unknown = [noun for noun in _UNKNOWN_NOUN.findall(masked) if noun not in known]
     return tuple(dict.fromkeys(named + unknown))
 
 

@@ -24,6 +24,8 @@ class Mention:
     category: DistortionCategory
     kind: str | None = None
     absent: bool = False
+    neutral: bool = False
+    """Set for nouns like "contrast" that are neither praise nor blame; claims resolve it."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def lexicon() -> Lexicon:
     single = (
         "any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
         "expecting_yes", "reference_wish", "reference_refused", "rating_words", "comparatives", "look_again",
+        "approval", "least", "main", "which_image",
     )  # fmt: skip
     requests = data["tool_requests"]
     return Lexicon(
@@ -148,4 +151,7 @@ def _terms(row: dict[str, Any]) -> Terms:
 
 
 def _distortions(rows: list[dict[str, Any]]) -> dict[Mention, Terms]:
-    return {Mention(row["category"], row.get("kind"), row.get("absent", False)): _terms(row) for row in rows}
+    return {
+        Mention(row["category"], row.get("kind"), row.get("absent", False), row.get("neutral", False)): _terms(row)
+        for row in rows
+    }

@@ -50,11 +50,16 @@ def of_question(question: Question, evidence: Evidence) -> float | None:
 
 def of_option(option: Claim, question: Question, evidence: Evidence) -> float | None:
     """How well an option fits the evidence; only comparable among the options of one question."""
-    for rule in _RULES:
-        likely = rule(option, question, evidence)
-        if likely is not None:
-            return likely
-    return None
+    likely = next((fit for rule in _RULES if (fit := rule(option, question, evidence)) is not None), None)
+    return 1 - likely if likely is not None and asks_for_the_opposite(question) else likely
+
+
+def asks_for_the_opposite(question: Question) -> bool:
+    """Whether the least is wanted: "which distortion is not there?", "which part is in focus?"."""
+    claim = question.claim
+    if question.shape == "where":
+        return claim.least != (bool(claim.mentions) and all(mention.absent for mention in claim.mentions))
+    return question.shape == "which" and (claim.least or claim.negated)
 
 
 def _truth(option: Claim, question: Question, evidence: Evidence) -> float | None:
@@ -180,7 +185,7 @@ def _mentions(claim: Claim, evidence: Evidence) -> float | None:
     known = [likely for likely in each if likely is not None]
     if not known:
         return None
-    if claim.any_distortion:  # "Is noise the main problem?"
+    if claim.any_distortion and claim.main:  # "Is noise the main problem?"
         top = evidence.strongest()
         is_top = top is not None and top.finding.category == claim.mentions[0].category
         return known[0] if is_top else min(known[0], 0.2)
@@ -228,6 +233,8 @@ def _comparison(claim: Claim, evidence: Evidence) -> float | None:
         mention = claim.mentions[0]
         if of_reference:
             return evidence.probability(INVERSE[mention]) if mention in INVERSE else _less_of(mention, evidence)
+        if mention.absent and claim.relation == "worse":  # "Has the clarity dropped?"
+            mention = INVERSE.get(mention, replace(mention, absent=False))
         more = MORE_OF.get(mention, mention)
         return BETTER_THAN_REFERENCE if more.absent else evidence.probability(more)
     same = _same(evidence)
