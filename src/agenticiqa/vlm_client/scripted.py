@@ -15,7 +15,7 @@ from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.errors import BadReplyError, SettingsError
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 
-Line = str | Mapping[str, Any] | VLMReply | Exception
+Line = str | Mapping[str, Any] | VLMReply | BaseException
 """One scripted reply: text, data to be written as JSON, a whole reply, or an error to raise."""
 Script = Mapping[str, Line | Sequence[Line] | Callable[[VLMRequest], Line]]
 
@@ -90,7 +90,7 @@ class ScriptedVLMClient(VLMClient):
 
 
 def _as_reply(line: Line, model: str) -> VLMReply:
-    if isinstance(line, Exception):
+    if isinstance(line, BaseException):
         raise line
     if isinstance(line, VLMReply):
         return line

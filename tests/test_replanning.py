@@ -1,0 +1,177 @@
+"""Replanning: from a gap to a better plan, up to the limit, and what ends it early."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agenticiqa.graph import run_pipeline
+from agenticiqa.state import AgenticIQAState
+from agenticiqa.vlm_client import ScriptedVLMClient
+from tests.agent import QUERY, FixedTool, config, picture, plan_reply, script, scripted
+
+NO_TOOLS = plan_reply(flags={"tool_selection": False, "tool_execution": False})
+DOUBTFUL = {"distortion_set": {"Global": ["Blurs"]}, "uncertainties": ["the sky is too dark to judge"]}
+
+
+def planner_passes(client: ScriptedVLMClient) -> int:
+    return sum(request.task == "plan" for request in client.requests)
+
+
+def run(tmp_path: Path, client: ScriptedVLMClient, limit: int | None = None, **more: Any) -> AgenticIQAState:
+    return run_pipeline(QUERY, picture(tmp_path), None, limit, config=config(client, **more))
+
+
+def test_a_gap_named_by_object_is_filled_by_the_next_plan(tmp_path: Path) -> None:
+    values = iter([float("nan"), 2.6])
+    client = scripted(
+        plan=plan_reply(query_scope=["vehicle"]),
+        detect={"distortion_set": {"vehicle": ["Blurs"]}},
+        analyze={
+            "distortion_analysis": {"vehicle": [{"type": "Blurs", "severity": "severe", "explanation": "Smeared."}]}
+        },
+    )
+
+    final = run(tmp_path, client, tools=[FixedTool(value=lambda _: next(values))])
+
+    assert final["replan_history"] == ["[Iteration 1] No tool scores available"]
+    assert final["executor_evidence"] is not None
+    assert final["executor_evidence"].quality_scores == {"vehicle": {"Blurs": ("GAUGE", 2.6)}}
+    assert not final["summarizer_result"].need_replan
+
+
+def test_no_tools_then_a_gap_then_tools_then_an_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    # Without tools nothing contradicts the doubt, so the first pass asks again; the second plan measures.
+    client = scripted(plan=[NO_TOOLS, NO_TOOLS], detect=[DOUBTFUL, {"distortion_set": {"Global": ["Blurs"]}}])
+
+    with caplog.at_level(logging.INFO):
+        final = run(tmp_path, client)
+
+    assert planner_passes(client) == 2
+    assert final["replan_history"] == ["[Iteration 1] Uncertain evidence: the sky is too dark to judge"]
+    plan, evidence = final["plan"], final["executor_evidence"]
+    assert plan is not None
+    assert evidence is not None
+    assert plan.plan.tool_execution
+    assert evidence.quality_scores == {"Global": {"Blurs": ("GAUGE", 2.6)}}
+    result = final["summarizer_result"]
+    assert (result.final_answer, result.need_replan, final["iteration_count"]) == ("C", False, 1)
+    for line in (
+        "need_replan=True, iteration_count=1, max_replan_iterations=2, decision=planner",
+        "Replanning triggered: Uncertain evidence: the sky is too dark to judge",
+        "Iteration 1/2",
+        "need_replan=False, iteration_count=1, max_replan_iterations=2, decision=__end__",
+    ):
+        assert line in caplog.messages
+
+
+@pytest.mark.parametrize(("limit", "passes"), [(0, 1), (1, 1), (2, 2), (3, 3)])
+def test_a_summarizer_that_always_asks_ends_at_the_limit(
+    tmp_path: Path, limit: int, passes: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = scripted(detect=DOUBTFUL)
+
+    final = run(tmp_path, client, limit)
+
+    assert planner_passes(client) == passes
+    assert final["iteration_count"] == limit
+    assert final["summarizer_result"].final_answer == "C"
+    # With 0 the incoming count is already at the limit; otherwise the last pass still asks and the edge refuses.
+    assert final["summarizer_result"].need_replan == (limit > 0)
+    assert f"Max replanning iterations ({limit}) reached" in caplog.messages
+    if limit:
+        assert "Continuing with current evidence despite need_replan=true" in caplog.messages
+        assert "Max replanning iterations reached: possible logic issue in the summarizer" in caplog.messages
+
+
+def test_the_default_limit_replans_once(tmp_path: Path) -> None:
+    client = scripted(detect=DOUBTFUL)
+
+    run(tmp_path, client)
+
+    assert planner_passes(client) == 2
+
+
+def test_the_planner_sees_every_reason_so_far(tmp_path: Path) -> None:
+    client = scripted(detect=DOUBTFUL)
+
+    run(tmp_path, client, 3)
+
+    last = [request for request in client.requests if request.task == "plan"][-1]
+    assert "[Iteration 1] Uncertain evidence" in last.user
+    assert "[Iteration 2] Uncertain evidence" in last.user
+
+
+def test_a_planner_that_fails_on_the_second_pass_ends_the_run_with_its_error(tmp_path: Path) -> None:
+    client = scripted(plan=[plan_reply(), "no json", "no json", "no json"], detect=DOUBTFUL)
+
+    final = run(tmp_path, client, 5)
+
+    assert str(final["error"]).startswith("planner: no valid reply")
+    assert final["iteration_count"] == 1
+    assert planner_passes(client) == 4
+    assert sum(request.task == "score" for request in client.requests) == 1
+
+
+def test_an_executor_that_fails_on_a_replan_is_seen_by_the_summarizer_and_cannot_loop(tmp_path: Path) -> None:
+    client = scripted(detect=[DOUBTFUL, "no json"], analyze="no json", select_tools="no json")
+
+    final = run(tmp_path, client, 2)
+
+    evidence = final["executor_evidence"]
+    assert evidence is not None
+    assert {"distortion_detection", "tool_selection"} <= set(evidence.errors)
+    assert "distortion_detection failed" in final["summarizer_result"].quality_reasoning
+    assert planner_passes(client) == 2
+
+
+def test_only_the_current_outputs_stay_in_the_state(tmp_path: Path) -> None:
+    client = scripted(plan=[plan_reply(), plan_reply(query_type="MCQ")], detect=[DOUBTFUL, {"distortion_set": {}}])
+
+    final = run(tmp_path, client, 2)
+
+    assert final["plan"] is not None
+    assert final["plan"].query_type == "Other"
+    assert final["executor_evidence"] is not None
+    assert final["executor_evidence"].distortion_set == {"Global": []}
+    assert final["summarizer_result"].final_answer == "It is blurred."
+
+
+def test_the_state_does_not_grow_with_the_iterations(tmp_path: Path) -> None:
+    sizes = []
+    for limit in (12, 20):
+        final = run(tmp_path, scripted(detect=DOUBTFUL), limit)
+        assert len(final["replan_history"]) == 10
+        assert final["executor_evidence"] is not None
+        sizes.append((set(final), len(final["executor_evidence"].tool_logs)))
+
+    assert sizes[0] == sizes[1]
+
+
+def test_a_deterministic_backend_is_not_asked_again_when_a_new_plan_changed_nothing(tmp_path: Path) -> None:
+    client = ScriptedVLMClient(script(detect=DOUBTFUL), deterministic=True)
+
+    final = run(tmp_path, client, 10)
+
+    assert planner_passes(client) == 2
+    result = final["summarizer_result"]
+    assert not result.need_replan
+    assert "A new plan changed nothing and the backend is deterministic; remaining gap" in result.quality_reasoning
+    assert final["iteration_count"] == 1
+
+
+def test_a_new_run_starts_at_zero_again(tmp_path: Path) -> None:
+    assert run(tmp_path, scripted(detect=DOUBTFUL))["iteration_count"] == 2
+    assert run(tmp_path, scripted())["iteration_count"] == 0
+
+
+def test_the_ledger_adds_up_over_all_passes(tmp_path: Path) -> None:
+    client = scripted(detect=DOUBTFUL)
+
+    final = run(tmp_path, client, 3)
+
+    assert final["ledger"].total.calls == len(client.requests)
+    assert final["ledger"].nodes["planner"].calls == 3
