@@ -10,7 +10,7 @@ from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.encoding import SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
-from agenticiqa.vlm_client.schemas import closed_schema
+from agenticiqa.vlm_client.schemas import closed
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
 
@@ -41,7 +41,7 @@ class AnthropicVLMClient(NetworkVLMClient):
             groups["top_p"] = {"top_p": sampling.top_p}
         else:
             groups["temperature"] = {"temperature": min(sampling.temperature, 1.0)}
-        schema = closed_schema(message.reply_model) if message.reply_model else None
+        schema = closed(message.schema) if message.schema else None
         if schema is not None:
             groups["output_config"] = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
         return groups
@@ -76,7 +76,7 @@ class AnthropicVLMClient(NetworkVLMClient):
         if isinstance(error, anthropic.APITimeoutError):
             return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
         if isinstance(error, anthropic.APIConnectionError):
-            return UnavailableError(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
+            return UnavailableError(self._out_of_reach())
         if isinstance(error, anthropic.APIResponseValidationError):
             return BadReplyError(f"{self.model}: the service's answer is not in its own format")
         if isinstance(error, anthropic.APIStatusError):

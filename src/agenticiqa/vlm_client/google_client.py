@@ -51,9 +51,9 @@ class GoogleVLMClient(NetworkVLMClient):
         }
         if message.wants_levels:
             groups["logprobs"] = {"response_logprobs": True, "logprobs": TOP_ALTERNATIVES}
-        if message.reply_model is not None:
-            schema = message.reply_model.model_json_schema()
-            groups["response_schema"] = {"response_mime_type": "application/json", "response_json_schema": schema}
+        if message.schema is not None:
+            form = {"response_mime_type": "application/json", "response_json_schema": message.schema}
+            groups["response_schema"] = form
         return groups
 
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
@@ -103,7 +103,7 @@ class GoogleVLMClient(NetworkVLMClient):
         if isinstance(error, _http_classes("TimeoutException")):
             return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
         if isinstance(error, _http_classes("HTTPError")):
-            return UnavailableError(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
+            return UnavailableError(self._out_of_reach())
         return None
 
     def _status_error(self, error: Any) -> BackendError:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, ClassVar, Self
 
 from PIL import Image
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from agenticiqa.config import KEY_VARIABLES, RoleSettings, Settings
 from agenticiqa.errors import (
@@ -29,7 +29,7 @@ from agenticiqa.vlm_client.aliases import official_name
 from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
 from agenticiqa.vlm_client.http_errors import InvalidRequestError
-from agenticiqa.vlm_client.schemas import schema_rule
+from agenticiqa.vlm_client.schemas import Schema, reply_schema, schema_rule
 
 Parameters = Mapping[str, Mapping[str, Any]]
 
@@ -54,7 +54,7 @@ class Message:
     user: str
     images: tuple[SentImage, ...]
     sampling: Sampling
-    reply_model: type[BaseModel] | None = None
+    schema: Schema | None = None
     wants_levels: bool = False
 
 
@@ -118,13 +118,14 @@ class NetworkVLMClient(VLMClient):
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The model's reply to a request, with level probabilities for the task `score` where the service has them."""
+        levels = request.task == "score"
         message = Message(
             system=request.system,
             user=request.user,
             images=self._encoded(request.images),
             sampling=request.sampling,
-            reply_model=request.reply_model,
-            wants_levels=request.task == "score",
+            schema=reply_schema(request.reply_model, levels=levels),
+            wants_levels=levels,
         )
         return self._exchange(message)
 
@@ -153,6 +154,9 @@ class NetworkVLMClient(VLMClient):
 
     def _redacted(self, text: object) -> str:
         return redact(str(text), (self.link.key, *self.link.secrets))
+
+    def _out_of_reach(self) -> str:
+        return self._redacted(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
 
     def _encoded(self, images: tuple[LabelledImage, ...]) -> tuple[SentImage, ...]:
         keep = self.link.keep_metadata
@@ -212,9 +216,9 @@ class NetworkVLMClient(VLMClient):
 
 def system_text(message: Message, *, enforced: bool) -> str:
     """The system text, with the reply's schema in words when the service does not enforce it."""
-    if enforced or message.reply_model is None:
+    if enforced or message.schema is None:
         return message.system
-    return f"{message.system}\n\n{schema_rule(message.reply_model)}".strip()
+    return f"{message.system}\n\n{schema_rule(message.schema)}".strip()
 
 
 def _notes(message: Message, left_out: frozenset[str]) -> tuple[str, ...]:

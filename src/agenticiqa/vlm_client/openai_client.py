@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
-
 from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.errors import (
     BackendError,
@@ -21,7 +19,7 @@ from agenticiqa.vlm_client.encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
 from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
-from agenticiqa.vlm_client.schemas import closed_schema
+from agenticiqa.vlm_client.schemas import Schema, closed
 
 # Codes of a 429 that no waiting mends, and of a 400 that is the content filter's.
 _EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached")
@@ -58,8 +56,8 @@ class OpenAIVLMClient(NetworkVLMClient):
             groups["seed"] = {"seed": sampling.seed}
         if message.wants_levels:
             groups["logprobs"] = {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
-        if message.reply_model is not None:
-            groups["response_format"] = {"response_format": _response_format(message.reply_model)}
+        if message.schema is not None:
+            groups["response_format"] = {"response_format": _response_format(message.schema)}
         return groups | {name: dict(values) for name, values in self._length(message).items()}
 
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
@@ -103,7 +101,7 @@ class OpenAIVLMClient(NetworkVLMClient):
         if isinstance(error, openai.APITimeoutError):
             return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
         if isinstance(error, openai.APIConnectionError):
-            return UnavailableError(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
+            return UnavailableError(self._out_of_reach())
         if isinstance(error, openai.APIResponseValidationError):
             return BadReplyError(f"{self.model}: the service's answer is not in its own format")
         if isinstance(error, openai.APIStatusError):
@@ -166,11 +164,11 @@ def data_url(image: SentImage) -> str:
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
-def _response_format(model: type[BaseModel]) -> dict[str, Any]:
-    closed = closed_schema(model)
+def _response_format(schema: Schema) -> dict[str, Any]:
+    strict = closed(schema)
     # Maps with free keys cannot be enforced strictly; then the schema guides the model and pydantic decides.
-    schema = {"name": model.__name__, "schema": closed or model.model_json_schema(), "strict": closed is not None}
-    return {"type": "json_schema", "json_schema": schema}
+    form = {"name": schema.get("title", "reply"), "schema": strict or schema, "strict": strict is not None}
+    return {"type": "json_schema", "json_schema": form}
 
 
 def _tokens(choice: Any) -> list[TokenLogprobs]:

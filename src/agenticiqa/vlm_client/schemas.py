@@ -7,23 +7,35 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agenticiqa.state import LEVEL_LETTERS, UNABLE
+
+Schema = dict[str, Any]
 # Words about the schema, and bounds that services do not enforce; pydantic checks the bounds afterwards.
 _DROPPED = ("title", "default", "examples", "minLength", "maxLength")
 
 
-def closed_schema(model: type[BaseModel]) -> dict[str, Any] | None:
+def reply_schema(model: type[BaseModel], *, levels: bool = False) -> Schema:
+    """The schema of a reply; with `levels`, its final answer is a letter or "Unable to determine"."""
+    schema = model.model_json_schema()
+    answer = schema.get("properties", {}).get("final_answer")
+    if levels and answer is not None:
+        answer["enum"] = [*LEVEL_LETTERS, UNABLE]
+    return schema
+
+
+def closed(schema: Schema) -> Schema | None:
     """The schema with every property required and no others allowed; None if it has maps with free keys."""
     try:
-        closed: dict[str, Any] = _closed(model.model_json_schema())
+        found: Schema = _closed(schema)
     except _FreeKeysError:
         return None
-    return closed
+    return found
 
 
-def schema_rule(model: type[BaseModel]) -> str:
+def schema_rule(schema: Schema) -> str:
     """The schema said in words, for services that enforce none."""
-    schema = json.dumps(model.model_json_schema(), ensure_ascii=False)
-    return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{schema}"
+    words = json.dumps(schema, ensure_ascii=False)
+    return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{words}"
 
 
 class _FreeKeysError(Exception):
@@ -37,13 +49,13 @@ def _closed(node: Any, *, is_schema: bool = True) -> Any:
         return node
     if not is_schema:
         return {name: _closed(value) for name, value in node.items()}
-    closed = {
+    shut = {
         name: _closed(value, is_schema=name not in ("properties", "$defs"))
         for name, value in node.items()
         if name not in _DROPPED
     }
-    if closed.get("type") == "object":
+    if shut.get("type") == "object":
         if node.get("additionalProperties", False) is not False or "properties" not in node:
             raise _FreeKeysError
-        closed |= {"additionalProperties": False, "required": list(node["properties"])}
-    return closed
+        shut |= {"additionalProperties": False, "required": list(node["properties"])}
+    return shut

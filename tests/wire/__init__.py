@@ -1,0 +1,1 @@
+"""Clients tested on the wire, against servers that speak the services' own formats."""
