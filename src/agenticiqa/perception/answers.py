@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agenticiqa.perception.comparing import SEEN_DIFFERENCE
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
-from agenticiqa.perception.likelihood import SEEN_DIFFERENCE, of_option, of_question
+from agenticiqa.perception.likelihood import of_option, of_question
 from agenticiqa.perception.phrases import phrase, say
 from agenticiqa.state import UNABLE
 

@@ -14,17 +14,16 @@ from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.answers import Answer, answer
-from agenticiqa.perception.evidence import Evidence, gather
+from agenticiqa.perception.evidence import Evidence
 from agenticiqa.perception.explain import Sentence, describe_finding, explain, in_one_text
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look
 from agenticiqa.perception.language import Question, understand
-from agenticiqa.perception.lexicon import Language, lexicon
-from agenticiqa.perception.likelihood import asks_for_the_opposite
+from agenticiqa.perception.lexicon import Language
+from agenticiqa.perception.observing import Observer
 from agenticiqa.perception.phrases import say
 from agenticiqa.perception.planning import plan_for
 from agenticiqa.perception.selecting import best_tool
-from agenticiqa.perception.substitute import judgement_from_tools
-from agenticiqa.state import GLOBAL, UNABLE, Region
+from agenticiqa.state import UNABLE, Region
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
@@ -40,7 +39,6 @@ from agenticiqa.vlm_client.tasks import (
 NAME = "builtin.perception"
 # From this probability on a category is reported as detected.
 DETECTED = 0.5
-_QUADRANTS = ("top left", "top right", "bottom left", "bottom right", "centre")
 Reply = dict[str, Any]
 
 
@@ -51,7 +49,7 @@ class PerceptionClient(VLMClient):
     deterministic = True
 
     def __init__(self, eyes: Eyes) -> None:
-        self._eyes = eyes
+        self._observer = Observer(eyes)
         self._tasks: dict[Task, Callable[[VLMRequest, Any], VLMReply]] = {
             "plan": self._plan,
             "detect": self._detect,
@@ -74,7 +72,7 @@ class PerceptionClient(VLMClient):
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The answer to a question about one image, with its reasons, as plain text."""
         question = understand(prompt)
-        evidence = self._evidence(question, load_image(image), None)
+        evidence = self._observer.evidence(question, load_image(image), None)
         given = answer(question, evidence)
         reasons = [*explain(question, evidence, given), _no_vlm(question.language)]
         lead = "" if given.text == UNABLE and given.why_not else f"{given.text}. "
@@ -123,17 +121,17 @@ class PerceptionClient(VLMClient):
 
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)
-        boxes = {name: self._region(image, name) for name in inputs.objects}
+        boxes = {name: self._observer.region(image, name) for name in inputs.objects}
         return self._reply({"regions": {name: _in_fractions(box, image) for name, box in boxes.items()}})
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
         question = understand(inputs.query, inputs.choices)
-        evidence = self._evidence(question, _test_image(request), request.image("reference image"), inputs)
+        evidence = self._observer.evidence(question, _test_image(request), request.image("reference image"), inputs)
         return self._answered(question, evidence, answer(question, evidence))
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
         question = replace(understand(inputs.query), shape="score")
-        evidence = self._evidence(question, _test_image(request), request.image("reference image"), inputs)
+        evidence = self._observer.evidence(question, _test_image(request), request.image("reference image"), inputs)
         if evidence.judgement is None:
             return self._answered(question, evidence, Answer(UNABLE, why_not="no_evidence"))
         reply = self._answered(question, evidence, Answer(evidence.judgement.letter))
@@ -150,55 +148,12 @@ class PerceptionClient(VLMClient):
         items = [f"evidence: {sentence.item}" for sentence in sentences]
         return self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
 
+    def _looks(self, request: VLMRequest, names: Sequence[str]) -> tuple[dict[str, Look], tuple[str, ...]]:
+        return self._observer.looks(_test_image(request), request.image("reference image"), names)
+
     def _reply(self, content: Reply, *notes: str) -> VLMReply:
         text = json.dumps(content, ensure_ascii=False)
         return VLMReply(text=text, model=NAME, notes=(_no_vlm("en").text, *notes))
-
-    def _evidence(
-        self,
-        question: Question,
-        image: LoadedImage,
-        reference: LoadedImage | None,
-        inputs: AnswerInputs | ScoreInputs | None = None,
-    ) -> Evidence:
-        """The evidence in the inputs, completed by what the eyes see of the same places."""
-        analysis = inputs.distortion_analysis if inputs else None
-        scores = inputs.quality_scores if inputs else None
-        places = tuple(analysis) if analysis else question.scope or (GLOBAL,)
-        regions = {name: self._region(image, name) for name in places}
-        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
-        evidence = gather(looks, analysis, scores, has_reference=reference is not None)
-        unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
-        evidence = replace(evidence, unlocated=unlocated)
-        if evidence.judgement is None and scores:
-            evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
-        return self._with_places(question, evidence, image, reference) if question.shape == "where" else evidence
-
-    def _with_places(
-        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
-    ) -> Evidence:
-        """The evidence with a look at each place the question compares."""
-        named = [claim.place for claim in question.options.values() if claim.place]
-        boxes = {name: self._region(image, name) for name in named or _QUADRANTS}
-        looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
-        worst = max(looks, key=lambda name: _badness(looks[name], question), default=None)
-        return replace(evidence, places=looks, worst_place=worst)
-
-    def _looks(self, request: VLMRequest, names: Sequence[str]) -> tuple[dict[str, Look], list[str]]:
-        """A look at each named place, and the names that could not be located and stand for the whole image."""
-        image, reference = _test_image(request), request.image("reference image")
-        regions = {name: self._region(image, name) for name in names}
-        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
-        return looks, [name for name, region in regions.items() if name != GLOBAL and region is None]
-
-    def _region(self, image: LoadedImage, name: str) -> Region | None:
-        return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
-
-
-def place_called(name: str) -> str:
-    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
-    lowered = name.strip().lower()
-    return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
 
 
 def _test_image(request: VLMRequest) -> LoadedImage:
@@ -211,13 +166,6 @@ def _strongest_first(look: Look) -> list[Finding]:
 
 def _is_detected(finding: Finding, inputs: DetectInputs) -> bool:
     return finding.category in inputs.categories and finding.probability >= DETECTED and finding.severity != "none"
-
-
-def _badness(look: Look, question: Question) -> float:
-    found = [look.finding(category) for category in question.categories]
-    weights = [finding.weight + finding.probability for finding in found if finding is not None]
-    badness = max(weights, default=5 - look.quality.score)
-    return -badness if asks_for_the_opposite(question) else badness
 
 
 def _whole_image(name: str, unlocated: Sequence[str], language: Language) -> str:

@@ -7,29 +7,11 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agenticiqa.perception.claims import Claim
+from agenticiqa.perception.comparing import comparison, same_quality, step
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
 from agenticiqa.state import LEVEL_SCORES, SEVERITIES
-
-# Below this score against the reference a viewer sees the difference; the width is that of the step.
-SEEN_DIFFERENCE, STEP = 4.6, 0.12
-# A test image is hardly ever better than its reference, but it may be.
-BETTER_THAN_REFERENCE = 0.02
-# The same change seen from the reference's side.
-INVERSE = {
-    Mention("Blurs"): Mention("Sharpness", "over_sharpen"),
-    Mention("Blurs", absent=True): Mention("Blurs"),
-    Mention("Noise", absent=True): Mention("Noise"),
-    Mention("Brightness change", "darken"): Mention("Brightness change", "brighten"),
-    Mention("Brightness change", "brighten"): Mention("Brightness change", "darken"),
-    Mention("Contrast", "contrast_down"): Mention("Contrast", "contrast_up"),
-    Mention("Contrast", "contrast_up"): Mention("Contrast", "contrast_down"),
-    Mention("Color distortions", "saturation_down"): Mention("Color distortions", "saturation_up"),
-    Mention("Color distortions", "saturation_up"): Mention("Color distortions", "saturation_down"),
-}
-# "Sharper than the reference" needs sharpening, not just the lack of blur.
-MORE_OF = {Mention("Blurs", absent=True): Mention("Sharpness", "over_sharpen")}
 
 OptionRule = Callable[[Claim, Question, Evidence], float | None]
 
@@ -38,7 +20,7 @@ def of_question(question: Question, evidence: Evidence) -> float | None:
     """How likely "yes" is the answer to a yes/no question."""
     claim = question.claim
     if question.shape == "compare":
-        likely = _comparison(claim, evidence)
+        likely = comparison(claim, evidence)
     elif claim.mentions:
         likely = _mentions(claim, evidence)
     elif claim.any_distortion or claim.nothing:
@@ -75,11 +57,11 @@ def _relation(option: Claim, question: Question, evidence: Evidence) -> float | 
     asked = question.claim
     if option.sides:
         # "Which image is sharper? A. the reference": the option's image is put in the place of the test image.
-        return _comparison(replace(asked, subject=option.subject, relation=asked.relation or "better"), evidence)
+        return comparison(replace(asked, subject=option.subject, relation=asked.relation or "better"), evidence)
     if option.equal:
-        return _same(evidence)
+        return same_quality(evidence)
     if option.relation or option.mentions:
-        return _comparison(replace(option, subject=asked.subject), evidence)
+        return comparison(replace(option, subject=asked.subject), evidence)
     return None
 
 
@@ -205,7 +187,7 @@ def _severity_fits(claim: Claim, item: PlacedFinding) -> float:
     wanted = SEVERITIES.index(claim.severity or "none")
     position = item.finding.position
     if wanted >= 3:
-        return _step(position, wanted - 0.5, 0.4)
+        return step(position, wanted - 0.5, 0.4)
     return math.exp(-((position - wanted) ** 2))
 
 
@@ -221,42 +203,4 @@ def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
     if claim.level is None or evidence.judgement is None:
         return None
     level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
-    return _step(score, level - 0.5, 0.25) if level >= 3 else _step(-score, -(level + 0.5), 0.25)
-
-
-def _comparison(claim: Claim, evidence: Evidence) -> float | None:
-    """How likely the first-named image (by default the test image) is what the claim says, beside the other."""
-    if not evidence.has_reference:
-        return None
-    of_reference = claim.subject == "reference"
-    if claim.mentions:
-        mention = claim.mentions[0]
-        if of_reference:
-            return evidence.probability(INVERSE[mention]) if mention in INVERSE else _less_of(mention, evidence)
-        if mention.absent and claim.relation == "worse":  # "Has the clarity dropped?"
-            mention = INVERSE.get(mention, replace(mention, absent=False))
-        more = MORE_OF.get(mention, mention)
-        return BETTER_THAN_REFERENCE if more.absent else evidence.probability(more)
-    same = _same(evidence)
-    if same is None:
-        return None
-    if claim.equal:
-        return same
-    worse = max(0.0, 1 - same - BETTER_THAN_REFERENCE)
-    if claim.relation is None and (claim.any_distortion or not claim.level):
-        return 1 - same  # "Does it differ from the reference?"
-    wants_better = (claim.relation or "better") == "better"
-    return BETTER_THAN_REFERENCE if wants_better != of_reference else worse
-
-
-def _less_of(mention: Mention, evidence: Evidence) -> float | None:
-    """The reference has none of the test image's distortions, so it is never "noisier"."""
-    return BETTER_THAN_REFERENCE if evidence.probability(mention) is not None else None
-
-
-def _same(evidence: Evidence) -> float | None:
-    return None if evidence.judgement is None else _step(evidence.judgement.score, SEEN_DIFFERENCE, STEP)
-
-
-def _step(value: float, threshold: float, width: float) -> float:
-    return 1 / (1 + math.exp(-(value - threshold) / width))
+    return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(level + 0.5), 0.25)

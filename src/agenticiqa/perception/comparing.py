@@ -1,0 +1,69 @@
+"""How the test image stands beside its reference; None without one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from agenticiqa.perception.claims import Claim
+from agenticiqa.perception.evidence import Evidence
+from agenticiqa.perception.lexicon import Mention
+
+# Below this score against the reference a viewer sees the difference; the width is that of the step.
+SEEN_DIFFERENCE, STEP = 4.6, 0.12
+# A test image is hardly ever better than its reference, but it may be.
+BETTER_THAN_REFERENCE = 0.02
+# The same change seen from the reference's side.
+INVERSE = {
+    Mention("Blurs"): Mention("Sharpness", "over_sharpen"),
+    Mention("Blurs", absent=True): Mention("Blurs"),
+    Mention("Noise", absent=True): Mention("Noise"),
+    Mention("Brightness change", "darken"): Mention("Brightness change", "brighten"),
+    Mention("Brightness change", "brighten"): Mention("Brightness change", "darken"),
+    Mention("Contrast", "contrast_down"): Mention("Contrast", "contrast_up"),
+    Mention("Contrast", "contrast_up"): Mention("Contrast", "contrast_down"),
+    Mention("Color distortions", "saturation_down"): Mention("Color distortions", "saturation_up"),
+    Mention("Color distortions", "saturation_up"): Mention("Color distortions", "saturation_down"),
+}
+# "Sharper than the reference" needs sharpening, not just the lack of blur.
+MORE_OF = {Mention("Blurs", absent=True): Mention("Sharpness", "over_sharpen")}
+
+
+def comparison(claim: Claim, evidence: Evidence) -> float | None:
+    """How likely the first-named image (by default the test image) is what the claim says, beside the other."""
+    if not evidence.has_reference:
+        return None
+    of_reference = claim.subject == "reference"
+    if claim.mentions:
+        mention = claim.mentions[0]
+        if of_reference:
+            return evidence.probability(INVERSE[mention]) if mention in INVERSE else _less_of(mention, evidence)
+        if mention.absent and claim.relation == "worse":  # "Has the clarity dropped?"
+            mention = INVERSE.get(mention, replace(mention, absent=False))
+        more = MORE_OF.get(mention, mention)
+        return BETTER_THAN_REFERENCE if more.absent else evidence.probability(more)
+    same = same_quality(evidence)
+    if same is None:
+        return None
+    if claim.equal:
+        return same
+    worse = max(0.0, 1 - same - BETTER_THAN_REFERENCE)
+    if claim.relation is None and (claim.any_distortion or not claim.level):
+        return 1 - same  # "Does it differ from the reference?"
+    wants_better = (claim.relation or "better") == "better"
+    return BETTER_THAN_REFERENCE if wants_better != of_reference else worse
+
+
+def _less_of(mention: Mention, evidence: Evidence) -> float | None:
+    """The reference has none of the test image's distortions, so it is never "noisier"."""
+    return BETTER_THAN_REFERENCE if evidence.probability(mention) is not None else None
+
+
+def same_quality(evidence: Evidence) -> float | None:
+    """How likely a viewer sees no difference to the reference."""
+    return None if evidence.judgement is None else step(evidence.judgement.score, SEEN_DIFFERENCE, STEP)
+
+
+def step(value: float, threshold: float, width: float) -> float:
+    """A smooth step from 0 to 1 at the threshold."""
+    return 1 / (1 + math.exp(-(value - threshold) / width))

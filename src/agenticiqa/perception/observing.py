@@ -1,0 +1,80 @@
+"""Looking where a question wants it, and gathering the evidence for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agenticiqa.images import LoadedImage
+from agenticiqa.perception.evidence import Evidence, gather
+from agenticiqa.perception.eyes import Eyes, Look
+from agenticiqa.perception.language import DECLINED, Question
+from agenticiqa.perception.lexicon import lexicon
+from agenticiqa.perception.likelihood import asks_for_the_opposite
+from agenticiqa.perception.substitute import judgement_from_tools
+from agenticiqa.state import GLOBAL, Region
+from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
+
+# Where the worst place is looked for when the question offers no places of its own.
+_PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
+
+
+class Observer:
+    """Eyes that know the names of places."""
+
+    def __init__(self, eyes: Eyes) -> None:
+        self._eyes = eyes
+
+    def evidence(
+        self,
+        question: Question,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        inputs: AnswerInputs | ScoreInputs | None = None,
+    ) -> Evidence:
+        """The evidence in the inputs, completed by what the eyes see of the same places."""
+        if question.shape in DECLINED:
+            return Evidence(has_reference=reference is not None)
+        analysis = inputs.distortion_analysis if inputs else None
+        scores = inputs.quality_scores if inputs else None
+        looks, unlocated = self.looks(image, reference, tuple(analysis or question.scope or (GLOBAL,)))
+        evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
+        if evidence.judgement is None:
+            evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
+        return self._with_places(question, evidence, image, reference) if question.shape == "where" else evidence
+
+    def looks(
+        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]
+    ) -> tuple[dict[str, Look], tuple[str, ...]]:
+        """A look at each named place, and the names that could not be located and stand for the whole image."""
+        regions = {name: self.region(image, name) for name in names}
+        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
+        return looks, tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
+
+    def region(self, image: LoadedImage, name: str) -> Region | None:
+        """The box of a named place; None for the whole image and for what cannot be located."""
+        return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
+
+    def _with_places(
+        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
+    ) -> Evidence:
+        """The evidence with a look at each place the question compares."""
+        named = [claim.place for claim in question.options.values() if claim.place]
+        boxes = {name: self.region(image, name) for name in named or _PLACES}
+        looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
+        worst = max(looks, key=lambda name: _wanted(looks[name], question), default=None)
+        return replace(evidence, places=looks, worst_place=worst)
+
+
+def place_called(name: str) -> str:
+    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
+    lowered = name.strip().lower()
+    return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+
+
+def _wanted(look: Look, question: Question) -> float:
+    """How much of what the question asks for is in this place."""
+    found = [look.finding(category) for category in question.categories]
+    weights = [finding.weight + finding.probability for finding in found if finding is not None]
+    badness = max(weights, default=5 - look.quality.score)
+    return -badness if asks_for_the_opposite(question) else badness
