@@ -1,0 +1,78 @@
+"""Measured pairs as the full-reference fits read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from training.opinions import TID2013_KINDS, on_common_scale
+
+Floats = npt.NDArray[np.float64]
+Words = npt.NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Rows of pair features with their metrics, photograph, kind, level and score on the common scale."""
+
+    names: tuple[str, ...]
+    features: Floats
+    metric_names: tuple[str, ...]
+    metrics: Floats
+    group: Words
+    kind: Words
+    level: npt.NDArray[np.int_]
+    score: Floats
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def rows(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.int_]) -> Pairs:
+        """The chosen rows."""
+        parts = ("features", "metrics", "group", "kind", "level", "score")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in parts})
+
+    def column(self, name: str) -> Floats:
+        """One feature of all rows."""
+        return self.features[:, self.names.index(name)]
+
+    def metric(self, name: str) -> Floats:
+        """One raw metric of all rows."""
+        return self.metrics[:, self.metric_names.index(name)]
+
+
+def read_tid(path: Path) -> Pairs:
+    """TID2013's part, its kinds under our names: contrast split by direction."""
+    stored = np.load(path)
+    pairs = _pairs(stored, on_common_scale("tid2013", stored["mos"]))
+    kind = np.array([TID2013_KINDS[int(name.removeprefix("tid")) - 1] for name in pairs.kind])
+    direction = np.where(pairs.column("tone.luma_gain") > 1, "contrast_up", "contrast_down")
+    return replace(pairs, kind=np.where(kind == "contrast", direction, kind))
+
+
+def read_synthetic(paths: Sequence[Path]) -> Pairs:
+    """Ladders without scores (NaN): labels are made by `fr_labels`."""
+    parts = [_pairs(stored, np.full(len(stored["features"]), np.nan)) for stored in map(np.load, paths)]
+    first = parts[0]
+    joined = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("features", "metrics", "group", "kind", "level", "score")
+    }
+    return replace(first, **joined)
+
+
+def _pairs(stored: np.lib.npyio.NpzFile, score: Floats) -> Pairs:
+    return Pairs(
+        tuple(map(str, stored["names"])),
+        stored["features"].astype(np.float64),
+        tuple(map(str, stored["metric_names"])),
+        stored["metrics"],
+        stored["group"],
+        stored["kind"],
+        stored["level"],
+        score,
+    )
