@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -204,3 +205,11 @@ def test_a_finding_of_unknown_kind_still_answers_a_question_about_the_kind() -> 
     look = seen(2.0, Blurs=Finding("Blurs", 0.95, "severe"))
 
     assert told("Is there motion blur?", look) == "Yes"
+
+
+@pytest.mark.parametrize(("advantage", "expected"), [(1.8, "B"), (-1.8, "A"), (0.1, "A")])
+def test_a_test_image_is_only_better_than_its_reference_with_a_clear_advantage(advantage: float, expected: str) -> None:
+    evidence = replace(evidence_of(seen(4.0, 2.0), reference=True), advantage=advantage)
+    question = understand("Compared to the reference, the quality is: A. worse B. better C. the same")
+
+    assert answer(question, evidence).text == expected

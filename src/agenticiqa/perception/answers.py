@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agenticiqa.perception.comparing import SEEN_DIFFERENCE
+from agenticiqa.perception.comparing import better_if_different, same_quality
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
 from agenticiqa.perception.likelihood import of_option, of_question
@@ -91,9 +91,12 @@ def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
 
 
 def _against_reference(question: Question, evidence: Evidence) -> str | None:
-    if evidence.judgement is None:
+    same = same_quality(evidence)
+    if same is None:
         return None
-    return phrase("words", "same" if evidence.judgement.score >= SEEN_DIFFERENCE else "worse", question.language)
+    if same >= PRESENT:
+        return phrase("words", "same", question.language)
+    return phrase("words", "better" if better_if_different(evidence) >= PRESENT else "worse", question.language)
 
 
 def _headline(question: Question, evidence: Evidence) -> str:

@@ -11,7 +11,8 @@ from agenticiqa.perception.lexicon import Mention
 
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
-# A test image is hardly ever better than its reference, but it may be.
+# A test image is rarely better than its reference; the no-reference model has to see a clear advantage.
+CLEAR_ADVANTAGE, ADVANTAGE_STEP = 0.5, 0.15
 BETTER_THAN_REFERENCE = 0.02
 # The same change seen from the reference's side.
 INVERSE = {
@@ -47,11 +48,18 @@ def comparison(claim: Claim, evidence: Evidence) -> float | None:
         return None
     if claim.equal:
         return same
-    worse = max(0.0, 1 - same - BETTER_THAN_REFERENCE)
+    better = (1 - same) * better_if_different(evidence)
     if claim.relation is None and (claim.any_distortion or not claim.level):
         return 1 - same  # "Does it differ from the reference?"
     wants_better = (claim.relation or "better") == "better"
-    return BETTER_THAN_REFERENCE if wants_better != of_reference else worse
+    return better if wants_better != of_reference else 1 - same - better
+
+
+def better_if_different(evidence: Evidence) -> float:
+    """How likely the test image is the better one, given that the two differ."""
+    if evidence.advantage is None:
+        return BETTER_THAN_REFERENCE
+    return max(BETTER_THAN_REFERENCE, step(evidence.advantage, CLEAR_ADVANTAGE, ADVANTAGE_STEP))
 
 
 def _less_of(mention: Mention, evidence: Evidence) -> float | None:

@@ -42,6 +42,8 @@ class Evidence:
     judgement: Judgement | None = None
     tools: tuple[ToolScore, ...] = ()
     has_reference: bool = False
+    advantage: float | None = None
+    """How much better than the reference image the no-reference model finds the test image, where that was asked."""
     unlocated: tuple[str, ...] = ()
     places: Mapping[str, Look] = field(default_factory=dict)
     worst_place: str | None = None

@@ -110,7 +110,11 @@ def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
         level=phrase("levels", judgement.letter, language),
         interval=_interval(judgement, language),
     )
-    return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
+    told = [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
+    if evidence.advantage is not None:
+        text = say("advantage", language, difference=f"{evidence.advantage:+.1f}")
+        told.append(Sentence(text, f"judgement: test minus reference {evidence.advantage:+.2f}"))
+    return told
 
 
 def _interval(judgement: Judgement, language: Language) -> str:
