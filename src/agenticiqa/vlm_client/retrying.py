@@ -78,9 +78,9 @@ class RetryingVLMClient(WrappingVLMClient):
             except BackendError as error:
                 tried += error.attempts
                 failures += 1
-                error.attempts = tried
                 wait = self._policy.wait(failures, error.retry_after, self._chance())
                 if not self._is_worth_it(error, failures, self._clock() - started + wait):
+                    error.attempts = tried
                     raise
                 logger.warning("%s: %s; try %d in %.2f s", self.model, error, failures + 1, wait)
                 self._sleep(wait)
