@@ -9,27 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from training.biq2021 import read_photographs
-from training.pictures import halve, read_pixels, resize
+from training.pictures import read_pixels, resize
 from training.trunk import open_start_network
-
-CACHE = Path("/work/data/cache")
 
 
 def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
-    """Write pooled features of every photograph at full and half size, and the maps of stages 4 and 5."""
-    photographs = read_photographs(data)
-    rows = range(part * len(photographs) // parts, (part + 1) * len(photographs) // parts)
+    """Write pooled features and the stage-5 map of every training photograph; rows already there are kept."""
+    photographs = [p for p in read_photographs(data) if p.split == "train"]
     network = open_start_network(cache)
     arrays = _open_arrays(cache, len(photographs))
-    for row in rows:
-        if arrays["pooled_half"][row].any():
+    for row in range(part, len(photographs), parts):
+        if arrays["pooled"][row].any():
             continue
-        pixels = square(read_pixels(data / "Images" / photographs[row].name))
-        whole, half = network.run(pixels), network.run(halve(pixels))
-        arrays["pooled"][row], arrays["pooled_half"][row] = whole[-1], half[-1]
-        arrays["stage4"][row], arrays["stage5"][row] = whole[3], whole[4]
-        if row % 200 == 0:
-            print(row, flush=True)
+        seen = network.run(square(read_pixels(data / "Images" / photographs[row].name)))
+        arrays["stage5"][row], arrays["pooled"][row] = seen[4], seen[-1]
     for array in arrays.values():
         array.flush()
 
@@ -40,7 +33,7 @@ def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
-    shapes = {"pooled": (1568,), "pooled_half": (1568,), "stage4": (80, 32, 32), "stage5": (112, 32, 32)}
+    shapes = {"pooled": (1568,), "stage5": (112, 32, 32)}
     opened = {}
     for name, shape in shapes.items():
         path = cache / f"biq2021_{name}.npy"
@@ -54,7 +47,7 @@ def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...]
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=CACHE)
+    parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--part", type=int, default=0)
     parser.add_argument("--parts", type=int, default=1)
     given = parser.parse_args()

@@ -1,6 +1,6 @@
 """The synthetic set: clean views, ladders of one kind of damage, and mixtures, with their labels' raw measures.
 
-Written to the cache: `synthetic.csv` (view, kind, level, seed and measures: enough to make every
+Written to the cache: `<terms>.csv` (view, kind, level, seed and measures: enough to make every
 picture again) and one feature row per picture, in the same order.
 """
 
@@ -48,20 +48,21 @@ def list_pictures(scenes: list[Scene], seed: int) -> Iterator[list[Picture]]:
         yield pictures
 
 
-def extract(bsds: Path, imagenet: Path, cache: Path, seed: int) -> None:
-    """Write the list and the features of every picture."""
+def extract(bsds: Path, imagenet: Path, cache: Path, terms: str, seed: int) -> None:
+    """Write the list and the features of every picture made under the given terms."""
     scenes = list_scenes(bsds, imagenet, seed)
-    count = sum(len(p) for p in list_pictures(scenes, seed))
+    groups = [g for g in list_pictures(scenes, seed) if g[0].scene.terms == terms]
+    count = sum(map(len, groups))
     network, row = open_start_network(cache), 0
     arrays = {
-        "pooled": np.lib.format.open_memmap(cache / "synthetic_pooled.npy", "w+", np.float32, (count, 1568)),
-        "pooled_half": np.lib.format.open_memmap(cache / "synthetic_pooled_half.npy", "w+", np.float32, (count, 1568)),
-        "stage5": np.lib.format.open_memmap(cache / "synthetic_stage5.npy", "w+", np.float16, (count, 112, 20, 20)),
+        "pooled": np.lib.format.open_memmap(cache / f"{terms}_pooled.npy", "w+", np.float32, (count, 1568)),
+        "pooled_half": np.lib.format.open_memmap(cache / f"{terms}_pooled_half.npy", "w+", np.float32, (count, 1568)),
+        "stage5": np.lib.format.open_memmap(cache / f"{terms}_stage5.npy", "w+", np.float16, (count, 112, 20, 20)),
     }
-    with (cache / "synthetic.csv").open("w", newline="") as stream:
+    with (cache / f"{terms}.csv").open("w", newline="") as stream:
         table = csv.writer(stream)
         table.writerow(COLUMNS)
-        for pictures in list_pictures(scenes, seed):
+        for pictures in groups:
             clean = view(pictures[0].scene)
             if clean is None or clean.shape != (SIDE, SIDE, 3):
                 continue
@@ -91,6 +92,7 @@ if __name__ == "__main__":
     parser.add_argument("--bsds", type=Path, required=True)
     parser.add_argument("--imagenet", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--terms", choices=("research", "open"), required=True)
     parser.add_argument("--seed", type=int, default=6)
     given = parser.parse_args()
-    extract(given.bsds, given.imagenet, given.cache, given.seed)
+    extract(given.bsds, given.imagenet, given.cache, given.terms, given.seed)

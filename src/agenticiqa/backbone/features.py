@@ -10,8 +10,9 @@ Features of one picture cost about 0.1 s; callers that need them twice keep them
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,20 @@ class Features:
     """What the trunk saw: five maps (channels first), pooled statistics at working size and at half of it.
 
     `pooled` and `pooled_half` hold, stage after stage, the mean of each channel and then its standard
-    deviation: `POOLED_LENGTH` numbers.
+    deviation: `POOLED_LENGTH` numbers. `working` is the picture the trunk saw; the half size is only
+    looked at when it is asked for.
     """
 
     maps: tuple[Floats, ...]
     pooled: Floats
-    pooled_half: Floats
     scale: float
+    working: Pixels
+    _look: Callable[[Pixels], tuple[tuple[Floats, ...], Floats]]
+
+    @cached_property
+    def pooled_half(self) -> Floats:
+        """The pooled statistics at half the working size."""
+        return self._look(halve(self.working))[1]
 
 
 class Backbone:
@@ -53,8 +61,7 @@ class Backbone:
         """Maps and pooled statistics of one RGB picture, at its working size."""
         working, scale = to_working_size(pixels)
         maps, pooled = self.run(working)
-        _, pooled_half = self.run(halve(working))
-        return Features(maps, pooled, pooled_half, scale)
+        return Features(maps, pooled, scale, working, self.run)
 
     def maps(self, pixels: Pixels) -> tuple[Floats, ...]:
         """The five stage maps alone, at the size given: for pairs that must be compared point by point."""

@@ -1,0 +1,83 @@
+"""The cached training material of the quality model, split by cluster and by photograph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from training.biq2021 import read_photographs
+from training.clusters import find_clusters, folds_of, thumbnails
+from training.finetune import TRUNK_POOLED, Ladders, Photographs
+from training.targets import label, read_table
+
+FOLDS = 10
+
+
+@dataclass
+class Rated:
+    """BIQ2021's training photographs with statistics of all seven start stages, and a fold for each."""
+
+    photographs: Photographs
+    statistics: npt.NDArray[np.float32]
+    raw_opinions: npt.NDArray[np.float64]
+    folds: npt.NDArray[np.intp]
+    present: npt.NDArray[np.bool_]
+
+
+@dataclass
+class Damaged:
+    """Synthetic pictures with statistics of all seven start stages; rows of held-out photographs are not in ladders."""
+
+    table: pd.DataFrame
+    ladders: Ladders
+    statistics: npt.NDArray[np.float32]
+    training: npt.NDArray[np.bool_]
+
+
+def load_rated(data: Path, cache: Path, seed: int) -> Rated:
+    """Photographs whose features are in the cache; fold 0 is kept for calibration."""
+    listed = [p for p in read_photographs(data) if p.split == "train"]
+    opinions = np.array([p.opinion for p in listed])
+    statistics = np.load(cache / "biq2021_pooled.npy", mmap_mode="r")[: len(listed)]
+    maps = np.load(cache / "biq2021_stage5.npy", mmap_mode="r")[: len(listed)]
+    present = np.asarray(statistics).any(1)
+    folds = folds_of(_clusters(data, cache)[: len(listed)], FOLDS, seed)
+    standard = ((opinions - opinions.mean()) / opinions.std()).astype(np.float32)
+    rows = np.nonzero(present & (folds != 0))[0]
+    kept = np.array(statistics)
+    return Rated(Photographs(maps, kept[:, :TRUNK_POOLED], standard, rows), kept, opinions, folds, present)
+
+
+def load_damaged(cache: Path, terms: str) -> Damaged:
+    """Synthetic pictures of the terms given, labelled and grouped into ladders."""
+    table = read_table(cache / f"{terms}.csv")
+    labelled = label(table)
+    count = len(table)
+    statistics = np.array(np.load(cache / f"{terms}_pooled.npy", mmap_mode="r")[:count])
+    maps = np.load(cache / f"{terms}_stage5.npy", mmap_mode="r")[:count]
+    groups = _groups(table, labelled.training)
+    ladders = Ladders(maps, statistics[:, :TRUNK_POOLED], labelled.labels.astype(np.float32), groups)
+    return Damaged(table, ladders, statistics, labelled.training)
+
+
+def _groups(table: pd.DataFrame, training: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
+    groups = []
+    for _, scene in table[training].groupby(["photograph", "scaled_to"], sort=False):
+        clean = scene.index[scene["kind"] == "clean"].to_numpy()
+        for kind, rows in scene.groupby("kind", sort=False):
+            if kind != "clean":
+                ordered = rows.sort_values("level").index.to_numpy()
+                groups.append(np.concatenate([clean, ordered]))
+    return groups
+
+
+def _clusters(data: Path, cache: Path) -> npt.NDArray[np.intp]:
+    path = cache / "biq2021_clusters.npy"
+    if not path.exists():
+        paths = [data / "Images" / p.name for p in read_photographs(data)]
+        np.save(path, find_clusters(thumbnails(paths)))
+    return np.asarray(np.load(path))
