@@ -1,0 +1,135 @@
+"""How often the embedded backend chooses the right option, and whether it says the true distortion first.
+
+    python -m benchmarks.multiple_choice --tid DIR --bsds DIR --imagenet DIR
+
+Asks at least 600 balanced questions about part of TID2013 and about held-out photographs damaged by known
+amounts; unanswered counts as wrong. Every question is asked twice, with its options in another order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.perception.client import PerceptionClient
+from agenticiqa.perception.eyes import Eyes
+from agenticiqa.state import DISTORTION_CATEGORIES
+from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
+from agenticiqa.vlm_client.replies import AnswerReply
+from agenticiqa.vlm_client.tasks import AnswerInputs
+from benchmarks.known_damage import VISIBLE_LEVELS, Picture, held_out_photographs, synthetic_pictures, tid_pictures
+from benchmarks.quality_questions import AskedPicture, make_questions
+
+TARGETS = {"accuracy": 0.80, "unchanged": 0.97, "named first": 0.85}
+
+
+def main() -> None:
+    """Prints accuracy by kind and source, the confusion table and the share of true first-named distortions."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--tid", type=Path, required=True, help="folder with scores.csv, reference/ and distorted/")
+    options.add_argument("--bsds", type=Path, required=True)
+    options.add_argument("--imagenet", type=Path, required=True)
+    options.add_argument("--per-kind", type=int, default=80, help="questions per kind and source")
+    options.add_argument("--seed", type=int, default=8)
+    options.add_argument("--json", type=Path, help="also write the figures here")
+    given = options.parse_args()
+    photographs = held_out_photographs(given.bsds, given.imagenet)
+    synthetic = list(synthetic_pictures(photographs, 20 * 23, given.seed))
+    tid = list(tid_pictures(given.tid))
+    client = PerceptionClient(_eyes())
+    questions = [
+        question for pictures in (tid, synthetic) for question in make_questions(pictures, given.per_kind, given.seed)
+    ]
+    figures = ask_all(client, questions, given.seed)
+    figures["named first"] = named_first(client, [picture for picture in synthetic if picture.level in VISIBLE_LEVELS])
+    for name, target in TARGETS.items():
+        print(f"{name}: {figures[name]:.3f} (target {target})")
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1))
+
+
+def ask_all(client: PerceptionClient, questions: Sequence[AskedPicture], seed: int) -> dict[str, float]:
+    """Accuracy and the share of answers that stay when the options are reordered."""
+    random = np.random.default_rng(seed)
+    right: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    confusion: Counter[tuple[str, str, str]] = Counter()
+    unchanged = []
+    for question in questions:
+        orders = [random.permutation(len(question.options)).tolist() for _ in range(2)]
+        first, second = (chosen_option(client, question, order) for order in orders)
+        unchanged.append(first == second)
+        right[question.kind, question.source].append(first == question.right)
+        confusion[question.kind, question.right, first] += 1
+    _print_accuracy(right)
+    _print_confusion(confusion)
+    everything = [hit for hits in right.values() for hit in hits]
+    print(f"\n{len(everything)} questions")
+    by_kind = {f"{kind}, {source}": float(np.mean(hits)) for (kind, source), hits in right.items()}
+    return {"accuracy": float(np.mean(everything)), "unchanged": float(np.mean(unchanged)), **by_kind}
+
+
+def chosen_option(client: PerceptionClient, question: AskedPicture, order: Sequence[int]) -> str:
+    """The text of the chosen option, or what was said instead."""
+    choices = question.choices(order)
+    reference = None if question.reference is None else load_image(question.reference)
+    reply = ask(client, AnswerInputs(query=question.query, choices=choices), load_image(question.pixels), reference)
+    answer: str = json.loads(reply.text)["final_answer"]
+    return choices.get(answer, answer)
+
+
+def named_first(client: PerceptionClient, pictures: Sequence[Picture]) -> float:
+    """The share of damaged pictures whose explanation names the true category before any other."""
+    from agenticiqa.perception.phrases import phrase
+
+    names = {category: phrase("categories", category, "en") for category in DISTORTION_CATEGORIES}
+    hits = []
+    for picture in [picture for picture in pictures if picture.category][:300]:
+        reply = ask(client, AnswerInputs(query="What is wrong with this image?"), load_image(picture.pixels))
+        text: str = json.loads(reply.text)["quality_reasoning"]
+        said = {category: text.find(f"{name} (") for category, name in names.items() if f"{name} (" in text}
+        hits.append(min(said, key=lambda category: said[category], default=None) == picture.category)
+    print(f"{len(hits)} explanations")
+    return float(np.mean(hits))
+
+
+def ask(
+    client: PerceptionClient, inputs: AnswerInputs, image: LoadedImage, reference: LoadedImage | None = None
+) -> VLMReply:
+    """The reply to a question asked without any evidence but the images."""
+    images = [LabelledImage("test image", image)]
+    if reference is not None:
+        images.append(LabelledImage("reference image", reference))
+    return client.ask(VLMRequest("answer", "", "", tuple(images), inputs, AnswerReply))
+
+
+def _eyes() -> Eyes:
+    from agenticiqa.perception.sight import shipped_eyes
+
+    return shipped_eyes("research")
+
+
+def _print_accuracy(right: dict[tuple[str, str], list[bool]]) -> None:
+    print(f"{'kind':20}{'source':12}{'questions':>10}{'accuracy':>10}")
+    for (kind, source), hits in right.items():
+        print(f"{kind:20}{source:12}{len(hits):10}{np.mean(hits):10.3f}")
+
+
+def _print_confusion(confusion: Counter[tuple[str, str, str]]) -> None:
+    for kind in dict.fromkeys(kind for kind, _, _ in confusion):
+        rows = sorted({truth for k, truth, _ in confusion if k == kind})
+        columns = sorted({said for k, _, said in confusion if k == kind})
+        width = max(map(len, [*rows, *columns])) + 2
+        print(f"\n{kind}: truth down, answer across")
+        print(" " * width + "".join(column.rjust(width) for column in columns))
+        for row in rows:
+            print(row.ljust(width) + "".join(str(confusion[kind, row, column]).rjust(width) for column in columns))
+
+
+if __name__ == "__main__":
+    main()
