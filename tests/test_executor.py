@@ -243,6 +243,16 @@ def test_three_faults_at_once_are_each_named_and_the_rest_is_there(tmp_path: Pat
     assert ExecutorOutput.model_validate_json(evidence.model_dump_json()) == evidence
 
 
+def test_when_detection_fails_there_is_no_analysis_but_the_whole_is_measured(tmp_path: Path) -> None:
+    client = scripted(detect="never json", select_tools={"selected_tools": {}})
+
+    evidence = gathered(tmp_path, client)
+
+    assert (evidence.distortion_set, evidence.distortion_analysis) == (None, None)
+    assert evidence.errors["distortion_analysis"] == "detection failed, so there is nothing to analyse"
+    assert evidence.quality_scores == {"Global": {"Overall": ("GAUGE", 2.6)}}
+
+
 def test_tools_run_in_parallel(tmp_path: Path) -> None:
     together = threading.Barrier(2, timeout=20)
 

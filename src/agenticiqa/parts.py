@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agenticiqa.config import ROLES, FusionWeights, Settings, load_settings
+from agenticiqa.config import FusionWeights, Settings, load_settings
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import ReferenceMode
 from agenticiqa.tools.discovery import default_registry
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import Tool
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.factory import create_role_client
-from agenticiqa.vlm_client.scripted import ScriptedVLMClient
-
-logger = logging.getLogger("agenticiqa.parts")
+from agenticiqa.vlm_client.factory import create_role_clients
 
 
 @dataclass(frozen=True)
@@ -85,21 +81,13 @@ def _built(key: _Fingerprint) -> Parts:
 @lru_cache(maxsize=4)
 def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
     """The client of each role."""
-    return {role: _client(role, key.settings) for role in ROLES}
+    return create_role_clients(key.settings)
 
 
 @lru_cache(maxsize=4)
 def build_tools(key: _Fingerprint) -> ToolRegistry:
     """The tools, with the learned ones that perception offers."""
     return default_registry(key.settings, more=_learned_tools())
-
-
-def _client(role: str, settings: Settings) -> VLMClient:
-    embedded = settings.role(role).backend.startswith("builtin.")
-    if embedded and importlib.util.find_spec("agenticiqa.perception.client") is None:
-        logger.warning("the embedded backend is not there yet: scripted replies stand in for the %s", role)
-        return ScriptedVLMClient()
-    return create_role_client(role, settings)
 
 
 def _learned_tools() -> list[Tool]:

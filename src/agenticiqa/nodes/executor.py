@@ -9,6 +9,7 @@ from typing import Any, Optional, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
+from agenticiqa.errors import ToolError
 from agenticiqa.nodes.desk import Desk, set_up_desk
 from agenticiqa.nodes.evidence import (
     Analysis,
@@ -18,7 +19,7 @@ from agenticiqa.nodes.evidence import (
     region_of,
     targets_of,
 )
-from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.failures import report
 from agenticiqa.nodes.measuring import Scores, failures_of, run_tools, scores_of
 from agenticiqa.nodes.selection import Pick, as_mapping, complete_picks, offers, required_picks
 from agenticiqa.state import (
@@ -95,7 +96,7 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     try:
         desk = set_up_desk("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return {"executor_evidence": ExecutorOutput(errors={"executor": describe("executor", error)})}
+        return {"executor_evidence": ExecutorOutput(errors={"executor": report("executor", error)})}
     with desk.reporting():
         evidence = Gathering(desk, plan, state["query"]).gather()
     return {"executor_evidence": evidence, "ledger": desk.booked()}
@@ -151,6 +152,8 @@ class Gathering:
     def analyze(self, distortions: Distortions) -> Analysis:
         """Severity and look of each distortion; nothing is asked when there is none."""
         asked = {name: found for name, found in distortions.items() if found}
+        if not asked and "distortion_detection" in self.errors:
+            raise ToolError("detection failed, so there is nothing to analyse")
         if not asked:
             return {name: [] for name in distortions}
         inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=self.plan.reference_mode)
@@ -207,5 +210,5 @@ class Gathering:
             with self.desk.reporting(name):
                 return work()
         except Exception as error:  # one subtask's failure must not cost the others' results
-            self.errors[name] = describe(name, error)
+            self.errors[name] = report(name, error)
             return None

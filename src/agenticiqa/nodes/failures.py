@@ -9,10 +9,10 @@ from agenticiqa.errors import AgenticIQAError
 logger = logging.getLogger("agenticiqa.nodes")
 
 
-def describe(where: str, error: Exception) -> str:
-    """What failed and why, also logged; an error nobody foresaw is logged with its traceback."""
+def report(where: str, error: Exception) -> str:
+    """Why it failed, in words for the state; logged, with the traceback if nobody foresaw it."""
     if isinstance(error, AgenticIQAError):
         logger.error("%s failed: %s", where, error)
-        return f"{where}: {error}"
+        return str(error)
     logger.error("%s failed unexpectedly", where, exc_info=error)
-    return f"{where}: unexpected {type(error).__name__}: {error}"
+    return f"unexpected {type(error).__name__}: {error}"

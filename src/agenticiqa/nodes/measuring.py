@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from agenticiqa.images import LoadedImage
-from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.failures import report
 from agenticiqa.nodes.selection import Pick
 from agenticiqa.state import OVERALL, Region, ToolExecutionLog
 from agenticiqa.tools.registry import ToolRegistry
@@ -78,7 +78,7 @@ def _run(
             substitute=substitute,
         )
     except Exception as error:  # a tool of a third party may fail in any way, and the others must go on
-        logs = [_failed(pick, describe(f"{pick.tool} on {pick.object_name}", error))]
+        logs = [_failed(pick, report(f"{pick.tool} on {pick.object_name}", error))]
     fallback, notes = pick.fallback, [pick.note] if pick.note else []
     return [log.model_copy(update={"fallback": log.fallback or fallback, "notes": notes + log.notes}) for log in logs]
 

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from agenticiqa.nodes.choices import choices_of
 from agenticiqa.nodes.consistency import make_consistent
 from agenticiqa.nodes.desk import Desk, set_up_desk
-from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.failures import report
 from agenticiqa.state import AgenticIQAState, PlannerOutput
 from agenticiqa.vlm_client.tasks import PlanInputs
 
@@ -59,12 +59,12 @@ def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None
     try:
         desk = set_up_desk("planner", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return {"error": describe("planner", error)}
+        return {"error": f"planner: {report('planner', error)}"}
     try:
         with desk.reporting():
             return {"plan": make_plan(desk, state), "ledger": desk.booked()}
     except Exception as error:
-        return {"error": describe("planner", error), "ledger": desk.booked()}
+        return {"error": f"planner: {report('planner', error)}", "ledger": desk.booked()}
 
 
 def make_plan(desk: Desk, state: AgenticIQAState) -> PlannerOutput:

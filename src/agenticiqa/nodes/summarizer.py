@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from agenticiqa.errors import ModelReplyError
 from agenticiqa.nodes.case import Case
 from agenticiqa.nodes.desk import Desk, set_up_desk
-from agenticiqa.nodes.failures import describe
+from agenticiqa.nodes.failures import report
 from agenticiqa.nodes.notes import with_notes
 from agenticiqa.nodes.replanning import Decision, decide
 from agenticiqa.nodes.sufficiency import should_replan
@@ -72,7 +72,7 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     try:
         desk = set_up_desk("summarizer", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return _update(_unable(NO_ANSWER, describe("summarizer", error)), state)
+        return _update(_unable(NO_ANSWER, report("summarizer", error)), state)
     with desk.reporting():
         result = _summarize(desk, state)
     return {**_update(result, state), "ledger": desk.booked()}
@@ -85,9 +85,9 @@ def _summarize(desk: Desk, state: AgenticIQAState) -> SummarizerOutput:
         answered = _answer(desk, case)
         return _result(case, answered, decide(case.evidence, case.plan, state, desk.parts.deterministic))
     except ModelReplyError as error:
-        return _unable(PARSING_FAILED, describe("summarizer", error))
+        return _unable(PARSING_FAILED, report("summarizer", error))
     except Exception as error:
-        return _unable(NO_ANSWER, describe("summarizer", error))
+        return _unable(NO_ANSWER, report("summarizer", error))
 
 
 def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:

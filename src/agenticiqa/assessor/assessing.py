@@ -1,0 +1,76 @@
+"""What Python users hold: an assessor that keeps its parts loaded, and the assessments it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from agenticiqa.assessor.assessment import Assessment, assessment_of
+from agenticiqa.config import Settings
+from agenticiqa.graph.run import initial_state, prepare_run
+from agenticiqa.images import ImageSource, load_image
+from agenticiqa.nodes.pictures import Pictures
+from agenticiqa.nodes.progress import OnEvent
+from agenticiqa.parts import Parts, build_parts
+
+DEFAULT_QUERY = "Rate the perceptual quality of this image."
+
+
+class Assessor:
+    """Answers questions about images, one after the other or from several threads, with the same loaded parts."""
+
+    def __init__(self, settings: Settings | None = None, parts: Parts | None = None) -> None:
+        self.parts = parts or build_parts(settings)
+
+    def assess(
+        self,
+        image: ImageSource,
+        query: str | None = None,
+        reference: ImageSource | None = None,
+        choices: Mapping[str, str] | None = None,
+        max_replan_iterations: int | None = None,
+        on_event: OnEvent | None = None,
+        *,
+        checkpointer: BaseCheckpointSaver[Any] | None = None,
+        thread_id: str | None = None,
+    ) -> Assessment:
+        """The assessment of an image; raises the typed error of an image, question or setting that cannot be used.
+
+        Without a query the quality is rated. 0 or 1 replan iterations never replan, 2 (the default) replans once.
+        A model that fails is no exception: the assessment says "Unable to determine", and why.
+        """
+        pictures = Pictures(self.parts.settings)
+        test, other = _path(image, "test", pictures), None
+        if reference is not None:
+            other = _path(reference, "reference", pictures)
+        state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, choices)
+        config: RunnableConfig = {"configurable": {**vars(self.parts), "pictures": pictures}}
+        final = prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
+        return assessment_of(final, self.parts, pictures)
+
+
+def assess(
+    image: ImageSource, query: str | None = None, reference: ImageSource | None = None, **more: Any
+) -> Assessment:
+    """The assessment of an image with the default settings; `more` as in `Assessor.assess`."""
+    return _default_assessor().assess(image, query, reference, **more)
+
+
+@lru_cache(maxsize=1)
+def _default_assessor() -> Assessor:
+    return Assessor()
+
+
+def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
+    """The image's path; one that has none is put among the pictures under a made-up one."""
+    if isinstance(source, str | Path):
+        return str(source)
+    image = load_image(source)
+    path = f"memory:{name}:{image.sha256[:16]}"
+    pictures.add(path, image)
+    return path

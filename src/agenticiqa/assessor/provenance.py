@@ -1,0 +1,84 @@
+"""Where an assessment comes from: everything needed to get it again."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agenticiqa.images import LoadedImage
+from agenticiqa.nodes import executor, planner, summarizer
+from agenticiqa.parts import Parts
+from agenticiqa.state import ReferenceMode
+from agenticiqa.vlm_client.client import LabelledImage
+
+_PROMPTS = {
+    "planner": planner.PLANNER_PROMPT_TEMPLATE,
+    "detection": executor.DETECTION_PROMPT_TEMPLATE,
+    "analysis": executor.ANALYSIS_PROMPT_TEMPLATE,
+    "selection": executor.SELECTION_PROMPT_TEMPLATE,
+    "location": executor.LOCATION_PROMPT_TEMPLATE,
+    "explanation": summarizer.EXPLANATION_PROMPT_TEMPLATE,
+    "scoring": summarizer.SCORING_PROMPT_TEMPLATE,
+}
+
+
+class ImageOrigin(BaseModel):
+    """One image as it was looked at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sha256: str
+    width: int
+    height: int
+    notes: list[str] = Field(default_factory=list, description="every conversion made on opening it")
+
+
+class FusionUsed(BaseModel):
+    """How tools and model were fused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    form: str
+    eta: float
+    temperature: float
+
+
+class Provenance(BaseModel):
+    """Version, settings, models, prompts and images behind an assessment."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str
+    settings_sha256: str
+    backends: dict[str, str]
+    models: dict[str, str]
+    prompt_sha256: dict[str, str]
+    images: dict[str, ImageOrigin]
+    terms: str
+    fusion: FusionUsed
+
+
+def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode) -> Provenance:
+    """The provenance of a run with these parts on these images."""
+    settings = parts.settings
+    fusion, temperature = parts.fusion_for(mode)
+    return Provenance(
+        version=version("agenticiqa"),
+        settings_sha256=_digest(settings.model_dump_json()),
+        backends={role: settings.role(role).backend for role in parts.vlm_clients},
+        models={role: client.model for role, client in parts.vlm_clients.items()},
+        prompt_sha256={name: _digest(text) for name, text in _PROMPTS.items()},
+        images={item.label: _origin(item.image) for item in images},
+        terms=settings.pipeline.terms,
+        fusion=FusionUsed(form=settings.pipeline.fusion, eta=fusion.eta, temperature=temperature),
+    )
+
+
+def _origin(image: LoadedImage) -> ImageOrigin:
+    return ImageOrigin(sha256=image.sha256, width=image.width, height=image.height, notes=list(image.notes))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
