@@ -21,7 +21,7 @@ def told(query: str, evidence: Evidence) -> str:
 
 def test_a_finding_is_described_with_its_measurements_in_human_units() -> None:
     assert describe_finding(MOTION_BLUR, "en") == (
-        "Motion blur, blur length 9.2 px: edges and fine detail are soft (93 % sure)."
+        "Motion blur, blur length 9.2 px: detail is smeared in one direction (93 % sure)."
     )
     assert describe_finding(NOISE, "zh") == "白噪声，噪声标准差 14 灰阶：平坦区域可见颗粒（把握 88%）。"
 
@@ -36,7 +36,7 @@ def test_the_explanation_names_the_worst_distortion_first_and_gives_score_and_in
     text = told("What's wrong with this photo?", gather({GLOBAL: BLURRED}))
 
     assert text == (
-        "Blur (severe): Motion blur, blur length 9.2 px: edges and fine detail are soft (93 % sure). "
+        "Blur (severe): Motion blur, blur length 9.2 px: detail is smeared in one direction (93 % sure). "
         "The embedded model rates the image 2.1 of 5 (Poor), 95 % interval 1.6 to 2.6."
     )
 

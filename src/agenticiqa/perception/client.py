@@ -47,6 +47,8 @@ class PerceptionClient(VLMClient):
 
     model = NAME
     deterministic = True
+    # Its own judgements, offered as tools too, must not vote beside themselves.
+    derived_from = ("AIQA_NR", "AIQA_FR")
 
     def __init__(self, eyes: Eyes) -> None:
         self._observer = Observer(eyes)

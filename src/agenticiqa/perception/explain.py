@@ -16,7 +16,7 @@ from agenticiqa.state import GLOBAL, OVERALL
 DISAGREEMENT = 1.0
 # An answer less certain than this is called a close call.
 CLOSE_CALL = 0.65
-_FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
+_FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
 
 def describe_finding(finding: Finding, language: Language) -> str:
     """What a finding looks like, with its measurements in human units and how sure it is."""
-    readings = "".join(_reading(reading, language) for reading in finding.readings)
+    readings = "".join(_reading(reading, language) for reading in finding.readings[:_READINGS_TOLD])
     if finding.severity == "none" or finding.probability < PRESENT:
         return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
     group, name = ("kinds", finding.kind) if finding.kind else ("categories", finding.category)
@@ -52,7 +52,7 @@ def describe_finding(finding: Finding, language: Language) -> str:
             language,
             kind=phrase(group, name, language),
             readings=readings,
-            effect=phrase("effects", finding.category, language),
+            effect=_effect(finding, language),
             sure=_percent(finding.probability, language),
         )
     )
@@ -153,6 +153,13 @@ def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sente
         sure = _percent(given.certainty, language)
         doubts.append(Sentence(say("close_call", language, sure=sure), f"answer: probability {given.certainty:.2f}"))
     return doubts
+
+
+def _effect(finding: Finding, language: Language) -> str:
+    by_kind = phrase("effects", finding.kind or "", language)
+    return (
+        by_kind if by_kind != (finding.kind or "").replace("_", " ") else phrase("effects", finding.category, language)
+    )
 
 
 def _reading(reading: Reading, language: Language) -> str:
