@@ -143,9 +143,10 @@ def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> 
 
 
 def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sentence]:
-    doubts = [
-        Sentence(say("unlocated", language, name=name), f"region: {name} not located") for name in evidence.unlocated
-    ]
+    # The analysis of such a place already begins with these words.
+    said = {item.place for item in evidence.findings if item.explanation}
+    unlocated = [name for name in evidence.unlocated if name not in said]
+    doubts = [Sentence(say("unlocated", language, name=name), f"region: {name} not located") for name in unlocated]
     if evidence.judgement is not None and evidence.judgement.out_of_domain:
         what = evidence.judgement.out_of_domain
         doubts.append(Sentence(say("odd_image", language, what=what), f"judgement: out of domain, {what}"))

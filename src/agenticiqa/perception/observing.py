@@ -41,7 +41,7 @@ class Observer:
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         if evidence.judgement is None:
             evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
-        if question.shape == "compare" and reference is not None:
+        if question.shape == "compare" and reference is not None and not question.claim.mentions:
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
             pair = [self._eyes.look(one).quality.score for one in (image, reference)]
             return replace(evidence, advantage=pair[0] - pair[1])
