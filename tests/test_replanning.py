@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agenticiqa.graph import run_pipeline
+from agenticiqa.graph import build_graph, memory_saver, run_pipeline
 from agenticiqa.state import AgenticIQAState
 from agenticiqa.vlm_client import ScriptedVLMClient
 from tests.agent import QUERY, FixedTool, config, picture, plan_reply, script, scripted
@@ -138,6 +138,20 @@ def test_only_the_current_outputs_stay_in_the_state(tmp_path: Path) -> None:
     assert final["executor_evidence"] is not None
     assert final["executor_evidence"].distortion_set == {"Global": []}
     assert final["summarizer_result"].final_answer == "It is blurred."
+
+
+def test_plan_and_evidence_stay_in_the_state_while_a_new_plan_is_made(tmp_path: Path) -> None:
+    saver = memory_saver()
+    setup = config(scripted(detect=[DOUBTFUL, {"distortion_set": {}}]))
+    run_pipeline(QUERY, picture(tmp_path), config=setup, checkpointer=saver, thread_id="t")
+
+    history = build_graph(checkpointer=saver).get_state_history({"configurable": {"thread_id": "t"}})
+    (before,) = [kept.values for kept in history if kept.next == ("planner",) and "plan" in kept.values]
+
+    assert before["plan"] is not None
+    assert before["executor_evidence"].distortion_set == {"Global": ["Blurs"]}
+    assert before["summarizer_result"].replan_reason == "Uncertain evidence: the sky is too dark to judge"
+    assert before["iteration_count"] == 1
 
 
 def test_the_state_does_not_grow_with_the_iterations(tmp_path: Path) -> None:
