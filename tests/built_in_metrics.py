@@ -7,10 +7,18 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from agenticiqa.tools.metrics.banding import banding
+from agenticiqa.tools.metrics.blur import blur_radius, sharpness
+from agenticiqa.tools.metrics.colour import colour_cast, saturation
+from agenticiqa.tools.metrics.exposure import contrast, overexposed_share, underexposed_share
 from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
+from agenticiqa.tools.metrics.jpeg import blockiness, jpeg_quality
 from agenticiqa.tools.metrics.mdsi import mdsi, mdsi_map
+from agenticiqa.tools.metrics.noise import noise_sigma
+from agenticiqa.tools.metrics.nss_distance import nss_distance
+from agenticiqa.tools.metrics.nss_regression import nss_regression
 from agenticiqa.tools.metrics.piqe import piqe
 from agenticiqa.tools.metrics.psnr import psnr
 from agenticiqa.tools.metrics.ssim import ms_ssim, ssim, ssim_map
@@ -31,13 +39,31 @@ FULL_REFERENCE: dict[str, Callable[[Pixels, Pixels], float]] = {
     "HaarPSI": haarpsi,
     "VIF": vifp,
 }
-NO_REFERENCE: dict[str, Callable[[Pixels], float]] = {"PIQE": piqe}
+NO_REFERENCE: dict[str, Callable[[Pixels], float]] = {
+    "NSS_DISTANCE": nss_distance,
+    "NSS_REGRESSION": nss_regression,
+    "PIQE": piqe,
+}
+ATTRIBUTES: dict[str, Callable[[Pixels], float]] = {
+    "sharpness": sharpness,
+    "blur_radius": blur_radius,
+    "noise_sigma": noise_sigma,
+    "jpeg_quality": jpeg_quality,
+    "blockiness": blockiness,
+    "banding": banding,
+    "overexposed_share": overexposed_share,
+    "underexposed_share": underexposed_share,
+    "contrast": contrast,
+    "colour_cast": colour_cast,
+    "saturation": saturation,
+}
 MAPS: dict[str, Callable[[Pixels, Pixels], NDArray[np.float32]]] = {
     "SSIM": ssim_map,
     "GMSD": gmsd_map,
     "MDSI": mdsi_map,
     "VSI": vsi_map,
 }
+LOWER_IS_BETTER = {"GMSD", "MS_GMSDc", "MDSI", "NSS_DISTANCE", "PIQE"}
 TOP = {"PSNR": 100.0, "GMSD": 0.0, "MS_GMSDc": 0.0, "MDSI": 0.0}
 
 

@@ -67,7 +67,7 @@ def _steps(image: Pixels) -> Pixels:
 
 
 def _to_bytes(values: NDArray[Any]) -> Pixels:
-    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(np.rint(values), 0, 255), np.uint8)
 
 
 DAMAGES: dict[str, Callable[[Pixels], Pixels]] = {

@@ -6,6 +6,7 @@ Needs torch, piq, pytorch-msssim, scikit-image and pypiqe; run from the reposito
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import json
 from collections.abc import Callable
@@ -39,9 +40,10 @@ def peers() -> dict[str, tuple[str, Peer]]:
     """The metric of each name in another library, with that library's own name for it."""
     complete_torchvision()
     import piq
-    from pypiqe import piqe
     from pytorch_msssim import ms_ssim
     from skimage.metrics import peak_signal_noise_ratio
+
+    piqe = importlib.import_module("pypiqe").piqe
 
     def with_piq(function: Any, **options: Any) -> Peer:
         return lambda test, reference: float(function(_tensor(test), _tensor(reference), **options))
@@ -80,7 +82,7 @@ def _skimage_ssim(test: Pixels, reference: Pixels) -> float:
 
 
 def _rounded_luma(image: Pixels) -> NDArray[np.float64]:
-    return np.rint(image @ np.array([0.299, 0.587, 0.114]))
+    return np.asarray(np.rint(image @ np.array([0.299, 0.587, 0.114])))
 
 
 def _tensor(image: Pixels) -> Any:

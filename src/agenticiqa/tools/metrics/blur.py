@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.tools.metrics.fitted import load_parameters
-from agenticiqa.tools.metrics.planes import Image, Plane, require_image, rounded_luma
+from agenticiqa.tools.metrics.planes import Image, Plane, require_image, rounded_luma, sum_of_squares
 
 SMALLEST_SIDE = 24
 LARGEST_RADIUS = 12.0
@@ -67,7 +67,7 @@ def _slope(brightness: Plane) -> Plane:
     difference, point = np.array([-0.5, 0, 0.5], np.float32), np.ones(1, np.float32)
     across = cv2.sepFilter2D(brightness, cv2.CV_32F, difference, point, borderType=cv2.BORDER_REFLECT)
     down = cv2.sepFilter2D(brightness, cv2.CV_32F, point, difference, borderType=cv2.BORDER_REFLECT)
-    return cast(Plane, cv2.magnitude(across, down))
+    return cast(Plane, np.sqrt(sum_of_squares(across, down)))
 
 
 def _edges(slope: Plane) -> NDArray[np.bool_]:

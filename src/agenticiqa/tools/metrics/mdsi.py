@@ -18,6 +18,7 @@ from agenticiqa.tools.metrics.planes import (
     mean,
     pool,
     require_pair,
+    sum_of_squares,
     to_float,
     viewing_factor,
 )
@@ -36,8 +37,8 @@ def mdsi(test: Image, reference: Image) -> float:
     diagonal = np.float32(math.sqrt(0.5)) * root
     real = np.where(negative, diagonal, root)
     imaginary = np.where(negative, diagonal, np.float32(0))
-    deviation = cv2.magnitude(real - np.float32(mean(real)), imaginary - np.float32(mean(imaginary)))
-    return math.sqrt(math.sqrt(mean(deviation)))
+    deviation = sum_of_squares(real - np.float32(mean(real)), imaginary - np.float32(mean(imaginary)))
+    return math.sqrt(math.sqrt(mean(np.sqrt(deviation))))
 
 
 def mdsi_map(test: Image, reference: Image) -> Plane:
@@ -66,11 +67,7 @@ def _gradient_similarity(test: Plane, reference: Plane) -> Plane:
     return likeness
 
 
-def _chroma_similarity(test: tuple[Plane, ...], reference: tuple[Plane, ...]) -> Plane:
-    difference = np.zeros_like(test[0])
-    spread = np.full_like(test[0], 550)
-    for first, second in zip(test, reference, strict=True):
-        cv2.accumulateSquare(first - second, difference)
-        cv2.accumulateSquare(first, spread)
-        cv2.accumulateSquare(second, spread)
-    return cast(Plane, 1 - difference / spread)
+def _chroma_similarity(test: tuple[Plane, Plane], reference: tuple[Plane, Plane]) -> Plane:
+    difference = sum_of_squares(test[0] - reference[0], test[1] - reference[1])
+    spread = sum_of_squares(*test) + sum_of_squares(*reference)
+    return cast(Plane, 1 - difference / (spread + np.float32(550)))

@@ -54,25 +54,26 @@ def _neighbour_features(normalised: Plane, step: tuple[int, int], rows: int, col
 
 def _fit(values: Plane, rows: int, columns: int) -> tuple[Values, Values, Values]:
     """The shape and the two widths of an asymmetric generalised Gaussian in every cell."""
-    above, below = np.maximum(values, 0), np.minimum(values, 0)
-    magnitude = _cell_means(above - below, rows, columns)
-    square_above, square_below = (_cell_means(part * part, rows, columns) for part in (above, below))
-    share_above, share_below = (
-        _cell_means(part.astype(np.float32), rows, columns) for part in (values > 0, values < 0)
-    )
-    left = np.sqrt(square_below / (share_below + TINY))
-    right = np.sqrt(square_above / (share_above + TINY))
+    magnitudes, signs = np.abs(values), np.sign(values)
+    magnitude, square = (_cell_means(plane, rows, columns) for plane in (magnitudes, values * values))
+    # Signed squares and signs split the sums into the sides above and below zero.
+    signed_square = _cell_means(values * magnitudes, rows, columns)
+    sign, nonzero = (_cell_means(plane, rows, columns) for plane in (signs, np.abs(signs)))
+    left = np.sqrt(np.maximum(square - signed_square, 0) / (nonzero - sign + TINY))
+    right = np.sqrt(np.maximum(square + signed_square, 0) / (nonzero + sign + TINY))
     balance = (left + TINY) / (right + TINY)
-    ratio = magnitude**2 / (square_above + square_below + TINY)
     asymmetry = (balance**3 + 1) * (balance + 1) / (balance**2 + 1) ** 2
-    shape = _shape_of(ratio * asymmetry)
+    shape = _shape_of(magnitude**2 / (square + TINY) * asymmetry)
     width = np.sqrt(special.gamma(1 / shape) / special.gamma(3 / shape))
     return shape, left * width, right * width
 
 
 def _cell_means(values: Plane, rows: int, columns: int) -> Values:
-    cells = cv2.resize(values, (columns, rows), interpolation=cv2.INTER_AREA)
-    return np.asarray(cells, np.float64).reshape(rows, columns)
+    height, width = values.shape[0] // rows, values.shape[1] // columns
+    whole = values[: rows * height, : columns * width]
+    strips = whole.reshape(rows, height, -1).sum(axis=1)
+    sums = strips.reshape(rows, columns, width).sum(axis=2, dtype=np.float64)
+    return np.asarray(sums / (height * width))
 
 
 def _shape_of(ratio: Values) -> Values:

@@ -7,12 +7,11 @@ import math
 from dataclasses import dataclass
 from typing import cast
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.metrics.planes import Plane, sum_of_squares
 
 ORIENTATIONS = 4
 WAVELENGTHS = (6, 12, 24, 48)
@@ -47,11 +46,11 @@ def _add_orientation(spectra: NDArray[np.complex64], gain: float, energy: Plane,
     responses = fft.ifft2(spectra, overwrite_x=True)
     even, odd = np.ascontiguousarray(responses.real), np.ascontiguousarray(responses.imag)
     sum_even, sum_odd = even.sum(axis=0), odd.sum(axis=0)
-    length = cv2.magnitude(sum_even, sum_odd)
+    length = np.sqrt(sum_of_squares(sum_even, sum_odd))
     threshold = 0.0
     disorder = np.zeros_like(length)
     for scale in range(len(WAVELENGTHS)):
-        magnitude = cv2.magnitude(even[scale], odd[scale])
+        magnitude = np.sqrt(sum_of_squares(even[scale], odd[scale]))
         amplitude += magnitude
         disorder += np.abs(even[scale] * sum_odd - odd[scale] * sum_even)
         if scale == 0:

@@ -47,7 +47,7 @@ def rounded_luma(image: Image) -> Plane:
 
 def to_float(image: Image) -> Plane:
     """The same values as float32."""
-    return image.astype(np.float32)
+    return image.astype(np.float32, order="C")
 
 
 def luma(pixels: Plane) -> Plane:
@@ -88,8 +88,15 @@ def gradient_energy(plane: Plane, operator: Plane) -> Plane:
     slope, smooth = operator
     across = cv2.sepFilter2D(plane, cv2.CV_32F, slope, smooth, borderType=cv2.BORDER_CONSTANT)
     down = cv2.sepFilter2D(plane, cv2.CV_32F, smooth, slope, borderType=cv2.BORDER_CONSTANT)
-    cv2.multiply(across, across, dst=across)
-    return cast(Plane, cv2.accumulateSquare(down, across))
+    return sum_of_squares(across, down)
+
+
+def sum_of_squares(first: Plane, second: Plane) -> Plane:
+    """a² + b² for every pixel."""
+    # Not cv2.magnitude or cv2.accumulateSquare: their last digit depends on where the array lies in memory.
+    squares = first * first
+    squares += second * second
+    return squares
 
 
 def energy_similarity(first: Plane, second: Plane, constant: float, masking: float = 0.0) -> Plane:
@@ -110,8 +117,7 @@ def similarity(first: Plane, second: Plane, constant: float) -> Plane:
     # Written as 1 − (a − b)² / (a² + b² + c), which is exactly 1 where a = b.
     difference = first - second
     difference *= difference
-    spread = first * first
-    cv2.accumulateSquare(second, spread)
+    spread = sum_of_squares(first, second)
     spread += np.float32(constant)
     difference /= spread
     return cast(Plane, np.subtract(np.float32(1), difference, out=difference))
@@ -119,9 +125,9 @@ def similarity(first: Plane, second: Plane, constant: float) -> Plane:
 
 def mean(plane: Plane) -> float:
     """The mean, summed in double precision."""
-    return float(cv2.mean(plane)[0])
+    return total(plane) / plane.size
 
 
 def total(plane: Plane) -> float:
     """The sum in double precision."""
-    return float(cv2.sumElems(plane)[0])
+    return float(plane.sum(dtype=np.float64))

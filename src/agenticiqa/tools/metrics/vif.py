@@ -7,7 +7,7 @@ from typing import cast
 import cv2
 import numpy as np
 
-from agenticiqa.tools.metrics.planes import Image, Plane, luma, require_pair, to_float, total
+from agenticiqa.tools.metrics.planes import Image, Plane, luma, mean, require_pair, to_float, total
 
 SMALLEST_SIDE = 41
 WINDOWS = (17, 9, 5, 3)
@@ -18,7 +18,10 @@ TINY = np.float32(1e-8)
 def vifp(test: Image, reference: Image) -> float:
     """The information ratio over four scales; 1 is identical, more than 1 means raised contrast."""
     require_pair(test, reference, SMALLEST_SIDE)
-    planes = luma(to_float(test)), luma(to_float(reference))
+    test_luma, reference_luma = luma(to_float(test)), luma(to_float(reference))
+    # Variances ignore a common shift, and near zero they lose fewer digits.
+    level = np.float32(mean(reference_luma))
+    planes = test_luma - level, reference_luma - level
     kept = there = 0.0
     for scale, size in enumerate(WINDOWS):
         if scale:
