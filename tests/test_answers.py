@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agenticiqa.perception.answers import answer
 from agenticiqa.perception.evidence import Evidence, gather
 from agenticiqa.perception.eyes import Finding, Look
 from agenticiqa.perception.language import understand
-from agenticiqa.state import GLOBAL, UNABLE, DistortionAnalysis
-from tests.looks import BLURRED, CLEAN, NOISY, seen
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
+from tests.looks import BLURRED, CLEAN, NOISY, judged, seen
 
 DARK = seen(2.6, Brightness_change=(0.9, "severe", "darken"))
 SLIGHT_BLUR = seen(3.9, Blurs=(0.7, "slight", "gaussian_blur"))
@@ -213,3 +216,24 @@ def test_a_test_image_is_only_better_than_its_reference_with_a_clear_advantage(a
     question = understand("Compared to the reference, the quality is: A. worse B. better C. the same")
 
     assert answer(question, evidence).text == expected
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 0.99), st.sampled_from(SEVERITIES)), min_size=7, max_size=7), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_whatever_was_seen_reordered_options_get_the_same_answer(
+    seen_of: list[tuple[float, Severity]], random: Random
+) -> None:
+    findings = [
+        Finding(category, probability, severity)
+        for category, (probability, severity) in zip(DISTORTION_CATEGORIES, seen_of, strict=True)
+    ]
+    evidence = evidence_of(Look(judged(3.0), tuple(findings)))
+    options = ["Blur", "Noise", "Compression artifacts", "Too dark", "None of the above"]
+    shuffled = random.sample(options, len(options))
+
+    first, second = (
+        answer(understand("Which is the most obvious?", dict(zip("ABCDE", order, strict=True))), evidence).text
+        for order in (options, shuffled)
+    )
+
+    assert dict(zip("ABCDE", options, strict=True)).get(first) == dict(zip("ABCDE", shuffled, strict=True)).get(second)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agenticiqa.perception.choices import split_choices
 from agenticiqa.perception.language import understand
@@ -69,3 +72,20 @@ def test_a_tool_takes_the_spelling_of_the_registry() -> None:
 def test_the_language_is_that_of_the_question() -> None:
     assert understand("Is the image blurry?").language == "en"
     assert understand("这张图的JPEG压缩严重吗？").language == "zh"
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_understood_or_said_not_to_be(text: str) -> None:
+    question = understand(text)
+
+    assert question.shape == "unclear" or question.text
+
+
+def test_a_very_long_question_takes_no_more_than_a_moment() -> None:
+    started = time.process_time()
+
+    for text in ("A. x B. y " * 2000, "图像模糊吗" * 4000, "color " * 3400, "a" * 20_000):
+        understand(text)
+
+    assert time.process_time() - started < 5

@@ -27,14 +27,13 @@ def _in_sequence(labels: list[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run A, B, C … or 1, 2, 3 …, so that "vitamin A." is no label."""
     best: list[re.Match[str]] = []
     for first in ("A", "1"):
-        for start, label in enumerate(labels):
-            if _name(label) != first:
-                continue
-            run = [label]
-            for following in labels[start + 1 :]:
-                if _name(following) == chr(ord(first) + len(run)):
-                    run.append(following)
-            best = max(best, run, key=len)
+        run: list[re.Match[str]] = []
+        for label in labels:
+            if _name(label) == first:
+                run = []
+            if _name(label) == chr(ord(first) + len(run)):
+                run.append(label)
+                best = max(best, list(run), key=len)
     return best
 
 

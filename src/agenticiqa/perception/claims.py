@@ -107,9 +107,10 @@ def _is_subject(match: Match, text: str) -> bool:
 
 
 def _without(text: str, found: list[Match]) -> str:
+    letters = list(text)
     for match in found:
-        text = text[: match.start] + "\x00" * (match.end - match.start) + text[match.end :]
-    return text
+        letters[match.start : match.end] = "\x00" * (match.end - match.start)
+    return "".join(letters)
 
 
 def _has(found: list[Match], group: str) -> bool:

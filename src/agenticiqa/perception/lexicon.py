@@ -98,9 +98,11 @@ class Lexicon:
         # On equal length the group named first wins.
         found.sort(key=lambda match: (match.start - match.end, groups.index(match.group), match.start))
         kept: list[Match] = []
+        taken = bytearray(len(text))
         for match in found:
-            if all(match.end <= other.start or match.start >= other.end for other in kept):
+            if not any(taken[match.start : match.end]):
                 kept.append(match)
+                taken[match.start : match.end] = b"\1" * (match.end - match.start)
         return sorted(kept, key=lambda match: match.start)
 
     def _group(self, name: str) -> dict[Any, Terms]:
