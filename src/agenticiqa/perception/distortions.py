@@ -1,0 +1,109 @@
+"""Which distortions a picture shows, how strong, of which kind, with the measurements behind each finding.
+
+Without a reference, `find_distortions` looks at the picture alone; with one, `find_changes` looks at the
+difference and is far more certain. `in_context` corrects what a crop alone would get wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from agenticiqa.backbone.features import Features
+from agenticiqa.perception.distortions_features import as_vector, measure_traces
+from agenticiqa.perception.distortions_model import Opinion, load_distortion_model
+from agenticiqa.perception.distortions_readings import Pixels, Readings, measure_readings
+from agenticiqa.perception.distortions_severity import severity_of
+from agenticiqa.perception.eyes import Finding
+from agenticiqa.perception.regions import focus_box, focus_map, overlap
+from agenticiqa.perception.regions_faces import find_faces
+from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
+from agenticiqa.tools.distort import KINDS
+
+Findings = tuple[Finding, ...]
+# A kind is named only when it has this share of what speaks for its category.
+SURE_OF_KIND = 0.5
+# A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
+FEATURELESS = 0.8
+
+
+def find_distortions(pixels: Pixels, features: Features, terms: str = "research") -> Findings:
+    """One finding per category, from the picture alone and the trunk's features of it."""
+    vector = as_vector(features, measure_traces(pixels))
+    opinion = load_distortion_model(f"distortions_{_terms(terms)}").judge(vector)
+    return _findings(opinion, measure_readings(pixels))
+
+
+def find_changes(pixels: Pixels, pair: Mapping[str, float], terms: str = "research") -> Findings:
+    """One finding per category, from the measurements of a pair (`full_reference_features.measure_pair`)."""
+    model = load_distortion_model(f"distortions_pair_{_terms(terms)}")
+    vector = np.array([pair[name] for name in model.names], np.float32)
+    return _findings(model.judge(vector), measure_readings(pixels))
+
+
+def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Region) -> Findings:
+    """The findings of a crop with its surroundings in mind: bokeh and sky are not blur.
+
+    A crop without detail cannot show blur, and a soft part outside the focus is softer by design: there the
+    blur of the whole picture counts. A part in focus or with a face is judged by itself.
+    """
+    stands_alone = _is_subject(pixels, region) and not _is_featureless(pixels, region)
+    by_category = {finding.category: finding for finding in whole}
+    return tuple(
+        replace(_softer(finding, by_category[finding.category], stands_alone), region=region) for finding in findings
+    )
+
+
+def _softer(crop: Finding, whole: Finding, stands_alone: bool) -> Finding:
+    if stands_alone or crop.category != "Blurs" or crop.position <= whole.position:
+        return crop
+    return replace(
+        crop, probability=whole.probability, severity=whole.severity, strength=whole.strength, kind=whole.kind
+    )
+
+
+def _is_subject(pixels: Pixels, region: Region) -> bool:
+    focus = focus_box(pixels)
+    if focus is None or overlap(region, focus) >= 0.5:
+        return True
+    return any(overlap(face, region) > 0.5 for face in find_faces(pixels))
+
+
+def _is_featureless(pixels: Pixels, region: Region) -> bool:
+    crop = pixels[region.top : region.bottom, region.left : region.right]
+    return float(np.percentile(focus_map(crop), 90)) < FEATURELESS
+
+
+def _findings(opinion: Opinion, readings: Readings) -> Findings:
+    return tuple(
+        _finding(category, float(opinion.presence[n]), float(opinion.strength[n]), opinion.kinds, readings)
+        for n, category in enumerate(DISTORTION_CATEGORIES)
+    )
+
+
+def _finding(
+    category: DistortionCategory, probability: float, strength: float, kinds: dict[str, float], readings: Readings
+) -> Finding:
+    severity = severity_of(strength)
+    return Finding(
+        category=category,
+        probability=probability,
+        severity=severity,
+        kind=_kind(category, kinds) if severity != "none" else None,
+        readings=readings.get(category, ()),
+        strength=round(strength, 3),
+    )
+
+
+def _kind(category: str, logits: dict[str, float]) -> str | None:
+    """The kind of a category that most speaks for, or None where several compete."""
+    own = {name: float(np.exp(value)) for name, value in logits.items() if KINDS[name].category == category}
+    best = max(own, key=lambda name: own[name])
+    return best if own[best] >= SURE_OF_KIND * sum(own.values()) else None
+
+
+def _terms(terms: str) -> str:
+    """Research weights unless the terms of use ask for free ones."""
+    return "open" if terms in ("open", "commercial") else "research"

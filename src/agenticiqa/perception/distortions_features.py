@@ -1,0 +1,27 @@
+"""What the distortion model is shown of one picture: the trunk's pooled features and the traces of damage."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agenticiqa.backbone.features import Features, to_working_size
+from agenticiqa.perception.distortions_grain import grain_traces
+from agenticiqa.perception.distortions_structure import structure_traces
+from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces, colour_traces, opponent_planes, tone_traces
+
+
+def measure_traces(pixels: Pixels) -> Traces:
+    """Named statistics of a picture at its working size, in a fixed order."""
+    working, _ = to_working_size(pixels)
+    planes = opponent_planes(working)
+    return (
+        tone_traces(working, planes[0])
+        | colour_traces(working, *planes)
+        | grain_traces(working, planes)
+        | structure_traces(working, planes)
+    )
+
+
+def as_vector(features: Features, traces: Traces) -> Plane:
+    """Both pooled vectors of the trunk, then the traces."""
+    return np.concatenate([features.pooled, features.pooled_half, np.array(list(traces.values()))]).astype(np.float32)

@@ -1,0 +1,86 @@
+"""Pair features for telling damage apart with the original at hand: plain statistics of the difference.
+
+Their names are stored with the fitted model and looked up in what the full-reference judgement measures anyway.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from agenticiqa.perception.full_reference_contrast import visible_error
+from agenticiqa.perception.full_reference_residual import grid_statistics, planes, residual_statistics
+from agenticiqa.tools.distort import mix
+from training.detect_extract import SAVE_EVERY, draw_parts
+from training.pictures import Pixels
+from training.sources import SIDE, Scene, list_scenes, view
+
+PER_SCENE = {"train": 2, "held": 4}
+
+
+def measure_difference(test: Pixels, reference: Pixels) -> dict[str, float]:
+    """The part of the pair's measurements that needs neither networks nor metrics."""
+    return (
+        residual_statistics(test, reference)
+        | grid_statistics(test, reference)
+        | visible_error(planes(test), planes(reference))
+    )
+
+
+def list_pairs(scenes: list[Scene], split: str, seed: int) -> Iterator[tuple[Scene, str, Pixels, Pixels]]:
+    """Scene, recipe, damaged and clean view: mostly one kind of damage, at times two or three, seldom none."""
+    random = np.random.default_rng((seed, split == "held"))
+    chosen = [scene for scene in scenes if scene.split == split]
+    for index in random.permutation(len(chosen)):
+        clean = view(chosen[int(index)])
+        if clean is None or clean.shape != (SIDE, SIDE, 3):
+            continue
+        for _ in range(PER_SCENE[split]):
+            parts = draw_parts(int(random.choice((0, 1, 2, 3), p=(0.06, 0.66, 0.2, 0.08))), random)
+            recipe = "+".join(f"{kind}:{level}" for kind, level in parts) or "clean"
+            yield chosen[int(index)], recipe, mix(clean, parts, int(random.integers(1 << 30))), clean
+
+
+def extract(pairs: Iterator[tuple[Scene, str, Pixels, Pixels]], target: Path) -> None:
+    """Measure the pairs, saving as it goes."""
+    rows, notes, names = [], [], []
+    for number, (scene, recipe, damaged, clean) in enumerate(pairs, start=1):
+        found = measure_difference(damaged, clean)
+        names = list(found)
+        rows.append(list(found.values()))
+        notes.append((scene.photograph, scene.terms, recipe))
+        if number % SAVE_EVERY == 0:
+            _save(target, rows, notes, names)
+    _save(target, rows, notes, names)
+
+
+def _save(target: Path, rows: list[list[float]], notes: list[tuple[str, str, str]], names: list[str]) -> None:
+    part = target.with_suffix(".part.npz")
+    photograph, terms, recipe = (np.array(column) for column in zip(*notes, strict=True))
+    features = np.array(rows, np.float32)
+    hard = np.full(len(rows), "")
+    np.savez(
+        part, features=features, photograph=photograph, terms=terms, recipe=recipe, hard=hard, names=np.array(names)
+    )
+    part.replace(target)
+    print(target.name, len(rows), flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["train", "held"])
+    parser.add_argument("--bsds", type=Path, required=True)
+    parser.add_argument("--imagenet", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--limit", type=int, default=100_000, help="how many pairs at most")
+    given = parser.parse_args()
+    cv2.setNumThreads(1)
+    destination = given.cache / f"detect_pairs_{given.what}_{given.seed}.npz"
+    found = list_pairs(list_scenes(given.bsds, given.imagenet, 6), given.what, given.seed)
+    extract(itertools.islice(found, given.limit), destination)
