@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from skimage.metrics import peak_signal_noise_ratio
 
 from agenticiqa.nodes.executor import (
     ANALYSIS_PROMPT_TEMPLATE,
@@ -17,8 +18,10 @@ from agenticiqa.nodes.executor import (
     executor_node,
 )
 from agenticiqa.state import SEVERITIES, ExecutorOutput, Region
+from agenticiqa.tools import default_registry
 from agenticiqa.vlm_client import VLMClient
-from tests.agent import ALL_FLAGS, FixedTool, config, picture, plan, scripted, state
+from tests.agent import ALL_FLAGS, FixedTool, config, picture, plan, scripted, settings, state
+from tests.photos import photo, save
 
 NO_FLAGS = dict.fromkeys(ALL_FLAGS, False)
 
@@ -211,6 +214,23 @@ def test_a_required_tool_measures_every_target_and_is_never_replaced(tmp_path: P
     assert [log.tool_name for log in evidence.tool_logs] == ["BROKEN"]
     assert evidence.quality_scores is None
     assert "BROKEN on Global" in evidence.errors["tool_execution"]
+
+
+def test_a_built_in_tool_the_query_names_measures_as_another_library_does(tmp_path: Path) -> None:
+    test, reference = photo("astronaut")[:128, :128], photo("astronaut")[:128, :128].copy()
+    reference[::2] = 255 - reference[::2]
+    paths = [str(save(tmp_path / name, pixels)) for name, pixels in (("t.png", test), ("r.png", reference))]
+    setup = config()
+    setup["configurable"]["tools"] = default_registry(settings(pipeline={"cache": {"enabled": False}}))
+    chosen = plan(required_tool="PSNR", reference_mode="Full-Reference", flags={"tool_selection": False})
+
+    update = executor_node(
+        {"query": "Use PSNR.", "image_path": paths[0], "reference_path": paths[1], "plan": chosen}, setup
+    )
+
+    (log,) = update["executor_evidence"].tool_logs
+    assert log.error is None
+    assert log.raw_score == pytest.approx(peak_signal_noise_ratio(reference, test), abs=1e-6)
 
 
 def test_three_faults_at_once_are_each_named_and_the_rest_is_there(tmp_path: Path) -> None:

@@ -121,6 +121,24 @@ def test_a_named_tool_that_cannot_run_is_an_error_with_the_remedy(tmp_path: Path
     assert "plan" not in update
 
 
+def test_a_family_name_stands_for_both_its_tools(tmp_path: Path) -> None:
+    plan = planned(tmp_path, plan_reply(required_tool="TOPIQ_NR"), "Use TOPIQ.", tools=(FixedTool("TOPIQ_NR"),))
+
+    assert plan.required_tool == "TOPIQ_NR"
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("How good is it? A. Good B. Poor", "Other"),
+        ("Rate it: A. Excellent B. Good C. Fair D. Poor E. Bad", "IQA"),
+        ("Rate it.", "IQA"),
+    ],
+)
+def test_a_question_with_choices_of_its_own_is_not_scored(tmp_path: Path, query: str, kind: str) -> None:
+    assert planned(tmp_path, plan_reply(), query).query_type == kind
+
+
 @pytest.mark.parametrize("word", ["Explanation", "MCQ", "QA"])
 def test_other_kinds_of_question_are_planned_as_other(tmp_path: Path, word: str) -> None:
     assert planned(tmp_path, plan_reply(query_type=word)).query_type == "Other"

@@ -442,9 +442,13 @@ def test_after_three_invalid_replies_the_answer_is_unable_to_determine(
 
 def test_the_fallback_backend_answers_when_the_first_cannot(tmp_path: Path) -> None:
     first, second = scripted(score="no"), scripted()
+    second.model = "the other"
 
-    assert summarized(tmp_path, FallbackVLMClient(first, second)).final_answer == "C"
+    result = summarized(tmp_path, FallbackVLMClient(first, second))
+
+    assert result.final_answer == "C"
     assert len(first.requests) == 3
+    assert "the other answered in place of scripted" in used(result)["notes"]
 
 
 @pytest.mark.parametrize("missing", ["plan", "executor_evidence"])

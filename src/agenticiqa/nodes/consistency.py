@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.nodes.gaps import Gap, read_gap
-from agenticiqa.state import GLOBAL, PlanControlFlags, PlannerOutput
+from agenticiqa.state import GLOBAL, LEVEL_NAMES, PlanControlFlags, PlannerOutput
 from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.vlm_client.tasks import PlanInputs
 
 logger = logging.getLogger("agenticiqa.nodes.planner")
 
 
-def make_consistent(
-    plan: PlannerOutput, query: str, has_reference: bool, tools: ToolRegistry, history: Sequence[str] = ()
-) -> PlannerOutput:
+def make_consistent(plan: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry) -> PlannerOutput:
     """The plan with every rule applied; UnknownToolError or ToolUnavailableError for a tool the query insists on."""
+    query, has_reference, history = inputs.query, inputs.has_reference, inputs.replan_history
     rules: list[Callable[[PlannerOutput], PlannerOutput]] = [
+        lambda p: _match_choices(p, inputs.choices),
         lambda p: _match_reference(p, has_reference),
         _match_source,
         lambda p: _keep_only_named_tool(p, query),
@@ -45,6 +46,14 @@ def answer_gap(plan: PlannerOutput, gap: Gap) -> PlannerOutput:
     return _with_flags(plan.model_copy(update={"query_scope": scope or GLOBAL}), **changes)
 
 
+def _match_choices(plan: PlannerOutput, choices: Mapping[str, str]) -> PlannerOutput:
+    """A question with choices of its own wants one of them, not a quality level."""
+    levels = {letter: name.casefold() for letter, name in LEVEL_NAMES.items()}
+    if not choices or {letter: name.casefold() for letter, name in choices.items()} == levels:
+        return plan
+    return plan.model_copy(update={"query_type": "Other"})
+
+
 def _match_reference(plan: PlannerOutput, has_reference: bool) -> PlannerOutput:
     return plan.model_copy(update={"reference_mode": "Full-Reference" if has_reference else "No-Reference"})
 
@@ -67,7 +76,9 @@ def _keep_only_named_tool(plan: PlannerOutput, query: str) -> PlannerOutput:
 def names_tool(query: str, tool: str) -> bool:
     """Whether the query speaks of the tool by name; case, hyphens and underscores do not matter."""
     words = [_plain(word) for word in re.findall(r"[A-Za-z0-9_+\-]+", query)]
-    return _plain(tool) in {*words, *(first + second for first, second in pairwise(words))}
+    spoken = {*words, *(first + second for first, second in pairwise(words))}
+    # "TOPIQ" names both TOPIQ_FR and TOPIQ_NR.
+    return _plain(tool) in spoken or _plain(re.sub(r"_(?:FR|NR)$", "", tool)) in spoken
 
 
 def _plain(name: str) -> str:

@@ -97,8 +97,11 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         desk = set_up_desk("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
         return {"executor_evidence": ExecutorOutput(errors={"executor": report("executor", error)})}
-    with desk.reporting():
-        evidence = Gathering(desk, plan, state["query"]).gather()
+    try:
+        with desk.reporting():
+            evidence = Gathering(desk, plan, state["query"]).gather()
+    except Exception as error:
+        evidence = ExecutorOutput(errors={"executor": report("executor", error)})
     return {"executor_evidence": evidence, "ledger": desk.booked()}
 
 

@@ -7,7 +7,6 @@ from agenticiqa.state import GLOBAL, ExecutorOutput
 
 NO_EVIDENCE = "No tool or distortion evidence is available; the answer rests on the image alone."
 NO_TOOL_EVIDENCE = "No tool evidence is available."
-NO_ANALYSIS = "No distortion analysis is available."
 
 
 def evidence_notes(evidence: ExecutorOutput | None) -> list[str]:
@@ -33,9 +32,7 @@ def _missing(evidence: ExecutorOutput) -> list[str]:
     has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)
     if not evidence.quality_scores and not has_analysis:
         return [NO_EVIDENCE]
-    if not evidence.quality_scores:
-        return [NO_TOOL_EVIDENCE]
-    return [] if has_analysis else [NO_ANALYSIS]
+    return [] if evidence.quality_scores else [NO_TOOL_EVIDENCE]
 
 
 def _not_located(name: str) -> str:

@@ -69,16 +69,15 @@ def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None
 
 def make_plan(desk: Desk, state: AgenticIQAState) -> PlannerOutput:
     """A plan that keeps all rules; raises ModelReplyError, UnknownToolError or ToolUnavailableError."""
-    history = state.get("replan_history") or []
     tools = desk.parts.tools
     inputs = PlanInputs(
         query=state["query"],
         has_reference=desk.reference is not None,
         choices=choices_of(state),
         tools=tuple(tools.names()),
-        replan_history=tuple(history),
+        replan_history=tuple(state.get("replan_history") or ()),
     )
     written = desk.ask(PlannerOutput, PLANNER_PROMPT_TEMPLATE, inputs).value
-    plan = make_consistent(written, state["query"], inputs.has_reference, tools, history)
+    plan = make_consistent(written, inputs, tools)
     logger.info("plan: %s", plan.model_dump_json())
     return plan

@@ -83,7 +83,8 @@ def _summarize(desk: Desk, state: AgenticIQAState) -> SummarizerOutput:
         case = Case.of(state, desk.parts)
         _log_invocation(case, state)
         answered = _answer(desk, case)
-        return _result(case, answered, decide(case.evidence, case.plan, state, desk.parts.deterministic))
+        decision = decide(case.evidence, case.plan, state, desk.parts.deterministic)
+        return _result(case, answered, decision, _backend_notes(desk, answered))
     except ModelReplyError as error:
         return _unable(PARSING_FAILED, report("summarizer", error))
     except Exception as error:
@@ -96,7 +97,16 @@ def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:
     return desk.ask(AnswerReply, template.removeprefix("System:\n"), case.inputs(), case.checked)
 
 
-def _result(case: Case, answered: Structured[AnswerReply], decision: Decision) -> SummarizerOutput:
+def _backend_notes(desk: Desk, answered: Structured[AnswerReply]) -> list[str]:
+    first = desk.parts.vlm_clients["summarizer"].model
+    stood_in = answered.client.model != first
+    said = [f"{answered.client.model} answered in place of {first}"] if stood_in else []
+    return [*said, *answered.reply.notes]
+
+
+def _result(
+    case: Case, answered: Structured[AnswerReply], decision: Decision, backend_notes: list[str]
+) -> SummarizerOutput:
     reply, weighed = answered.value, case.weigh(answered)
     notes = [*case.notes, *case.level_notes(reply.final_answer, weighed), *decision.notes()]
     return SummarizerOutput(
@@ -108,7 +118,7 @@ def _result(case: Case, answered: Structured[AnswerReply], decision: Decision) -
             **weighed.as_evidence(),
             "tools": case.tool_scores,
             "gap": decision.gap or None,
-            "notes": [*notes, *answered.reply.notes],
+            "notes": [*notes, *backend_notes],
             "error": None,
         },
     )
