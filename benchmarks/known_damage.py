@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from agenticiqa.images import load_image
@@ -46,9 +45,10 @@ class Picture:
     level: int
 
 
-def tid_pictures(folder: Path, scales: Path = Path("training/scales.yaml")) -> Iterator[Picture]:
+def tid_pictures(folder: Path) -> Iterator[Picture]:
     """The part of TID2013 with its severity from people's opinion: the loss on the common 1–5 scale."""
-    knots = np.array(yaml.safe_load(scales.read_text())["tid2013"]["knots"])
+    from training.opinions import on_common_scale
+
     originals: dict[str, Pixels] = {}
     with (folder / "scores.csv").open() as stream:
         for row in csv.DictReader(stream):
@@ -56,7 +56,7 @@ def tid_pictures(folder: Path, scales: Path = Path("training/scales.yaml")) -> I
             if category is None:
                 continue
             original = originals.setdefault(row["reference"], _read(folder, "reference", row["reference"]))
-            loss = 5 - float(np.interp(float(row["mos"]), knots[:, 0], knots[:, 1]))
+            loss = 5 - float(on_common_scale("tid2013", [float(row["mos"])])[0])
             pixels = _read(folder, "distorted", row["distorted"])
             yield Picture("tid2013", pixels, original, category, severity_of(loss), int(row["level"]))
     for original in originals.values():

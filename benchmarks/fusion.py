@@ -1,0 +1,168 @@
+"""What the fused score adds to its parts: tool-only, model-only and fused, with the weights chosen by cross-validation.
+
+    python -m benchmarks.fusion --tid DIR [--biq DIR] [--limit N]
+
+Runs the whole agent on rated pictures, keeps the level probabilities and the votes of the tools, then fuses them with
+every pair of eta and temperature. The weights used for a picture are chosen on the other folds; pictures of one
+photograph stay in one fold. The last line is what `pipeline.fusion_weights` should hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from agenticiqa import Assessor
+from agenticiqa.config import load_settings
+from agenticiqa.evaluation.statistics import srcc
+from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.state import LEVEL_SCORES
+
+ETAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0)
+FOLDS = 5
+ALLOWED_LOSS = 0.005
+BACKEND = "builtin.perception"
+PLAIN = {BACKEND: {mode: {"eta": 1.0, "temperature": 1.0} for mode in ("Full-Reference", "No-Reference")}}
+
+Weights = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A picture with its opinion, the photograph it was made from and its reference, if it is to be used."""
+
+    source: str
+    path: Path
+    opinion: float
+    photograph: str
+    reference: Path | None = None
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What the agent had to fuse for one picture."""
+
+    rated: Rated
+    beliefs: dict[int, float]
+    tools: tuple[float, ...]
+
+    def fused(self, weights: Weights) -> float:
+        """The fused score with this eta and temperature."""
+        eta, temperature = weights
+        sharpened = {level: max(p, 1e-9) ** (1 / temperature) for level, p in self.beliefs.items()}
+        total = sum(sharpened.values())
+        return ScoreFusion(eta=eta).fuse_scores(self.tools, {level: p / total for level, p in sharpened.items()})
+
+
+def main() -> None:
+    """Prints the table per source and reference mode, and the weights to set."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--tid", type=Path)
+    options.add_argument("--biq", type=Path)
+    options.add_argument("--limit", type=int, default=300, help="pictures per source")
+    options.add_argument("--seed", type=int, default=5)
+    given = options.parse_args()
+    assessor = Assessor(load_settings(overrides={"pipeline": {"fusion_weights": PLAIN}}))
+    sources = [tid2013(given.tid, True), tid2013(given.tid, False)] if given.tid else []
+    sources += [biq2021(given.biq)] if given.biq else []
+    chosen: dict[str, Weights] = {}
+    by_mode: dict[str, list[list[Votes]]] = {"Full-Reference": [], "No-Reference": []}
+    for pictures in sources:
+        votes = [votes_of(assessor, rated) for rated in sample(list(pictures), given.limit, given.seed)]
+        by_mode["Full-Reference" if votes[0].rated.reference else "No-Reference"].append(votes)
+    for mode, groups in by_mode.items():
+        if groups:
+            chosen[mode] = report(mode, groups, given.seed)
+    print(json.dumps({BACKEND: {mode: {"eta": e, "temperature": t} for mode, (e, t) in chosen.items()}}))
+
+
+def votes_of(assessor: Assessor, rated: Rated) -> Votes:
+    """The level probabilities and the votes of one run of the agent."""
+    found = assessor.assess(rated.path, reference=rated.reference)
+    beliefs = {LEVEL_SCORES[letter]: (found.level_probabilities or {})[letter] for letter in LEVEL_SCORES}
+    votes = {reading.tool: reading.calibrated for reading in found.tools if reading.voted}
+    return Votes(rated, beliefs, tuple(score for score in votes.values() if score is not None))
+
+
+def report(mode: str, groups: Sequence[Sequence[Votes]], seed: int) -> Weights:
+    """Prints one line per source; gives the weights chosen on all pictures of this mode."""
+    print(f"\n{mode}\n{'source':12}{'pictures':>10}{'tool-only':>11}{'model-only':>12}{'fused':>8}{'loss':>8}")
+    for votes in groups:
+        opinions = [vote.rated.opinion for vote in votes]
+        model = srcc([model_only(vote) for vote in votes], opinions)
+        has_tools = all(vote.tools for vote in votes)
+        tool = srcc([float(np.mean(vote.tools)) for vote in votes], opinions) if has_tools else float("nan")
+        fused = srcc(out_of_fold(votes, groups, seed), opinions)
+        loss = float(np.nanmax([model, tool])) - fused
+        verdict = "" if loss <= ALLOWED_LOSS else "  too much"
+        print(f"{votes[0].rated.source:12}{len(votes):10}{tool:11.3f}{model:12.3f}{fused:8.3f}{loss:8.3f}{verdict}")
+    return best_weights(groups)
+
+
+def out_of_fold(votes: Sequence[Votes], groups: Sequence[Sequence[Votes]], seed: int) -> list[float]:
+    """Every picture fused with weights chosen on the other folds of all sources."""
+    fold = folds([vote for group in groups for vote in group], seed)
+    weights = [
+        best_weights([[vote for vote in group if fold[vote.rated.photograph] != number] for group in groups])
+        for number in range(FOLDS)
+    ]
+    return [vote.fused(weights[fold[vote.rated.photograph]]) for vote in votes]
+
+
+def best_weights(groups: Sequence[Sequence[Votes]]) -> Weights:
+    """The pair with the highest mean correlation over the sources; of equals the least trusting one."""
+    return max(product(ETAS, TEMPERATURES), key=lambda weights: (round(_mean_srcc(groups, weights), 4), -weights[0]))
+
+
+def folds(votes: Sequence[Votes], seed: int) -> dict[str, int]:
+    """A fold for every photograph."""
+    names = sorted({vote.rated.photograph for vote in votes})
+    return dict(zip(names, np.random.default_rng(seed).permutation(len(names)) % FOLDS, strict=True))
+
+
+def model_only(vote: Votes) -> float:
+    """The expected level."""
+    return sum(level * p for level, p in vote.beliefs.items())
+
+
+def sample(pictures: list[Rated], limit: int, seed: int) -> list[Rated]:
+    """At most `limit` of the pictures, by chance."""
+    order = np.random.default_rng(seed).permutation(len(pictures))[:limit]
+    return [pictures[index] for index in sorted(order)]
+
+
+def tid2013(folder: Path, with_reference: bool) -> Iterator[Rated]:
+    """The part of TID2013, with or without the use of its references."""
+    from training.opinions import read_tid2013
+
+    for pair in read_tid2013(folder):
+        reference = pair.reference if with_reference else None
+        yield Rated("tid2013", pair.distorted, pair.opinion, pair.reference.stem, reference)
+
+
+def biq2021(folder: Path) -> Iterator[Rated]:
+    """The test split of BIQ2021."""
+    from training.biq2021 import read_photographs
+
+    for photograph in read_photographs(folder):
+        if photograph.split == "test":
+            yield Rated("biq2021", folder / "Images" / photograph.name, photograph.opinion, photograph.name)
+
+
+def _mean_srcc(groups: Sequence[Sequence[Votes]], weights: Weights) -> float:
+    return float(
+        np.mean(
+            [srcc([v.fused(weights) for v in group], [v.rated.opinion for v in group]) for group in groups if group]
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
