@@ -34,18 +34,36 @@ class Check:
     remedy: str = ""
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(
+    live: Annotated[
+        str | None,
+        typer.Option("--live", metavar="BACKEND", help="Make three small calls to this backend."),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option("--base-url", help="The server's address, with --live.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
     """Show what is installed, which backends have keys, and the command that mends what is missing.
 
-    Example: agenticiqa doctor
+    Example: agenticiqa doctor --live openai.gpt-4o
     """
-    checks = [*core_checks(), *extra_checks(), *key_checks()]
+    checks = live_checks(live, base_url) if live else [*core_checks(), *extra_checks(), *key_checks()]
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
-        return
-    for check in checks:
-        sign = typer.style("ok  ", fg="green") if check.ok else typer.style("–   ", fg="yellow")
-        typer.echo(f"{sign} {check.name}: {check.detail}" + (f"  →  {check.remedy}" if check.remedy else ""))
+    else:
+        for check in checks:
+            sign = typer.style("ok  ", fg="green") if check.ok else typer.style("–   ", fg="yellow")
+            typer.echo(f"{sign} {check.name}: {check.detail}" + (f"  →  {check.remedy}" if check.remedy else ""))
+
+
+def live_checks(backend: str, base_url: str | None) -> list[Check]:
+    """What a backend answers, one check per capability."""
+    from agenticiqa.cli.doctor_live import live_check
+    from agenticiqa.config import load_settings
+
+    return [
+        Check(f"{backend} {found.capability}", found.ok, found.line())
+        for found in live_check(backend, load_settings(), base_url)
+    ]
 
 
 def core_checks() -> list[Check]:

@@ -45,7 +45,7 @@ class Assembly:
         return FallbackVLMClient(client, self._backend_client(second))
 
     def _backend_client(self, role: RoleSettings) -> VLMClient:
-        client = self._reach(role)
+        client = self.reach(role)
         if role.samples:
             client = SamplingVLMClient(client, role.samples)
         if self._transport.record and client.remote:
@@ -53,7 +53,8 @@ class Assembly:
         kept = self._settings.pipeline.cache
         return CachingVLMClient(client, self._store(client), sampled=kept.sampled_replies)
 
-    def _reach(self, role: RoleSettings) -> VLMClient:
+    def reach(self, role: RoleSettings) -> VLMClient:
+        """The backend of a role, retried, limited and priced, but neither cached nor recorded."""
         key = (role.backend, role.base_url, role.timeout)
         if key not in self._reached:
             self._reached[key] = self._reach_anew(role)

@@ -106,6 +106,9 @@ class VLMClient(ABC):
         text = self.generate(f"{request.system}\n\n{request.user}", image, **vars(request.sampling))
         return VLMReply(text=text, model=self.model)
 
+    def close(self) -> None:  # noqa: B027 - most clients hold nothing open
+        """Lets go of connections; the next request opens them again."""
+
     def chain(self) -> tuple[VLMClient, ...]:
         """The backends to try in turn, this one first."""
         return (self,)

@@ -33,6 +33,11 @@ class FallbackVLMClient(VLMClient):
         except BackendError:
             return self.second.ask(request)
 
+    def close(self) -> None:
+        """Closes both backends."""
+        self.first.close()
+        self.second.close()
+
     def chain(self) -> tuple[VLMClient, ...]:
         """Both backends, in turn."""
         return (*self.first.chain(), *self.second.chain())

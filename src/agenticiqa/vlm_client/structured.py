@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -54,34 +54,50 @@ def ask_for(
     Each backend is asked up to `attempts` times, with a stricter instruction after a reply that fails `model` or
     `check` (which may return a corrected value, or raise ValueError). ModelReplyError when none is valid.
     """
-    failures: list[str] = []
-    last_reply = "(none)"
+    asking = _Asking(model, request, attempts, counter or CallCounter(), check)
     for backend in client.chain():
-        if failures:
+        if asking.failures:
             logger.warning("falling back to %s for the task %s", backend.model, request.task)
-        for attempt, words in enumerate(_attempts(request, attempts), start=1):
+        found = asking.ask(backend)
+        if found is not None:
+            return found
+    logger.error("no valid reply to the task %s; the last one in full: %s", request.task, asking.last_reply)
+    tries = len(asking.failures)
+    raise ModelReplyError(f"no valid reply to the task {request.task!r} after {tries} tries; {asking.failures[-1]}")
+
+
+@dataclass
+class _Asking(Generic[Reply]):
+    """One question on its way through the backends, and what became of it so far."""
+
+    model: type[Reply]
+    request: VLMRequest
+    attempts: int
+    counter: CallCounter
+    check: Callable[[Reply], Reply] | None
+    failures: list[str] = field(default_factory=list)
+    last_reply: str = "(none)"
+
+    def ask(self, backend: VLMClient) -> Structured[Reply] | None:
+        """The backend's first valid reply; None when it has none, or is not to be reached at all."""
+        for attempt, words in enumerate(_attempts(self.request, self.attempts), start=1):
             with log_context(attempt=attempt):
                 try:
-                    reply = _ask(backend, words, counter or CallCounter())
+                    return self._ask_once(backend, words)
+                except (ValueError, BadReplyError) as error:
+                    self.failures.append(f"{backend.model}: {error}")
+                    logger.warning("attempt %d/%d at %s rejected: %s", attempt, self.attempts, words.task, error)
                 except BackendError as error:
-                    failures.append(f"{backend.model}: {error}")
-                    logger.warning("%s failed on the task %s: %s", backend.model, request.task, error)
-                    if isinstance(error, BadReplyError):
-                        continue
-                    break
-                last_reply = reply.text
-                try:
-                    return Structured(_accepted(reply, model, check), reply, backend)
-                except ValueError as error:
-                    failures.append(f"{backend.model}: {error}")
-                    logger.warning("attempt %d/%d at %s rejected: %s", attempt, attempts, request.task, error)
-    logger.error("no valid reply to the task %s; the last one in full: %s", request.task, last_reply)
-    raise ModelReplyError(f"no valid reply to the task {request.task!r} after {len(failures)} tries; {failures[-1]}")
+                    self.failures.append(f"{backend.model}: {error}")
+                    logger.warning("%s failed on the task %s: %s", backend.model, words.task, error)
+                    return None
+        return None
 
-
-def _accepted(reply: VLMReply, model: type[Reply], check: Callable[[Reply], Reply] | None) -> Reply:
-    value = parse_reply(reply.text, model)
-    return check(value) if check else value
+    def _ask_once(self, backend: VLMClient, words: VLMRequest) -> Structured[Reply]:
+        reply = _ask(backend, words, self.counter)
+        self.last_reply = reply.text
+        value = parse_reply(reply.text, self.model)
+        return Structured(self.check(value) if self.check else value, reply, backend)
 
 
 def parse_reply(text: str, model: type[Reply]) -> Reply:
@@ -157,9 +173,9 @@ def _known(candidate: Any, model: type[BaseModel]) -> Any:
     if not isinstance(candidate, dict):
         return candidate
     known = {}
-    for name, field in model.model_fields.items():
+    for name, described in model.model_fields.items():
         if name in candidate:
-            kind, value = field.annotation, candidate[name]
+            kind, value = described.annotation, candidate[name]
             known[name] = _known(value, kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else value
     return known
 

@@ -27,3 +27,7 @@ class WrappingVLMClient(VLMClient):
     def ask(self, request: VLMRequest) -> VLMReply:
         """The client's reply."""
         return self.client.ask(request)
+
+    def close(self) -> None:
+        """Closes the client."""
+        self.client.close()
