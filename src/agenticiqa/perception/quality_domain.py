@@ -1,0 +1,77 @@
+"""Pictures the quality model was not taught to judge, recognised by simple signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Kind = Literal["flat colour", "pure noise", "text", "line art", "screenshot"]
+
+FLAT_DEVIATION = 2.0
+NOISE_CORRELATION = 0.3
+STRONG_EDGE = 48
+
+
+@dataclass(frozen=True)
+class OutOfDomain:
+    """Why a picture is outside what the model knows; `ceiling` is the highest score it may be given."""
+
+    kind: Kind
+    reason: str
+    ceiling: float
+
+
+def find_out_of_domain(pixels: npt.NDArray[np.uint8]) -> OutOfDomain | None:
+    """The sign that a picture is no photograph, or None."""
+    signs = _measure(pixels)
+    if signs.deviation < FLAT_DEVIATION:
+        return OutOfDomain("flat colour", f"its brightness varies by only {signs.deviation:.1f} grey levels", 2.5)
+    if signs.neighbour_correlation < NOISE_CORRELATION:
+        reason = f"neighbouring pixels are unrelated (correlation {signs.neighbour_correlation:.2f})"
+        return OutOfDomain("pure noise", reason, 2.0)
+    if signs.still_share > 0.5 and signs.edge_share > 0.008:
+        return _drawn(signs)
+    return None
+
+
+@dataclass(frozen=True)
+class _Signs:
+    deviation: float
+    neighbour_correlation: float
+    still_share: float
+    edge_share: float
+    ground_share: float
+    ink_share: float
+
+
+def _measure(pixels: npt.NDArray[np.uint8]) -> _Signs:
+    import cv2
+
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY).astype(np.int16)
+    across, down = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
+    variance = float(grey.var())
+    # For a stationary signal half the mean squared step is the variance times one minus the correlation.
+    steps = float(np.mean(across.astype(np.float64) ** 2) + np.mean(down.astype(np.float64) ** 2)) / 4
+    counts = np.bincount(grey.ravel(), minlength=256) / grey.size
+    ground = int(counts.argmax())
+    near_ground = float(counts[max(0, ground - 3) : ground + 4].sum())
+    far = float(counts[np.abs(np.arange(256) - ground) > 90].sum())
+    return _Signs(
+        float(np.sqrt(variance)), 1 - steps / max(variance, 1e-9), float((across == 0).mean() + (down == 0).mean()) / 2,
+        float((across > STRONG_EDGE).mean() + (down > STRONG_EDGE).mean()) / 2, near_ground, far,
+    )  # fmt: skip
+
+
+def _drawn(signs: _Signs) -> OutOfDomain | None:
+    if signs.ground_share > 0.7 and signs.ink_share > 0.5 * (1 - signs.ground_share):
+        if signs.edge_share > 0.05:
+            return OutOfDomain("text", f"{signs.ground_share:.0%} is one ground with dense hard strokes on it", 5.0)
+        return OutOfDomain("line art", f"{signs.ground_share:.0%} is one ground with hard lines on it", 5.0)
+    if signs.ground_share > 0.25:
+        return OutOfDomain(
+            "screenshot", f"{signs.still_share:.0%} of neighbouring pixels are equal beside hard edges", 5.0
+        )
+    return None

@@ -1,0 +1,105 @@
+"""From pooled statistics to a quality and its uncertainty: plain arrays, no framework.
+
+Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil
+them (`authentic`), the other by damage made on purpose (`synthetic`); a gate says which of the two
+knows this kind of picture. The first is itself two models of different make whose mean errs less than
+either; how far they disagree is part of the uncertainty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+CLIP = 6.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Quality on the scale of 1 to 5, its standard error, and how synthetic the damage looks (0 to 1)."""
+
+    quality: float
+    error: float
+    synthetic: float
+
+
+class QualityHead:
+    """The fitted heads of one set of weights."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = {name: np.asarray(value, np.float64) for name, value in arrays.items()}
+
+    def estimate(self, tuned: npt.ArrayLike, start: npt.ArrayLike) -> Estimate:
+        """The judgement of one picture from its tuned and its start statistics."""
+        outputs = self.network(np.asarray(tuned, np.float64)[None])
+        kernel = self.kernel(np.asarray(start, np.float64)[None])
+        quality, synthetic, disagreement = self.combine(outputs, kernel)
+        error = self.error(quality, synthetic, disagreement)
+        return Estimate(float(quality[0]), float(error[0]), float(synthetic[0]))
+
+    def network(self, statistics: Values) -> Values:
+        """Three numbers a row: authentic quality (standardised), synthetic quality (1–5), log-odds of synthetic."""
+        a = self._arrays
+        scaled = np.clip((statistics - a["centre"]) / a["spread"], -CLIP, CLIP)
+        hidden = np.maximum(scaled @ a["first_weight"] + a["first_bias"], 0)
+        return np.asarray(hidden @ a["last_weight"] + a["last_bias"])
+
+    def kernel(self, statistics: Values) -> Values:
+        """Two numbers a row, from similarity to training pictures: authentic (standardised), synthetic (1–5)."""
+        a = self._arrays
+        scaled = np.clip((statistics - a["kernel_centre"]) / a["kernel_spread"], -CLIP, CLIP)
+        points = scaled @ a["kernel_projection"]
+        columns = [
+            _kernel_regression(points, a[f"{name}_points"], a[f"{name}_weights"], a["kernel_width"], a[f"{name}_mean"])
+            for name in ("authentic", "synthetic")
+        ]
+        return np.stack(columns, 1)
+
+    def combine(self, outputs: Values, kernel: Values) -> tuple[Values, Values, Values]:
+        """Quality, share of the synthetic judge, and disagreement of the two makes, per row."""
+        a = self._arrays
+        share = a["network_share"]
+        authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
+        synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1]
+        gate = 1 / (1 + np.exp(-np.clip(a["gate"][0] * outputs[:, 2] + a["gate"][1], -30, 30)))
+        quality = np.clip((1 - gate) * authentic + gate * synthetic, 1, 5)
+        apart = self.on_scale(outputs[:, 0]) - self.on_scale(kernel[:, 0])
+        between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
+        disagreement = np.sqrt((1 - gate) * apart**2 + gate * (outputs[:, 1] - kernel[:, 1]) ** 2 + between**2)
+        return quality, gate, disagreement
+
+    def on_scale(self, authentic: Values) -> Values:
+        """Standardised opinions on the common scale, along the source's monotone map."""
+        a = self._arrays
+        low, high = a["scale_from"][0], a["scale_from"][-1]
+        return np.interp(np.clip(authentic, low, high), a["scale_from"], a["scale_to"])
+
+    def error(self, quality: Values, synthetic: Values, disagreement: Values) -> Values:
+        """The standard error, larger in the middle of the scale and where the models disagree."""
+        terms = error_terms(quality, synthetic, disagreement)
+        return np.exp(np.clip(terms @ self._arrays["error_weights"], np.log(0.1), np.log(1.5)))
+
+    def interval(self, quality: float, error: float) -> tuple[float, float]:
+        """The 95 % interval of the mean opinion, within the scale."""
+        below, above = self._arrays["interval_factors"]
+        return float(max(1.0, quality - below * error)), float(min(5.0, quality + above * error))
+
+
+def error_terms(quality: Values, synthetic: Values, disagreement: Values) -> Values:
+    """What the standard error depends on."""
+    centred = quality - 3
+    return np.stack([np.ones_like(quality), centred, centred**2, synthetic, disagreement, synthetic * centred], 1)
+
+
+def _kernel_regression(points: Values, known: Values, weights: Values, width: Values, mean: Values) -> Values:
+    if not len(known):
+        return np.full(len(points), float(mean))
+    squared = (points**2).sum(1)[:, None] + (known**2).sum(1)[None] - 2 * points @ known.T
+    return np.asarray(np.exp(-width * np.maximum(squared, 0)) @ weights + mean)

@@ -1,0 +1,185 @@
+"""Fit the heads of the quality model on cached statistics and calibrate them on what was kept apart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.evaluation.statistics import srcc
+from agenticiqa.perception.quality_head import QualityHead, error_terms
+from training.kernel import Kernel, Projection, fit_kernel, fit_projection
+from training.quality_data import Damaged, Rated
+from training.scales import standardised_scale
+
+Values = npt.NDArray[np.float64]
+Arrays = dict[str, npt.NDArray[Any]]
+
+COMPONENTS = 200
+WIDTH = 0.8
+RIDGE = 0.07
+SHARES = np.linspace(0, 1, 11)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Statistics of start and tuned stages for both sources; `rated` is None for the open set."""
+
+    rated: Rated | None
+    damaged: Damaged
+    tuned_rated: npt.NDArray[np.float32]
+    tuned_damaged: npt.NDArray[np.float32]
+    held_rated: npt.NDArray[np.intp]
+
+
+def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, float]]:
+    """All arrays of the head file, and the figures of its calibration."""
+    arrays, projection = dict(network), _projection(material)
+    arrays |= {
+        "kernel_centre": projection.centre,
+        "kernel_spread": projection.spread,
+        "kernel_projection": projection.matrix,
+        "kernel_width": np.array(WIDTH),
+    }
+    arrays |= _kernel_arrays("synthetic", _synthetic_kernel(material, projection))
+    arrays |= _kernel_arrays("authentic", _authentic_kernel(material, projection, calibrating=True))
+    arrays |= {
+        "gate": np.array([1.0, 0.0]) if material.rated else np.array([0.0, 30.0]),
+        "network_share": np.array([0.5, 0.5]),
+    }
+    arrays |= {"scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0])}
+    figures = _choose_shares(material, arrays)
+    if material.rated:
+        arrays |= standardised_scale("biq2021", material.rated.raw_opinions)
+    arrays, more = _calibrate(material, arrays)
+    arrays |= _kernel_arrays("authentic", _authentic_kernel(material, projection, calibrating=False))
+    return _stored(arrays), figures | more
+
+
+def _projection(material: Material) -> Projection:
+    parts = [material.damaged.statistics[material.damaged.training]]
+    if material.rated:
+        parts.append(material.rated.statistics[material.rated.photographs.rows])
+    return fit_projection(np.concatenate(parts), COMPONENTS)
+
+
+def _synthetic_kernel(material: Material, projection: Projection) -> Kernel:
+    rows = material.damaged.training
+    labels = material.damaged.ladders.labels[rows].astype(np.float64)
+    return fit_kernel(projection(material.damaged.statistics[rows]), labels, WIDTH, RIDGE)
+
+
+def _authentic_kernel(material: Material, projection: Projection, calibrating: bool) -> Kernel:
+    rated = material.rated
+    if rated is None:
+        return Kernel(np.zeros((0, COMPONENTS)), np.zeros(0), 0.0, WIDTH)
+    rows = np.nonzero(rated.present & (rated.folds != 0))[0] if calibrating else np.nonzero(rated.present)[0]
+    return fit_kernel(
+        projection(rated.statistics[rows]), rated.photographs.opinions[rows].astype(np.float64), WIDTH, RIDGE
+    )
+
+
+def _kernel_arrays(name: str, kernel: Kernel) -> Arrays:
+    return {f"{name}_points": kernel.points, f"{name}_weights": kernel.weights, f"{name}_mean": np.array(kernel.mean)}
+
+
+def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
+    """Blend the two makes so that rank correlation on the rows kept apart is best."""
+    head, figures = QualityHead(arrays), {}
+    shares = [0.5, 0.5]
+    for column, (name, tuned, start, truth) in enumerate(_kept_apart(material)):
+        if not len(truth):
+            continue
+        outputs, kernel = (
+            head.network(tuned.astype(np.float64))[:, column],
+            head.kernel(start.astype(np.float64))[:, column],
+        )
+        found = [srcc(share * outputs + (1 - share) * kernel, truth) for share in SHARES]
+        best = int(np.argmax(found))
+        shares[column] = float(SHARES[best])
+        figures |= {
+            f"{name}_network": found[-1],
+            f"{name}_kernel": found[0],
+            f"{name}_blend": found[best],
+            f"{name}_share": shares[column],
+        }
+    arrays["network_share"] = np.array(shares)
+    return figures
+
+
+def _kept_apart(material: Material) -> list[tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32], Values]]:
+    damaged, held = material.damaged, ~material.damaged.training
+    synthetic = (
+        "synthetic",
+        material.tuned_damaged[held],
+        damaged.statistics[held],
+        damaged.ladders.labels[held].astype(np.float64),
+    )
+    nothing = np.zeros((0, 1568), np.float32)
+    if material.rated is None:
+        return [("authentic", nothing, nothing, np.zeros(0)), synthetic]
+    rows = material.held_rated
+    return [
+        (
+            "authentic",
+            material.tuned_rated,
+            material.rated.statistics[rows],
+            material.rated.photographs.opinions[rows].astype(np.float64),
+        ),
+        synthetic,
+    ]
+
+
+def _calibrate(material: Material, arrays: Arrays) -> tuple[Arrays, dict[str, float]]:
+    """Error model and interval factors from residuals of rows kept apart, sources weighted equally."""
+    head = QualityHead(arrays)
+    terms, residuals, weights = [], [], []
+    for name, tuned, start, truth in _kept_apart(material):
+        if not len(truth):
+            continue
+        wanted = head.on_scale(truth) if name == "authentic" else truth
+        quality, gate, apart = head.combine(
+            head.network(tuned.astype(np.float64)), head.kernel(start.astype(np.float64))
+        )
+        terms.append(error_terms(quality, gate, apart))
+        residuals.append(wanted - quality)
+        weights.append(np.full(len(truth), 1 / len(truth)))
+    rows, errors, weight = np.concatenate(terms), np.concatenate(residuals), np.concatenate(weights)
+    arrays["error_weights"] = _error_model(rows, errors, weight)
+    scaled = [
+        r / QualityHead(arrays).error(t[:, 1] + 3, t[:, 3], t[:, 4]) for t, r in zip(terms, residuals, strict=True)
+    ]
+    arrays["interval_factors"] = _factors(scaled[0])
+    return arrays, {"calibration_rows": float(len(residuals[0])), "residual_deviation": float(residuals[0].std())}
+
+
+def _error_model(rows: Values, errors: Values, weight: Values) -> Values:
+    # The mean of log |normal| is −0.635 below the log of its deviation.
+    target = np.log(np.abs(errors) + 0.03) + 0.635
+    scaled = rows * np.sqrt(weight)[:, None]
+    ridge = 1e-4 * np.eye(rows.shape[1])
+    return np.asarray(np.linalg.solve(scaled.T @ scaled + ridge, scaled.T @ (target * np.sqrt(weight))))
+
+
+def _factors(scaled: Values) -> Values:
+    # The next rank up allows for the finite number of rows.
+    level = min(1.0, 0.975 * (1 + 1 / len(scaled)))
+    return np.array([np.quantile(-scaled, level), np.quantile(scaled, level)])
+
+
+def _stored(arrays: Arrays) -> Arrays:
+    large = ("points", "projection", "first_weight")
+    return {
+        name: np.asarray(value, np.float16 if name.endswith(large) else np.float32) for name, value in arrays.items()
+    }
+
+
+def write_figures(path: Path, figures: dict[str, float]) -> None:
+    """Keep the figures of the calibration for the model card."""
+    path.write_text(
+        json.dumps({name: round(value, 4) for name, value in figures.items()}, indent=2) + "\n", encoding="utf-8"
+    )
