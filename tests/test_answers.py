@@ -20,6 +20,7 @@ from tests.looks import BLURRED, CLEAN, NOISY, judged, seen
 DARK = seen(2.6, Brightness_change=(0.9, "severe", "darken"))
 SLIGHT_BLUR = seen(3.9, Blurs=(0.7, "slight", "gaussian_blur"))
 EXTREME_BLUR = seen(1.2, Blurs=(0.99, "extreme", "gaussian_blur"))
+LOW_CONTRAST = seen(3.0, Contrast=(0.9, "moderate", "contrast_down"))
 JPEG = seen(2.2, Compression=(0.95, "severe", "jpeg"))
 BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
 
@@ -112,6 +113,15 @@ def test_a_question_without_options_is_answered_in_a_few_words(query: str, look:
         ("Is the image blurry? A. Yes B. No", BLURRED, "A"),
         ("Is the image blurry? A. No, it is sharp B. Yes, it is blurry", BLURRED, "B"),
         ("Is the image free of noise? A. Yes B. No", NOISY, "B"),
+        ("How is the clarity? A. High B. Medium C. Low", BLURRED, "C"),
+        ("How is the clarity? A. High B. Medium C. Low", CLEAN, "A"),
+        ("How is the sharpness of this image? A. Good B. Average C. Poor", BLURRED, "C"),
+        ("How is the contrast? A. High B. Low C. Normal", LOW_CONTRAST, "B"),
+        ("How is the contrast? A. High B. Low C. Normal", CLEAN, "C"),
+        ("How is the brightness? A. Too dark B. Normal C. Too bright", DARK, "A"),
+        ("How is the brightness? A. Too dark B. Normal C. Too bright", CLEAN, "B"),
+        ("Is the contrast of the image low? A. No B. Yes", LOW_CONTRAST, "B"),
+        ("画面亮度如何？A、偏暗 B、适中 C、偏亮", DARK, "A"),
         ("Which fits best? A. too dark B. too bright C. well exposed", DARK, "A"),
         ("Which fits best? A. too dark B. too bright C. well exposed", CLEAN, "C"),
         ("The quality is: A. Bad B. Poor C. Fair D. Good E. Excellent", CLEAN, "E"),

@@ -16,12 +16,21 @@ _NUMBERS = re.compile(
 
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
+# What "high" and "low" mean for nouns that can be off in two directions; "medium" means not off at all.
+DIRECTIONS: dict[str, dict[str, str]] = {
+    "Contrast": {"high": "contrast_up", "low": "contrast_down"},
+    "Brightness change": {"high": "brighten", "low": "darken"},
+    "Color distortions": {"high": "saturation_up", "low": "saturation_down"},
+}
+
 
 @dataclass(frozen=True)
 class Claim:
     """The meaning of a short text, as far as the lexicon reaches."""
 
     mentions: tuple[Mention, ...] = ()
+    neutral: bool = False
+    """Whether the first distortion is named by a noun like "contrast", which can be high or low, good or bad."""
     any_distortion: bool = False
     nothing: bool = False
     both: bool = False
@@ -37,6 +46,7 @@ class Claim:
     least: bool = False
     main: bool = False
     joined: bool = False
+    amount: str | None = None
     score: tuple[float, float] | None = None
 
     @property
@@ -54,15 +64,21 @@ def read_claim(text: str) -> Claim:
     bare = _without(rest, found)
     severity = _first(words, bare, "severities")
     level = _first(words, bare, "levels")
+    amount = _first(words, bare, "amounts")
     # "none" is a severity when it stands alone and nothing at all otherwise; options need both readings.
     negation_text = _without(bare, words.matches(bare, "severities"))
     return Claim(
-        mentions=_mentions(found, words["approval"].found_in(bare)),
+        mentions=_mentions(found, words["approval"].found_in(bare), amount),
+        neutral=_has_neutral(found),
         any_distortion=_has(found, "any_distortion"),
         nothing=_has(found, "nothing"),
         both=_has(found, "both"),
         equal=_has(found, "equal"),
-        severity="none" if severity is None and words.severities["none"].is_whole(rest) else severity,
+        severity=None
+        if amount and _has_neutral(found)
+        else "none"
+        if severity is None and words.severities["none"].is_whole(rest)
+        else severity,
         level=level,
         place=next((match.meaning for match in found if match.group == "places"), None),
         relation=_first(words, bare, "relations"),
@@ -73,6 +89,7 @@ def read_claim(text: str) -> Claim:
         least=words["least"].found_in(rest),
         main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
+        amount=amount,
         score=_numbers(rest) if not found else None,
     )
 
@@ -95,10 +112,17 @@ def _at_first_comma(text: str) -> tuple[str, str, str]:
     return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")
 
 
-def _mentions(found: list[Match], approved: bool) -> tuple[Mention, ...]:
-    """The distortions named; a neutral noun that is approved of ("good contrast") claims there is none."""
-    named = (match.meaning for match in found if match.group == "distortions")
-    return tuple(Mention(m.category, m.kind, m.absent or (m.neutral and approved)) for m in named)
+def _mentions(found: list[Match], approved: bool, amount: str | None) -> tuple[Mention, ...]:
+    """The distortions named; "good contrast" claims there is none, "the contrast is low" that it is off downwards."""
+    named = [match.meaning for match in found if match.group == "distortions"]
+    return tuple(_resolved(mention, approved, amount) for mention in named)
+
+
+def _resolved(mention: Mention, approved: bool, amount: str | None) -> Mention:
+    if not mention.neutral:
+        return mention
+    kind = DIRECTIONS.get(mention.category, {}).get(amount or "")
+    return Mention(mention.category, kind, absent=approved and kind is None)
 
 
 def _is_subject(match: Match, text: str) -> bool:
@@ -111,6 +135,10 @@ def _without(text: str, found: list[Match]) -> str:
     for match in found:
         letters[match.start : match.end] = "\x00" * (match.end - match.start)
     return "".join(letters)
+
+
+def _has_neutral(found: list[Match]) -> bool:
+    return any(match.group == "distortions" and match.meaning.neutral for match in found)
 
 
 def _has(found: list[Match], group: str) -> bool:

@@ -76,6 +76,7 @@ class Lexicon:
     relations: dict[str, Terms]
     sides: dict[str, Terms]
     places: dict[str, Terms]
+    amounts: dict[str, Terms]
     shapes: list[tuple[Shape, Terms]]
     single: dict[str, Terms] = field(repr=False)
     tools: tuple[str, ...]
@@ -143,7 +144,7 @@ def lexicon() -> Lexicon:
         not_objects=frozenset(data["not_objects"]),
         **{
             group: {meaning: _terms(row) for meaning, row in data[group].items()}
-            for group in ("severities", "levels", "answers", "relations", "sides", "places")
+            for group in ("severities", "levels", "answers", "relations", "sides", "places", "amounts")
         },
     )
 

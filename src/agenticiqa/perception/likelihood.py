@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from agenticiqa.perception.claims import Claim
+from agenticiqa.perception.claims import DIRECTIONS, Claim
 from agenticiqa.perception.comparing import comparison, same_quality, step
-from agenticiqa.perception.evidence import Evidence, PlacedFinding
+from agenticiqa.perception.evidence import Evidence, PlacedFinding, kind_factor
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
 from agenticiqa.state import LEVEL_SCORES, SEVERITIES
+
+# Where grades of one attribute ("good sharpness", "medium clarity") lie on the severity scale from 0 to 4.
+GRADES = {"A": 0.0, "B": 0.5, "C": 1.5, "D": 2.7, "E": 3.7, "high": 0.0, "medium": 1.5, "low": 2.7}
 
 OptionRule = Callable[[Claim, Question, Evidence], float | None]
 
@@ -65,6 +68,21 @@ def _relation(option: Claim, question: Question, evidence: Evidence) -> float | 
     return None
 
 
+def _attribute(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    """ "How is the contrast? A. High B. Low C. Good": options that grade the noun of the question."""
+    if not question.claim.neutral or option.mentions or option.truth is not None:
+        return None
+    category = question.claim.mentions[0].category
+    item = evidence.strongest(question.categories)
+    if item is None:
+        return None
+    if category in DIRECTIONS and option.amount is not None:
+        kind = DIRECTIONS[category].get(option.amount)
+        return evidence.probability(Mention(category, kind, absent=kind is None))
+    target = GRADES.get(option.amount or "", None if option.level is None else GRADES[option.level])
+    return None if target is None else math.exp(-((item.finding.position - target) ** 2))
+
+
 def _severity(option: Claim, question: Question, evidence: Evidence) -> float | None:
     if option.nothing and question.shape != "severity":  # "None" among distortions is no severity
         return None
@@ -74,7 +92,8 @@ def _severity(option: Claim, question: Question, evidence: Evidence) -> float | 
     item = evidence.strongest([mention.category for mention in mentions])
     if item is None:
         return None
-    return math.exp(-((item.finding.position - _target(option)) ** 2))
+    kind = next((mention.kind for mention in option.mentions), None)
+    return math.exp(-((item.finding.position - _target(option)) ** 2)) * kind_factor(kind, item.finding.kind)
 
 
 def _target(option: Claim) -> float:
@@ -158,7 +177,7 @@ def _severity_when_level_is_meant(option: Claim, question: Question, evidence: E
 
 
 _RULES: tuple[OptionRule, ...] = (
-    _truth, _relation, _severity_when_level_is_meant, _distortion, _place, _level, _score, _severity,
+    _truth, _relation, _attribute, _severity_when_level_is_meant, _distortion, _place, _level, _score, _severity,
 )  # fmt: skip
 
 
