@@ -276,6 +276,12 @@ def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
     assert counted.looked == 1
 
 
+def test_the_metrics_inside_the_full_reference_judgement_do_not_vote_beside_it() -> None:
+    from agenticiqa.perception.full_reference_features import METRICS
+
+    assert {"AIQA_NR", "AIQA_FR", *METRICS} == set(PerceptionClient.derived_from)
+
+
 def test_there_is_one_embedded_model() -> None:
     settings = load_settings(environ={})
 

@@ -47,8 +47,10 @@ class PerceptionClient(VLMClient):
 
     model = NAME
     deterministic = True
-    # Its own judgements, offered as tools too, must not vote beside themselves.
-    derived_from = ("AIQA_NR", "AIQA_FR")
+    # Its own judgements, offered as tools too, and the metrics inside the full-reference one must not vote twice.
+    derived_from = (
+        "AIQA_NR", "AIQA_FR", "PSNR", "SSIM", "MS_SSIM", "GMSD", "MS_GMSDc", "FSIM", "VSI", "MDSI", "HaarPSI", "VIF",
+    )  # fmt: skip
 
     def __init__(self, eyes: Eyes) -> None:
         self._observer = Observer(eyes)
