@@ -169,6 +169,15 @@ def test_parts_given_to_a_run_are_used_and_only_the_rest_is_built() -> None:
     assert not parts.deterministic
 
 
+def test_a_role_without_a_client_gets_the_one_of_the_settings() -> None:
+    mine = scripted()
+
+    parts = parts_from({"vlm_clients": {"planner": mine}, "tools": registry(), "settings": settings()})
+
+    assert parts.vlm_clients["planner"] is mine
+    assert parts.vlm_clients["summarizer"].model == "builtin.perception"
+
+
 def test_the_public_names_are_there() -> None:
     for name in agenticiqa.__all__:
         assert getattr(agenticiqa, name) is not None

@@ -293,6 +293,7 @@ def test_a_tool_whose_evidence_is_inside_another_or_inside_the_model_does_not_vo
     result = summarized(tmp_path, client, tools=tools, executor_evidence=found)
 
     assert used(result)["tools"] == {"WHOLE": 3.0}
+    assert used(result)["tool_score"] == pytest.approx((3.0 + 5.0) / 2)
 
 
 def test_an_attribute_never_votes(tmp_path: Path) -> None:
@@ -437,7 +438,15 @@ def test_after_three_invalid_replies_the_answer_is_unable_to_determine(
     assert result.quality_reasoning == "VLM output parsing failed"
     assert not result.need_replan
     assert "no valid reply" in used(result)["error"]
+    assert used(result)["tool_score"] is None
     assert any("Fair, I think." in r.getMessage() for r in caplog.records if r.levelno == logging.ERROR)
+
+
+def test_the_tools_figures_stand_when_the_model_gives_no_answer(tmp_path: Path) -> None:
+    evidence = used(summarized(tmp_path, scripted(score=RuntimeError("a bug in a plug-in"))))
+
+    assert (evidence["tool_score"], evidence["tools"]) == (2.6, {"GAUGE": 2.6})
+    assert evidence["error"] == "unexpected RuntimeError: a bug in a plug-in"
 
 
 def test_the_fallback_backend_answers_when_the_first_cannot(tmp_path: Path) -> None:

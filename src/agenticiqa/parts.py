@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agenticiqa.config import FusionWeights, Settings, load_settings
+from agenticiqa.config import ROLES, FusionWeights, Settings, load_settings
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import ReferenceMode
 from agenticiqa.tools.discovery import default_registry
@@ -50,9 +50,12 @@ def build_parts(settings: Settings | None = None) -> Parts:
 def parts_from(configurable: Mapping[str, Any]) -> Parts:
     """The parts a run was given; what is missing is built."""
     settings: Settings = configurable.get("settings") or load_settings()
-    clients, tools = configurable.get("vlm_clients"), configurable.get("tools")
+    clients: Mapping[str, VLMClient] = configurable.get("vlm_clients") or {}
+    if not set(ROLES) <= set(clients):
+        clients = {**build_clients(_Fingerprint(settings)), **clients}
+    tools = configurable.get("tools")
     return Parts(
-        vlm_clients=clients if clients is not None else build_clients(_Fingerprint(settings)),
+        vlm_clients=clients,
         tools=tools if tools is not None else build_tools(_Fingerprint(settings)),
         settings=settings,
         fusion=configurable.get("fusion"),

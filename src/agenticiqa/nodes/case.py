@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from agenticiqa.nodes.choices import choices_of, match_choice
 from agenticiqa.nodes.notes import evidence_notes
-from agenticiqa.nodes.weighing import Weighed, voting_scores, weigh
+from agenticiqa.nodes.weighing import Weighed, mean_score, voting_scores, weigh
 from agenticiqa.parts import Parts
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import (
@@ -28,13 +27,17 @@ _LEVELS = {str(letter): name for letter, name in LEVEL_NAMES.items()}
 
 @dataclass(frozen=True)
 class Case:
-    """The question, its choices, the evidence, what has to be noted about it, and the voting tools' scores."""
+    """The question, its choices, the evidence, what has to be noted about it, and the voting tools' scores.
+
+    `tool_only` is the mean of the tools on their own; beside the model, those inside its beliefs do not vote.
+    """
 
     query: str
     choices: dict[str, str]
     plan: PlannerOutput | None
     evidence: ExecutorOutput | None
     notes: list[str]
+    tool_only: float | None
     tool_scores: dict[str, float]
     fusion: ScoreFusion
     temperature: float
@@ -50,7 +53,8 @@ class Case:
             plan=plan,
             evidence=evidence,
             notes=evidence_notes(evidence),
-            tool_scores=voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"]),
+            tool_only=mean_score(voting_scores(evidence, parts.tools)),
+            tool_scores=voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from),
             fusion=fusion,
             temperature=temperature,
         )
@@ -65,6 +69,10 @@ class Case:
         analysis = (self.evidence and self.evidence.distortion_analysis) or {}
         scores = (self.evidence and self.evidence.quality_scores) or {}
         return sum(map(len, analysis.values())), sum(map(len, scores.values()))
+
+    def tool_evidence(self) -> dict[str, Any]:
+        """The tools' side alone: it stands even when the model gives no answer."""
+        return {"tool_score": self.tool_only, "tools": self.tool_scores}
 
     def inputs(self) -> AnswerInputs | ScoreInputs:
         """What the model is told; evidence that is missing is left out."""
@@ -97,11 +105,11 @@ class Case:
         return [f"The fused score {weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
 
     def _guidance(self) -> dict[str, Any]:
-        scores = list(self.tool_scores.values())
-        if not scores:
+        mean = mean_score(self.tool_scores)
+        if mean is None:
             return {}
-        weights = self.fusion.compute_perceptual_weights(scores)
+        weights = self.fusion.compute_perceptual_weights(list(self.tool_scores.values()))
         return {
-            "tool_mean": round(math.fsum(scores) / len(scores), 4),
+            "tool_mean": round(mean, 4),
             "perceptual_weights": {name: round(weights.get(level, 0.0), 4) for name, level in LEVEL_SCORES.items()},
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Optional
 
 from langchain_core.runnables import RunnableConfig
@@ -72,23 +73,25 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     try:
         desk = set_up_desk("summarizer", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return _update(_unable(NO_ANSWER, report("summarizer", error)), state)
+        return _update(_unable(NO_ANSWER, report("summarizer", error), {}), state)
     with desk.reporting():
         result = _summarize(desk, state)
     return {**_update(result, state), "ledger": desk.booked()}
 
 
 def _summarize(desk: Desk, state: AgenticIQAState) -> SummarizerOutput:
+    known: dict[str, Any] = {}
     try:
         case = Case.of(state, desk.parts)
+        known = case.tool_evidence()
         _log_invocation(case, state)
         answered = _answer(desk, case)
         decision = decide(case.evidence, case.plan, state, desk.parts.deterministic)
         return _result(case, answered, decision, _backend_notes(desk, answered))
     except ModelReplyError as error:
-        return _unable(PARSING_FAILED, report("summarizer", error))
+        return _unable(PARSING_FAILED, report("summarizer", error), known)
     except Exception as error:
-        return _unable(NO_ANSWER, report("summarizer", error))
+        return _unable(NO_ANSWER, report("summarizer", error), known)
 
 
 def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:
@@ -116,7 +119,7 @@ def _result(
         replan_reason=decision.gap if decision.needs_replan else None,
         used_evidence={
             **weighed.as_evidence(),
-            "tools": case.tool_scores,
+            **case.tool_evidence(),
             "gap": decision.gap or None,
             "notes": [*notes, *backend_notes],
             "error": None,
@@ -124,9 +127,10 @@ def _result(
     )
 
 
-def _unable(reasoning: str, error: str) -> SummarizerOutput:
+def _unable(reasoning: str, error: str, known: Mapping[str, Any]) -> SummarizerOutput:
     # No new plan: asking again for what has just failed would loop.
-    return SummarizerOutput(final_answer=UNABLE, quality_reasoning=reasoning, used_evidence={"error": error})
+    used = {**known, "error": error}
+    return SummarizerOutput(final_answer=UNABLE, quality_reasoning=reasoning, used_evidence=used)
 
 
 def _update(result: SummarizerOutput, state: AgenticIQAState) -> dict[str, Any]:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, UNABLE, ExecutorOutput
 from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.vlm_client.client import ProbabilitySource, VLMClient, VLMReply
+from agenticiqa.vlm_client.client import ProbabilitySource, VLMReply
 
 logger = logging.getLogger("agenticiqa.nodes.summarizer")
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """The tools' side, the model's side and the fused score; None where there is nothing to go by."""
+    """What the model says and what comes out with the tools; None where there is nothing to go by."""
 
-    tool_score: float | None
     vlm_score: float | None
     fused_score: float | None
     fused_level: str | None
@@ -32,7 +31,6 @@ class Weighed:
     def as_evidence(self) -> dict[str, Any]:
         """The figures as JSON values under their documented names."""
         return {
-            "tool_score": self.tool_score,
             "vlm_score": self.vlm_score,
             "fused_score": self.fused_score,
             "fused_level": self.fused_level,
@@ -42,7 +40,9 @@ class Weighed:
         }
 
 
-def voting_scores(evidence: ExecutorOutput | None, tools: ToolRegistry, client: VLMClient) -> dict[str, float]:
+def voting_scores(
+    evidence: ExecutorOutput | None, tools: ToolRegistry, inside_the_model: Collection[str] = ()
+) -> dict[str, float]:
     """The mean score of each distinct tool that votes.
 
     A tool does not vote when its evidence is already inside the model's beliefs or inside another voting tool.
@@ -51,9 +51,14 @@ def voting_scores(evidence: ExecutorOutput | None, tools: ToolRegistry, client: 
     for by_distortion in ((evidence and evidence.quality_scores) or {}).values():
         for tool, score in dict(by_distortion.values()).items():
             scores[tool].append(score)
-    voters = {tool for tool in scores if tools.votes(tool) and tool not in client.derived_from}
+    voters = {tool for tool in scores if tools.votes(tool) and tool not in inside_the_model}
     inside = {source for tool in voters for source in tools.card(tool).derived_from}
     return {tool: math.fsum(scores[tool]) / len(scores[tool]) for tool in sorted(voters - inside)}
+
+
+def mean_score(tool_scores: Mapping[str, float]) -> float | None:
+    """The tools' mean, each tool counted once; None without tools."""
+    return math.fsum(tool_scores.values()) / len(tool_scores) if tool_scores else None
 
 
 def weigh(
@@ -63,17 +68,16 @@ def weigh(
     fusion: ScoreFusion,
     temperature: float = 1.0,
 ) -> Weighed:
-    """Both sides and their fusion; a model that gave no level leaves the tools to speak alone."""
+    """The model's side and the fusion; a model that gave no level leaves the tools to speak alone."""
     scores = list(tool_scores.values())
-    tool_score = math.fsum(scores) / len(scores) if scores else None
     beliefs, source = _beliefs(letter, reply, fusion, temperature)
     if source == "uniform" and not scores:
-        return Weighed(None, None, None, None, None, None)
+        return Weighed(None, None, None, None, None)
     fused = fusion.fuse_scores(scores, beliefs)
     model_score = None if source == "uniform" else math.fsum(level * p for level, p in beliefs.items())
     letters = {str(name): round(beliefs.get(level, 0.0), 6) for name, level in LEVEL_SCORES.items()}
     interval = _around(fused, reply)
-    return Weighed(tool_score, model_score, fused, fusion.map_to_level(fused), letters, source, interval)
+    return Weighed(model_score, fused, fusion.map_to_level(fused), letters, source, interval)
 
 
 def _around(fused: float, reply: VLMReply | None) -> list[float] | None:
