@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
@@ -149,6 +149,7 @@ def test_an_impossible_eta_is_refused(eta: float) -> None:
         ScoreFusion(eta=eta)
 
 
+@settings(deadline=None)
 @given(score_lists, beliefs, etas)
 def test_the_fused_score_never_leaves_the_scale(tools: list[float], p: list[float], eta: float) -> None:
     fused = ScoreFusion(eta=eta).fuse_scores(tools, as_levels(p))
@@ -156,6 +157,7 @@ def test_the_fused_score_never_leaves_the_scale(tools: list[float], p: list[floa
     assert 1 <= fused <= 5
 
 
+@settings(deadline=None)
 @given(scores, scores, beliefs, st.floats(0, 100))
 def test_better_tool_scores_never_lower_the_fused_score(a: float, b: float, p: list[float], eta: float) -> None:
     fusion = ScoreFusion(eta=eta)
@@ -165,6 +167,7 @@ def test_better_tool_scores_never_lower_the_fused_score(a: float, b: float, p: l
     assert better >= worse - 1e-9
 
 
+@settings(deadline=None)
 @given(score_lists, beliefs, st.floats(0, 100), st.randoms(use_true_random=False))
 def test_the_order_of_the_tools_does_not_matter(
     tools: list[float], p: list[float], eta: float, shuffler: random.Random

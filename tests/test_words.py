@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -89,6 +89,7 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+@settings(deadline=None)
 @given(any_inputs)
 def test_every_leaf_of_the_inputs_is_in_the_words(inputs: TaskInputs) -> None:
     words = words_of(inputs)
@@ -98,6 +99,7 @@ def test_every_leaf_of_the_inputs_is_in_the_words(inputs: TaskInputs) -> None:
         assert json.dumps(leaf, ensure_ascii=False) in words
 
 
+@settings(deadline=None)
 @given(any_inputs)
 def test_the_words_depend_on_nothing_but_the_inputs(inputs: TaskInputs) -> None:
     again = type(inputs).model_validate(inputs.model_dump())
