@@ -112,7 +112,7 @@ def test_an_answer_that_names_no_level_gives_uniform_probabilities_and_a_warning
 
 @pytest.mark.parametrize("bad", [{}, {"Z": 0.5}, {9: 1.0}, {"A": math.nan}, {"A": -math.inf}])
 def test_values_for_no_level_or_of_no_size_are_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="level|log-values"):
+    with pytest.raises(ValueError, match=r"level|log-values"):
         ScoreFusion().extract_vlm_probabilities({**bad})
 
 
