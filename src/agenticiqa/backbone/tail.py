@@ -1,4 +1,4 @@
-"""The two last stages, fine-tuned for quality: one file per terms of use, and the untuned start for comparison."""
+"""The two last stages, as they came (`start`) and fine-tuned for quality (`research`)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Tail:
         return TailFeatures((stage6[0], stage7[0]), pooled[0])
 
 
-@lru_cache(maxsize=3)
-def load_tail(name: Literal["research", "open", "start"]) -> Tail:
+@lru_cache(maxsize=2)
+def load_tail(name: Literal["research", "start"]) -> Tail:
     """The named last stages, loaded once per process."""
     return Tail(open_session(f"tail_{name}.onnx"))

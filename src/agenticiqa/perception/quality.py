@@ -81,7 +81,8 @@ class QualityModel:
 
     def _look(self, features: Features, size: tuple[int, int]) -> tuple[Estimate, LocalQuality]:
         stage5 = features.maps[-1]
-        tuned, start = self._tuned.features(stage5), self._start.features(stage5)
+        tuned = self._tuned.features(stage5)
+        start = tuned if self._start is self._tuned else self._start.features(stage5)
         estimate = self._head.estimate(
             np.concatenate([features.pooled, tuned.pooled]), np.concatenate([features.pooled, start.pooled])
         )
@@ -94,7 +95,9 @@ class QualityModel:
 def load_quality_model(terms: Terms = "research") -> QualityModel:
     """The quality model fitted under these terms, loaded once per process."""
     head = QualityHead(read_arrays(f"quality_{terms}.npz"))
-    return QualityModel(load_backbone(), load_tail(terms), load_tail("start"), head)
+    # The open set has too few photographs to tune stages on: its heads stand on the start's.
+    tuned = load_tail("research" if terms == "research" else "start")
+    return QualityModel(load_backbone(), tuned, load_tail("start"), head)
 
 
 def judge(image: Pixels | LoadedImage, terms: Terms = "research") -> QualityJudgement:

@@ -1,0 +1,201 @@
+"""How well the no-reference score agrees with people, beside baselines on the same pictures.
+
+    python -m benchmarks.accuracy --data DIR [DIR ...] [--limit N] [--baselines NAME ...]
+
+Looks in each DIR for `biq2021` (its test split; photographs with a twin in the training split are left
+out), `tid2013-part` (its references are not used) and `bsds500` (photographs held out of training:
+clean ones, and ladders of blur, JPEG and noise). Intervals are 95 % bootstraps over clusters or references.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import numpy.typing as npt
+from training.biq2021 import read_photographs
+from training.clusters import find_clusters, thumbnails
+from training.opinions import on_common_scale
+from training.pictures import Pixels, read_pixels
+from training.sources import list_scenes, view
+
+from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
+from agenticiqa.perception.quality import QualityJudgement, load_quality_model
+from agenticiqa.tools import default_registry
+from agenticiqa.tools.distort import LEVELS, distort
+
+Values = npt.NDArray[np.float64]
+BASELINES = ("NSS_DISTANCE", "NSS_REGRESSION", "PIQE", "SHARPNESS")
+LADDERS = ("gaussian_blur", "jpeg", "white_noise")
+
+
+@dataclass
+class Source:
+    """Rated pictures: paths, opinions, the cluster of each, and the opinions on the common scale."""
+
+    name: str
+    paths: list[Path]
+    opinions: Values
+    clusters: list[str]
+    scaled: Values
+    training_width: float | None = None
+    scores: dict[str, Values] = field(default_factory=dict)
+
+
+def read_biq2021(folder: Path) -> Source:
+    """The test split without photographs whose cluster reaches into the training split."""
+    listed = read_photographs(folder)
+    clusters = find_clusters(thumbnails(folder / "Images" / p.name for p in listed))
+    trained = {int(c) for p, c in zip(listed, clusters, strict=True) if p.split == "train"}
+    kept = [(p, int(c)) for p, c in zip(listed, clusters, strict=True) if p.split == "test" and int(c) not in trained]
+    opinions = np.array([p.opinion for p, _ in kept])
+    training = on_common_scale("biq2021", [p.opinion for p in listed if p.split == "train"])
+    low, high = np.quantile(training, [0.025, 0.975])
+    paths = [folder / "Images" / p.name for p, _ in kept]
+    return Source(
+        "biq2021 test, no twins",
+        paths,
+        opinions,
+        [str(c) for _, c in kept],
+        on_common_scale("biq2021", opinions),
+        float(high - low),
+    )
+
+
+def read_tid2013(folder: Path) -> Source:
+    """The part of TID2013 at hand, references left aside; nothing was fitted on it."""
+    with (folder / "scores.csv").open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    opinions = np.array([float(row["mos"]) for row in rows])
+    paths = [folder / "distorted" / row["distorted"] for row in rows]
+    return Source(
+        "tid2013-part, no reference",
+        paths,
+        opinions,
+        [r["reference"] for r in rows],
+        on_common_scale("tid2013", opinions),
+    )
+
+
+READERS: dict[str, Callable[[Path], Source]] = {"biq2021": read_biq2021, "tid2013-part": read_tid2013}
+
+
+def main() -> None:
+    """Print one table per source."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--limit", type=int, help="at most so many pictures per source, drawn with seed 0")
+    parser.add_argument("--baselines", nargs="*", default=BASELINES)
+    given = parser.parse_args()
+    for source in find_sources(given.data, given.limit):
+        judged = judge_source(source, given.baselines)
+        report_agreement(source)
+        report_intervals(source, judged)
+    for folder in given.data:
+        if (folder / "bsds500").is_dir():
+            report_known(folder / "bsds500", given.limit)
+    report_nothing()
+
+
+def find_sources(folders: list[Path], limit: int | None) -> Iterator[Source]:
+    """Each known source that is there, thinned if asked."""
+    for folder in folders:
+        for name, reader in READERS.items():
+            if (folder / name).is_dir():
+                yield _thinned(reader(folder / name), limit)
+
+
+def judge_source(source: Source, baselines: list[str]) -> dict[str, list[QualityJudgement]]:
+    """Fill in the scores of both weight sets and of the baselines, oriented so that higher is better."""
+    judged: dict[str, list[QualityJudgement]] = {"research": [], "open": []}
+    registry = default_registry()
+    raw: dict[str, list[float]] = {name: [] for name in baselines}
+    for path in source.paths:
+        pixels = read_pixels(path)
+        for terms in ("research", "open"):
+            judged[terms].append(load_quality_model(terms).judge(pixels))
+        for name in baselines:
+            sign = 1 if registry.card(name).higher_is_better else -1
+            raw[name].append(sign * registry.get(name).measure(pixels))
+    source.scores = {f"AIQA_NR {t}": np.array([j.score for j in js]) for t, js in judged.items()}
+    source.scores |= {name: np.array(values) for name, values in raw.items()}
+    return judged
+
+
+def report_agreement(source: Source) -> None:
+    """SRCC, PLCC, KRCC with intervals, and the lead over each baseline."""
+    print(f"\n## {source.name}: {len(source.opinions)} pictures, {len(set(source.clusters))} clusters")
+    ours = source.scores["AIQA_NR research"]
+    for name, scores in source.scores.items():
+        found = agreement(scores, source.opinions)
+        ranks = bootstrap(srcc, scores, source.opinions, clusters=source.clusters)
+        linear = bootstrap(plcc, found.fit(scores), source.opinions, clusters=source.clusters)
+        lead = paired_bootstrap(srcc, ours, scores, source.opinions, clusters=source.clusters)
+        print(
+            f"{name:18s} SRCC {ranks.value:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]  PLCC {found.plcc:.3f} "
+            f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {found.krcc:.3f}  RMSE {found.rmse:.3f}  "
+            f"fit {'converged' if found.fit.converged else 'DID NOT CONVERGE'}  "
+            f"lead {lead.value:+.3f} (p {lead.p_value:.3f})"
+        )
+
+
+def report_intervals(source: Source, judged: dict[str, list[QualityJudgement]]) -> None:
+    """Coverage of the 95 % interval and its mean width, beside the constant-width interval where there is one."""
+    for terms, judgements in judged.items():
+        low, high = np.array([j.interval for j in judgements]).T
+        covered = float(((source.scaled >= low) & (source.scaled <= high)).mean())
+        width = float((high - low).mean())
+        share = f", {width / source.training_width:.0%} of the constant width" if source.training_width else ""
+        flagged = sum(j.out_of_domain is not None for j in judgements)
+        print(f"interval {terms}: coverage {covered:.1%}, mean width {width:.2f}{share}; {flagged} out of domain")
+
+
+def report_known(bsds: Path, limit: int | None) -> None:
+    """Held-out clean photographs and how often ladders fall at every step."""
+    scenes = [s for s in list_scenes(bsds, bsds / "none", 6) if s.split == "held" and s.terms == "research"][:limit]
+    for terms in ("research", "open"):
+        model, clean, falls = load_quality_model(terms), [], {kind: [] for kind in LADDERS}
+        for scene in scenes:
+            pixels = view(scene)
+            assert pixels is not None
+            clean.append(model.judge(pixels).score)
+            for kind in LADDERS:
+                steps = [clean[-1], *(model.judge(distort(pixels, kind, level)).score for level in LEVELS)]
+                falls[kind].append(bool(np.all(np.diff(steps) < 0)))
+        shares = ", ".join(f"{kind} {np.mean(values):.0%}" for kind, values in falls.items())
+        overall = np.mean([value for values in falls.values() for value in values])
+        print(f"\nheld-out clean photographs {terms}: mean {np.mean(clean):.2f} of {len(clean)}")
+        print(f"ladders that fall at every step: {shares}; all {overall:.1%}")
+
+
+def report_nothing() -> None:
+    """Scores of pictures of nothing."""
+    random = np.random.default_rng(0)
+    nothing: dict[str, Pixels] = {
+        name: np.full((512, 512, 3), value, np.uint8) for name, value in (("black", 0), ("white", 255), ("grey", 128))
+    }
+    nothing["noise"] = random.integers(0, 256, (512, 512, 3), dtype=np.uint8)
+    for terms in ("research", "open"):
+        model = load_quality_model(terms)
+        print(f"{terms}: " + ", ".join(f"{name} {model.judge(pixels).score:.2f}" for name, pixels in nothing.items()))
+
+
+def _thinned(source: Source, limit: int | None) -> Source:
+    if limit is None or limit >= len(source.paths):
+        return source
+    rows = np.sort(np.random.default_rng(0).permutation(len(source.paths))[:limit])
+    return Source(
+        source.name, [source.paths[r] for r in rows], source.opinions[rows], [source.clusters[r] for r in rows],
+        source.scaled[rows], source.training_width,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
