@@ -21,7 +21,8 @@ from agenticiqa.vlm_client.logprobs import ANSWER_PREFIX
 from agenticiqa.vlm_client.qwen_client import QwenVLMClient
 from agenticiqa.vlm_client.qwen_model import load_model
 from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.schemas import reply_schema, schema_rule
+from agenticiqa.vlm_client.schemas import schema_rule
+from agenticiqa.vlm_client.task_schemas import schema_for
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 from tests.torch.tiny_qwen import make_tiny_qwen
 
@@ -60,7 +61,7 @@ def test_level_probabilities_equal_the_models_own_logits(folder: Path) -> None:
 
     # The same by the generating path, which keeps its own account of positions and images.
     direct = load_model(str(folder), device="cpu", dtype="auto", max_pixels=SMALL.max_pixels, local_only=True)
-    system = f"You judge.\n\n{schema_rule(reply_schema(AnswerReply, levels=True))}"
+    system = f"You judge.\n\n{schema_rule(schema_for(asking(noise(0))))}"
     tensors = direct.prepare(system, "Give the level.", [("test image", Image.fromarray(noise(0).pixels))]).tensors
     tokenizer = AutoTokenizer.from_pretrained(folder)
     begun = tokenizer(ANSWER_PREFIX, return_tensors="pt", add_special_tokens=False)["input_ids"]

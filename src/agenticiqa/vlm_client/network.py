@@ -29,7 +29,8 @@ from agenticiqa.vlm_client.aliases import official_name
 from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
 from agenticiqa.vlm_client.http_errors import InvalidRequestError
-from agenticiqa.vlm_client.schemas import Schema, reply_schema, schema_rule
+from agenticiqa.vlm_client.schemas import Schema, schema_rule
+from agenticiqa.vlm_client.task_schemas import schema_for
 
 Parameters = Mapping[str, Mapping[str, Any]]
 
@@ -118,14 +119,13 @@ class NetworkVLMClient(VLMClient):
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The model's reply to a request, with level probabilities for the task `score` where the service has them."""
-        levels = request.task == "score"
         message = Message(
             system=request.system,
             user=request.user,
             images=self._encoded(request.images),
             sampling=request.sampling,
-            schema=reply_schema(request.reply_model, levels=levels),
-            wants_levels=levels,
+            schema=schema_for(request),
+            wants_levels=request.task == "score",
         )
         return self._exchange(message)
 

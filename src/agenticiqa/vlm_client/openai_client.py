@@ -19,7 +19,7 @@ from agenticiqa.vlm_client.encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
 from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
-from agenticiqa.vlm_client.schemas import Schema, closed
+from agenticiqa.vlm_client.schemas import Schema, bounded, closed
 
 # Codes of a 429 that no waiting mends, and of a 400 that is the content filter's.
 _EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached")
@@ -57,8 +57,14 @@ class OpenAIVLMClient(NetworkVLMClient):
         if message.wants_levels:
             groups["logprobs"] = {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
         if message.schema is not None:
-            groups["response_format"] = {"response_format": _response_format(message.schema)}
+            groups["response_format"] = {"response_format": self._response_format(message.schema)}
         return groups | {name: dict(values) for name, values in self._length(message).items()}
+
+    def _response_format(self, schema: Schema) -> dict[str, Any]:
+        strict = closed(schema)
+        # Maps with free keys cannot be enforced strictly; then the schema guides the model and pydantic decides.
+        form = {"name": schema.get("title", "reply"), "schema": strict or schema, "strict": strict is not None}
+        return {"type": "json_schema", "json_schema": form}
 
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
         system = system_text(message, enforced="response_format" in options)
@@ -150,6 +156,11 @@ class CompatibleVLMClient(OpenAIVLMClient):
     def _other_length(self, message: Message) -> dict[str, Any]:
         return {"max_completion_tokens": message.sampling.max_tokens}
 
+    def _response_format(self, schema: Schema) -> dict[str, Any]:
+        form = super()._response_format(schema)
+        form["json_schema"]["schema"] = bounded(form["json_schema"]["schema"])
+        return form
+
 
 def _content(message: Message) -> list[dict[str, Any]]:
     parts: list[dict[str, Any]] = []
@@ -162,13 +173,6 @@ def _content(message: Message) -> list[dict[str, Any]]:
 def data_url(image: SentImage) -> str:
     """The image as a data URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
-
-
-def _response_format(schema: Schema) -> dict[str, Any]:
-    strict = closed(schema)
-    # Maps with free keys cannot be enforced strictly; then the schema guides the model and pydantic decides.
-    form = {"name": schema.get("title", "reply"), "schema": strict or schema, "strict": strict is not None}
-    return {"type": "json_schema", "json_schema": form}
 
 
 def _tokens(choice: Any) -> list[TokenLogprobs]:

@@ -16,7 +16,8 @@ from agenticiqa.vlm_client.aliases import official_name
 from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.logprobs import ANSWER_PREFIX, answer_position
 from agenticiqa.vlm_client.qwen_model import Prepared, QwenModel, load_model
-from agenticiqa.vlm_client.schemas import reply_schema, schema_rule
+from agenticiqa.vlm_client.schemas import schema_rule
+from agenticiqa.vlm_client.task_schemas import schema_for
 
 
 class QwenVLMClient(VLMClient):
@@ -64,7 +65,7 @@ class QwenVLMClient(VLMClient):
         """The model's reply, with exact level probabilities for the task `score`."""
         started = time.perf_counter()
         levels = request.task == "score"
-        system = f"{request.system}\n\n{schema_rule(reply_schema(request.reply_model, levels=levels))}"
+        system = f"{request.system}\n\n{schema_rule(schema_for(request))}"
         images = [(item.label, Image.fromarray(item.image.pixels)) for item in request.images]
         with self._lock:
             loaded = self._load()

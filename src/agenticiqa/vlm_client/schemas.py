@@ -5,22 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic import BaseModel
-
-from agenticiqa.state import LEVEL_LETTERS, UNABLE
-
 Schema = dict[str, Any]
+MAX_ITEMS, MAX_TEXT, MAX_NAME = 8, 800, 120
+"""The longest list, the longest text, and the longest text inside a list or map, in characters."""
 # Words about the schema, and bounds that services do not enforce; pydantic checks the bounds afterwards.
 _DROPPED = ("title", "default", "examples", "minLength", "maxLength")
-
-
-def reply_schema(model: type[BaseModel], *, levels: bool = False) -> Schema:
-    """The schema of a reply; with `levels`, its final answer is a letter or "Unable to determine"."""
-    schema = model.model_json_schema()
-    answer = schema.get("properties", {}).get("final_answer")
-    if levels and answer is not None:
-        answer["enum"] = [*LEVEL_LETTERS, UNABLE]
-    return schema
 
 
 def closed(schema: Schema) -> Schema | None:
@@ -32,10 +21,33 @@ def closed(schema: Schema) -> Schema | None:
     return found
 
 
+def bounded(schema: Schema) -> Schema:
+    """The schema with an end to every list and text: small models do not stop by themselves."""
+    found: Schema = _bounded(schema, inside=False)
+    return found
+
+
 def schema_rule(schema: Schema) -> str:
     """The schema said in words, for services that enforce none."""
     words = json.dumps(schema, ensure_ascii=False)
     return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{words}"
+
+
+def _bounded(node: Any, *, inside: bool) -> Any:
+    if isinstance(node, list):
+        return [_bounded(item, inside=inside) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kind = node.get("type")
+    grown = {
+        name: _bounded(value, inside=inside or kind == "array" or name in ("additionalProperties", "$defs"))
+        for name, value in node.items()
+    }
+    if kind == "array":
+        grown.setdefault("maxItems", MAX_ITEMS)
+    if kind == "string" and "enum" not in node and "const" not in node:
+        grown.setdefault("maxLength", MAX_NAME if inside else MAX_TEXT)
+    return grown
 
 
 class _FreeKeysError(Exception):

@@ -1,0 +1,53 @@
+"""The schema of a reply, narrowed by what was asked: no object, distortion or tool but those of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agenticiqa.state import LEVEL_LETTERS, SEVERITIES, UNABLE
+from agenticiqa.vlm_client.client import VLMRequest
+from agenticiqa.vlm_client.schemas import Schema
+from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, ScoreInputs, SelectToolsInputs
+
+
+def schema_for(request: VLMRequest) -> Schema:
+    """The reply model's schema in which maps have the request's names as keys, so that services can enforce it."""
+    schema = request.reply_model.model_json_schema()
+    fields: dict[str, Any] = schema.get("properties", {})
+    inputs = request.inputs
+    if isinstance(inputs, ScoreInputs) and "final_answer" in fields:
+        fields["final_answer"]["enum"] = [*LEVEL_LETTERS, UNABLE]
+    elif isinstance(inputs, DetectInputs) and "distortion_set" in fields:
+        seen = _list_of({"type": "string", "enum": list(inputs.categories)}, len(inputs.categories))
+        fields["distortion_set"] = _map_of(inputs.objects, seen)
+    elif isinstance(inputs, AnalyzeInputs) and "distortion_analysis" in fields:
+        fields["distortion_analysis"] = _object({o: _analysis(kinds) for o, kinds in inputs.distortions.items()})
+    elif isinstance(inputs, SelectToolsInputs) and "selected_tools" in fields:
+        tool = {"type": "string", "enum": [tool.name for tool in inputs.tools]}
+        fields["selected_tools"] = _object({o: _map_of(kinds, tool) for o, kinds in inputs.distortions.items()})
+    elif isinstance(inputs, LocateInputs) and "regions" in fields:
+        fields["regions"] = _map_of(inputs.objects, fields["regions"]["additionalProperties"])
+    return schema
+
+
+def _analysis(kinds: list[str]) -> Schema:
+    described: dict[str, Schema] = {
+        "type": {"type": "string", "enum": list(kinds)},
+        "severity": {"type": "string", "enum": list(SEVERITIES)},
+        "explanation": {"type": "string"},
+    }
+    return _list_of(_object(described), len(kinds))
+
+
+def _map_of(names: Iterable[str], value: Schema) -> Schema:
+    return _object(dict.fromkeys(names, value))
+
+
+def _list_of(item: Schema, longest: int) -> Schema:
+    return {"type": "array", "items": item, "maxItems": longest}
+
+
+def _object(properties: Mapping[str, Schema]) -> Schema:
+    names = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": names, "additionalProperties": False}

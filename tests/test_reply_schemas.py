@@ -1,0 +1,135 @@
+"""Schemas of replies: narrowed by the request, closed for services that enforce them, bounded for small models."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agenticiqa.state import PlannerOutput
+from agenticiqa.vlm_client import VLMRequest
+from agenticiqa.vlm_client.replies import AnalyzeReply, AnswerReply, DetectReply, LocateReply, SelectToolsReply
+from agenticiqa.vlm_client.schemas import bounded, closed, schema_rule
+from agenticiqa.vlm_client.task_schemas import schema_for
+from agenticiqa.vlm_client.tasks import (
+    AnalyzeInputs,
+    DetectInputs,
+    LocateInputs,
+    PlanInputs,
+    SelectToolsInputs,
+    ToolOffer,
+)
+from tests.wire.asking import answer_request, score_request
+
+NO_REFERENCE = {"query": "q", "reference_mode": "No-Reference"}
+DISTORTIONS = {"car": ["Blurs", "Noise"], "Global": ["Contrast"]}
+
+
+def asked(task: str, inputs: Any, model: Any) -> VLMRequest:
+    return answer_request(task=task, inputs=inputs, reply_model=model)
+
+
+REQUESTS = {
+    "detect": asked(
+        "detect",
+        DetectInputs(objects=("car", "Global"), categories=("Blurs", "Noise"), **NO_REFERENCE),
+        DetectReply,
+    ),
+    "analyze": asked("analyze", AnalyzeInputs(distortions=DISTORTIONS, **NO_REFERENCE), AnalyzeReply),
+    "select_tools": asked(
+        "select_tools",
+        SelectToolsInputs(
+            distortions=DISTORTIONS,
+            tools=(ToolOffer(name="NIQE", reference="NR"), ToolOffer(name="PIQE", reference="NR")),
+            **NO_REFERENCE,
+        ),
+        SelectToolsReply,
+    ),
+    "locate": asked("locate", LocateInputs(objects=("car",)), LocateReply),
+}
+
+
+def field(task: str, name: str) -> dict[str, Any]:
+    properties: dict[str, Any] = schema_for(REQUESTS[task])["properties"][name]
+    return properties
+
+
+def test_detection_may_name_only_the_objects_and_categories_asked_about() -> None:
+    found = field("detect", "distortion_set")
+
+    assert found["required"] == ["car", "Global"]
+    assert found["additionalProperties"] is False
+    assert found["properties"]["car"]["items"]["enum"] == ["Blurs", "Noise"]
+
+
+def test_an_analysis_covers_each_object_with_its_own_distortions() -> None:
+    found = field("analyze", "distortion_analysis")["properties"]
+
+    assert found["car"]["items"]["properties"]["type"]["enum"] == ["Blurs", "Noise"]
+    assert found["Global"]["items"]["properties"]["type"]["enum"] == ["Contrast"]
+    assert found["Global"]["items"]["properties"]["severity"]["enum"] == [
+        "none", "slight", "moderate", "severe", "extreme",
+    ]  # fmt: skip
+
+
+def test_only_offered_tools_can_be_chosen() -> None:
+    found = field("select_tools", "selected_tools")["properties"]
+
+    assert list(found["car"]["properties"]) == ["Blurs", "Noise"]
+    assert found["car"]["properties"]["Noise"]["enum"] == ["NIQE", "PIQE"]
+
+
+def test_a_level_is_a_letter_or_the_admission_that_there_is_none() -> None:
+    found = schema_for(score_request())["properties"]["final_answer"]
+
+    assert found["enum"] == ["A", "B", "C", "D", "E", "Unable to determine"]
+    assert "enum" not in schema_for(answer_request())["properties"]["final_answer"]
+
+
+@pytest.mark.parametrize("task", REQUESTS)
+def test_narrowed_schemas_can_be_enforced_strictly(task: str) -> None:
+    assert closed(schema_for(REQUESTS[task])) is not None
+
+
+def test_a_closed_schema_requires_everything_and_says_nothing_a_service_refuses() -> None:
+    shut = closed(AnswerReply.model_json_schema())
+
+    assert shut == {
+        "description": "The answer to the question, or the level in scoring, with its reasons.",
+        "type": "object",
+        "properties": {"final_answer": {"type": "string"}, "quality_reasoning": {"type": "string"}},
+        "required": ["final_answer", "quality_reasoning"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_plan_names_its_own_objects_so_its_schema_stays_open() -> None:
+    request = asked("plan", PlanInputs(query="q", has_reference=False), PlannerOutput)
+
+    assert closed(schema_for(request)) is None
+
+
+def test_bounds_end_every_list_and_text_but_no_choice() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string"},
+            "kind": {"type": "string", "enum": ["a"]},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "two": {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
+        },
+    }
+
+    found = bounded(schema)["properties"]
+
+    assert found["text"] == {"type": "string", "maxLength": 800}
+    assert found["kind"] == {"type": "string", "enum": ["a"]}
+    assert found["names"] == {"type": "array", "items": {"type": "string", "maxLength": 120}, "maxItems": 8}
+    assert found["two"]["maxItems"] == 2
+
+
+def test_the_rule_in_words_holds_the_schema() -> None:
+    schema = AnswerReply.model_json_schema()
+
+    assert json.loads(schema_rule(schema).partition("\n")[2]) == schema
