@@ -58,10 +58,17 @@ def test_every_built_in_entry_names_a_function_that_exists() -> None:
             assert callable(getattr(importlib.import_module(f"agenticiqa.tools.metrics.{module}"), function)), card.name
 
 
-def test_no_entry_claims_less_of_an_image_than_its_function_needs() -> None:
-    cards = load_catalogue()
+@pytest.mark.parametrize("name", [name for name, card in load_catalogue().items() if card.min_side > 1])
+def test_the_least_side_is_the_one_the_function_needs(name: str) -> None:
+    scheme, _, place = load_catalogue()[name].implementation.partition(":")
+    if scheme != "builtin":
+        return
+    module = importlib.import_module(f"agenticiqa.tools.metrics.{place.rpartition('.')[0]}")
+    many_scales = name in {"MS_SSIM", "MS_GMSDc"}
 
-    assert (cards["MS_SSIM"].min_side, cards["SSIM"].min_side, cards["VIF"].min_side) == (161, 11, 41)
+    needed = module.SMALLEST_SIDE_MULTISCALE if many_scales else module.SMALLEST_SIDE
+
+    assert load_catalogue()[name].min_side == needed
 
 
 def test_tools_inside_others_exist() -> None:
@@ -161,3 +168,34 @@ def test_commercial_terms_leave_out_what_is_for_research(tmp_path: Path) -> None
     assert registry.available("PSNR") is None
     with pytest.raises(ToolUnavailableError, match="terms: commercial"):
         registry.execute("NIQE", load_image(photo("coffee")))
+
+
+def install_package(folder: Path, name: str, source: str) -> None:
+    """A third party's package with tools, as pip would leave it."""
+    (folder / f"{name}.py").write_text(source)
+    information = folder / f"{name}-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(f"[agenticiqa.tools]\n{name} = {name}:tools\n")
+
+
+def test_tools_of_an_installed_package_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "from tests.fake_tools import MeanBrightness\ndef tools():\n    return [MeanBrightness('THEIRS')]\n"
+    install_package(tmp_path, "third_party_tools", source)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    registry = default_registry(settings_with(tmp_path / "none.yaml"))
+
+    assert registry.execute("THEIRS", load_image(photo("coffee"))).raw > 0
+
+
+def test_a_broken_package_is_left_out_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    install_package(tmp_path, "broken_tools", "raise RuntimeError('out of order')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    registry = default_registry(settings_with(tmp_path / "none.yaml"))
+
+    assert registry.available("PSNR") is None
+    assert "out of order" in caplog.text

@@ -13,6 +13,9 @@ from agenticiqa.cli.config import ConfigFile
 
 def calibrate(
     ladder: Annotated[str, typer.Option("--ladder", metavar="TOOL", help="The tool to calibrate on graded damage.")],
+    count: Annotated[
+        int | None, typer.Option("--photographs", min=1, help="Use only this many; quicker for slow tools.")
+    ] = None,
     overlay: Annotated[
         Path | None, typer.Option("--overlay", help="File to store the curve in; default: the settings' overlay.")
     ] = None,
@@ -26,12 +29,12 @@ def calibrate(
     from agenticiqa.config import load_settings
     from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_calibration
-    from agenticiqa.tools.ladder import calibrate_by_ladder
+    from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
 
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
     registry = default_registry(settings)
     name = registry.card(ladder).name
-    found = calibrate_by_ladder(registry, name)
+    found = calibrate_by_ladder(registry, name, build_ladders(list(photographs().values())[:count]))
     path = settings.tools_overlay_path()
     store_calibration(path, name, found)
     if as_json:

@@ -10,9 +10,13 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from agenticiqa.errors import CalibrationError
+
+Floats = NDArray[np.float64]
 
 LOWEST, HIGHEST = 1.0, 5.0
 # Whatever the detector says, the distortion may be of a kind nobody fitted a curve for.
@@ -50,12 +54,15 @@ class Curve(BaseModel):
 
     def score(self, raw: float) -> float:
         """The raw value on the 1–5 scale."""
+        return float(self.scores(np.array([raw]))[0])
+
+    def scores(self, raw: Floats) -> Floats:
+        """Many raw values on the 1–5 scale."""
         (first, at_first), (last, at_last) = self.knots[0], self.knots[-1]
-        if raw < first:
-            return _tail(at_first, self._slope(0, 1), raw - first)
-        if raw > last:
-            return _tail(at_last, self._slope(-2, -1), raw - last)
-        return min(max(float(_interpolator(self.knots)(raw)), LOWEST), HIGHEST)
+        inside = np.clip(_interpolator(self.knots)(np.clip(raw, first, last)), LOWEST, HIGHEST)
+        below = _tail(at_first, self._slope(0, 1), np.minimum(raw - first, 0.0))
+        above = _tail(at_last, self._slope(-2, -1), np.maximum(raw - last, 0.0))
+        return np.where(raw < first, below, np.where(raw > last, above, inside))
 
     def _slope(self, left: int, right: int) -> float:
         (x0, y0), (x1, y1) = self.knots[left], self.knots[right]
@@ -76,13 +83,13 @@ class Calibration(BaseModel):
 
     def score(self, raw: float, kinds: Mapping[str, float] | None = None) -> tuple[float, float]:
         """Score and spread, each curve weighted by the probability that the distortion is of its kind."""
-        weighted = [(weight, self.kinds.get(kind, self.overall)) for kind, weight in self._weights(kinds or {}).items()]
+        weighted = [(weight, self.kinds.get(kind, self.overall)) for kind, weight in self.weights(kinds or {}).items()]
         scores = [(weight, curve.score(raw), curve.spread) for weight, curve in weighted]
         mean = sum(weight * score for weight, score, _ in scores)
         variance = sum(weight * (spread**2 + (score - mean) ** 2) for weight, score, spread in scores)
         return min(max(mean, LOWEST), HIGHEST), math.sqrt(variance)
 
-    def _weights(self, kinds: Mapping[str, float]) -> dict[str, float]:
+    def weights(self, kinds: Mapping[str, float]) -> dict[str, float]:
         """Weights that sum to 1; what has no curve of its own counts as "other", which is never below 5 %."""
         if any(not math.isfinite(share) or share < 0 for share in kinds.values()):
             raise CalibrationError(f"probabilities of distortion kinds must be finite and not negative: {dict(kinds)}")
@@ -128,11 +135,9 @@ def _interpolator(knots: tuple[tuple[float, float], ...]) -> Any:
     return PchipInterpolator(*zip(*knots, strict=True))
 
 
-def _tail(score: float, slope: float, beyond: float) -> float:
+def _tail(score: float, slope: float, beyond: Floats) -> Floats:
     """An exponential approach to the end of the scale that leaves a knot with its slope."""
     rise = slope * beyond
-    room = HIGHEST - score if rise > 0 else score - LOWEST
-    if room <= 0:
-        return score
-    step = room * -math.expm1(-abs(rise) / room)
-    return score + math.copysign(step, rise)
+    room = np.where(rise > 0, HIGHEST - score, score - LOWEST)
+    step = np.divide(np.abs(rise), room, out=np.zeros_like(rise), where=room > 0)
+    return score - np.sign(rise) * room * np.expm1(-step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +20,7 @@ FULL_REFERENCES = 5
 _STEP = 0.02
 _MARGIN = 0.03
 _SMOOTHNESS = 0.02
+_LEAST_RISE = 1e-4
 
 
 def fit_curve(
@@ -69,7 +69,7 @@ def shrink(curve: Curve, overall: Curve, reach: float = math.inf) -> Curve:
 
 def evaluate(curve: Curve, raw: ArrayLike) -> Floats:
     """The curve at many raw values."""
-    return np.array([curve.score(float(value)) for value in np.asarray(raw, np.float64)])
+    return curve.scores(np.asarray(raw, np.float64))
 
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
@@ -97,31 +97,22 @@ def _places(goodness: Floats, shares: Floats, top: float | None) -> Floats:
 
 def _heights(goodness: Floats, targets: Floats, shares: Floats, places: Floats, *, anchored: bool) -> Floats:
     """Heights at the knots: least squares with a small price on bends, each higher than the one before."""
-    from scipy.optimize import LinearConstraint, minimize
+    from scipy.optimize import nnls
 
     count = len(places)
     design = np.stack([np.interp(goodness, places, row) for row in np.eye(count)], axis=1)
-    bends = np.diff(np.eye(count), 2, axis=0)
-    weighted = design * shares[:, None]
-    curvature = weighted.T @ design + _SMOOTHNESS * bends.T @ bends / count
-    pull = weighted.T @ targets
-    highest = np.full(count, HIGHEST - _MARGIN)
-    lowest = np.full(count, LOWEST + _MARGIN)
-    if anchored:
-        highest[-1] = lowest[-1] = HIGHEST
-    constraint = LinearConstraint(np.diff(np.eye(count), axis=0), _STEP, np.inf)
-    found: Any = minimize(
-        lambda y: y @ curvature @ y / 2 - pull @ y,
-        np.linspace(LOWEST + 0.5, HIGHEST - 0.1, count),
-        jac=lambda y: curvature @ y - pull,
-        bounds=list(zip(lowest, highest, strict=True)),
-        constraints=[constraint],
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    if not found.success:
-        raise CalibrationError(f"no monotone curve could be fitted: {found.message}")
-    return np.asarray(found.x, np.float64)
+    bends = math.sqrt(_SMOOTHNESS / count) * np.diff(np.eye(count), 2, axis=0)
+    # Heights hang from the top: each is the one above less a fixed step and a fall that is not negative.
+    top = HIGHEST if anchored else HIGHEST - _MARGIN
+    ceiling = top - _STEP * np.arange(count)[::-1]
+    falls = np.tri(count)[::-1, ::-1][:, : count - anchored]
+    rows = np.vstack([np.sqrt(shares)[:, None] * design, bends])
+    wanted = np.concatenate([np.sqrt(shares) * targets, np.zeros(len(bends))])
+    found, _ = nnls(rows @ falls, rows @ ceiling - wanted, maxiter=100 * count)
+    heights = ceiling - falls @ found
+    # A fit that would fall through the floor is squeezed evenly, which keeps every step.
+    depth, room = heights[-1] - heights[0], heights[-1] - LOWEST - _MARGIN
+    return np.asarray(heights[-1] - (heights[-1] - heights) * min(1.0, room / depth), np.float64)
 
 
 def _bounded(difference: float, reach: float) -> float:
@@ -130,10 +121,14 @@ def _bounded(difference: float, reach: float) -> float:
 
 
 def _strictly(knots: list[tuple[float, float]], increasing: bool) -> list[tuple[float, float]]:
-    """The knots without those at which rounding or saturation left no rise."""
+    """The knots without those too close to their neighbour to show a rise; both ends stay."""
+    apart = 1e-4 * (knots[-1][0] - knots[0][0])
     kept = [knots[0]]
-    for place, height in knots[1:]:
-        rise = height - kept[-1][1]
-        if (rise if increasing else -rise) > 1e-9:
+    for place, height in knots[1:-1]:
+        rise = (height - kept[-1][1]) * (1 if increasing else -1)
+        if place - kept[-1][0] > apart and rise > _LEAST_RISE:
             kept.append((place, height))
-    return kept
+    last = knots[-1]
+    while len(kept) > 1 and (last[0] - kept[-1][0] <= apart or abs(last[1] - kept[-1][1]) <= _LEAST_RISE):
+        kept.pop()
+    return [*kept, last]

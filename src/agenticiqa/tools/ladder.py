@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
 
-from agenticiqa.errors import CalibrationError
+from agenticiqa.errors import CalibrationError, ToolUnavailableError
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.tools.calibration import HIGHEST, Calibration
+from agenticiqa.tools.calibration import HIGHEST, Calibration, Floats
 from agenticiqa.tools.fitting import fit_curve, rank_correlation
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard
@@ -23,6 +23,8 @@ LADDER_KINDS = (
     "pixelate",
 )  # fmt: skip
 LEVELS = (1, 2, 3, 4, 5)
+# The best three agree with opinions nearly as well as all of them, in a third of the time.
+JUDGES = 3
 # Below this a curve would only dress up noise as a judgement.
 MIN_CORRELATION = 0.3
 
@@ -58,26 +60,19 @@ def build_ladders(
 
 
 def judges_for(registry: ToolRegistry, tool: str) -> list[str]:
-    """Tools fit to judge the ladders: comparing, calibrated by more than ladders, not this one, none inside another."""
+    """The best tools to judge ladders: comparing, rated by people, not this one, none inside another."""
     cards = [card for card in registry.suitable("Overall", has_reference=True) if _may_judge(registry, card, tool)]
     inside = {name for card in cards for name in card.derived_from}
-    return [card.name for card in cards if card.name not in inside]
+    return [card.name for card in cards if card.name not in inside][:JUDGES]
 
 
-def calibrate_by_ladder(registry: ToolRegistry, tool: str, rungs: Sequence[Rung] | None = None) -> Calibration:
+def calibrate_by_ladder(registry: ToolRegistry, tool: str, rungs: Iterable[Rung] | None = None) -> Calibration:
     """A strictly monotone curve for this tool, with its spread; CalibrationError when the tool ignores the damage."""
     card = registry.card(tool)
-    judges = judges_for(registry, card.name)
-    if card.role == "attribute":
-        raise CalibrationError(f"{card.name} is a measured attribute and never votes; it needs no calibration")
-    if not judges:
-        raise CalibrationError(
-            "no calibrated full-reference tool is there to judge the ladders; see agenticiqa tools"
-        )
+    judges = _require_judges(registry, card)
     ladder = list(rungs if rungs is not None else build_ladders(list(photographs().values())))
     raw = np.array([registry.execute(card.name, rung.image, rung.original).raw for rung in ladder])
-    judged = [_judge(registry, judges, rung) for rung in ladder]
-    scores, spreads = np.array(judged).T
+    scores, spreads = np.array([_judge(registry, judges, rung) for rung in ladder]).T
     _require_agreement(card, raw, scores)
     curve = fit_curve(
         raw,
@@ -94,6 +89,19 @@ def calibrate_by_ladder(registry: ToolRegistry, tool: str, rungs: Sequence[Rung]
         research_only=any(_research_only(registry, judge) for judge in judges),
         overall=curve.model_copy(update={"spread": round(spread, 4)}),
     )
+
+
+def _require_judges(registry: ToolRegistry, card: ToolCard) -> list[str]:
+    """Those who will judge, or an error before any work is done."""
+    reason = registry.available(card.name)
+    if reason is not None:
+        raise ToolUnavailableError(f"{card.name} is not available: {reason}")
+    if card.role == "attribute":
+        raise CalibrationError(f"{card.name} is a measured attribute and never votes; it needs no calibration")
+    judges = judges_for(registry, card.name)
+    if not judges:
+        raise CalibrationError("no calibrated full-reference tool is there to judge the ladders; see agenticiqa tools")
+    return judges
 
 
 def _may_judge(registry: ToolRegistry, card: ToolCard, tool: str) -> bool:
@@ -124,8 +132,8 @@ def _judge(registry: ToolRegistry, judges: Sequence[str], rung: Rung) -> tuple[f
     return float(np.mean(scores)), float(np.mean(spreads))
 
 
-def _require_agreement(card: ToolCard, raw: np.ndarray[tuple[int], np.dtype[np.float64]], scores: object) -> None:
-    correlation = rank_correlation(raw if card.higher_is_better else -raw, np.asarray(scores))
+def _require_agreement(card: ToolCard, raw: Floats, scores: Floats) -> None:
+    correlation = rank_correlation(raw if card.higher_is_better else -raw, scores)
     if not correlation >= MIN_CORRELATION:
         raise CalibrationError(
             f"{card.name} does not follow the ladders (rank correlation {correlation:.2f}, at least {MIN_CORRELATION} "
@@ -133,9 +141,7 @@ def _require_agreement(card: ToolCard, raw: np.ndarray[tuple[int], np.dtype[np.f
         )
 
 
-def _untouched_value(
-    card: ToolCard, raw: np.ndarray[tuple[int], np.dtype[np.float64]], ladder: Sequence[Rung]
-) -> float | None:
+def _untouched_value(card: ToolCard, raw: Floats, ladder: Sequence[Rung]) -> float | None:
     """What a full-reference tool says of identical pairs; a no-reference tool has no such value."""
     if card.reference == "NR":
         return None

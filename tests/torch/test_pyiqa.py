@@ -1,0 +1,120 @@
+"""The pyiqa adapter with pyiqa itself, on metrics that need no weights."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agenticiqa.config import load_settings
+from agenticiqa.errors import ToolUnavailableError, UnknownToolError
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.tools import ToolRegistry, default_registry
+from agenticiqa.tools.catalogue import store_calibration
+from agenticiqa.tools.distort import distort
+from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
+from tests.photos import photo
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def registry_in(folder: Path, **pipeline: Any) -> ToolRegistry:
+    options = {
+        "cache": {"enabled": False},
+        "weights_directory": str(folder / "hub"),
+        "tools_overlay": str(folder / "tools.yaml"),
+        "offline": True,
+        **pipeline,
+    }
+    return default_registry(load_settings(overrides={"pipeline": options}))
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> ToolRegistry:
+    return registry_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def original() -> LoadedImage:
+    return load_image(photo("motorcycle_left")[:256, :320])
+
+
+@pytest.fixture(scope="module")
+def damaged(original: LoadedImage) -> list[LoadedImage]:
+    return [load_image(distort(original.pixels, "jpeg", level)) for level in (1, 3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "tolerance"),
+    [("pyiqa:psnr", "PSNR", 1e-3), ("pyiqa:ssim", "SSIM", 1e-3), ("pyiqa:gmsd", "GMSD", 5e-3)],
+)
+def test_its_metrics_agree_with_ours(
+    registry: ToolRegistry, original: LoadedImage, damaged: list[LoadedImage], theirs: str, ours: str, tolerance: float
+) -> None:
+    for image in damaged:
+        first, second = (registry.execute(name, image, original).raw for name in (theirs, ours))
+
+        assert first == pytest.approx(second, abs=tolerance)
+
+
+def test_any_of_its_metrics_can_be_had_by_name(registry: ToolRegistry, original: LoadedImage) -> None:
+    card = registry.card("pyiqa:nlpd")
+
+    assert (card.reference, card.higher_is_better, card.raw_range) == ("FR", False, (0.0, 1.0))
+    assert "Noncommercial" in card.licence
+    assert registry.execute("pyiqa:nlpd", original, original).raw == pytest.approx(0, abs=1e-3)
+
+
+def test_a_name_it_does_not_have_is_unknown(registry: ToolRegistry) -> None:
+    with pytest.raises(UnknownToolError):
+        registry.get("pyiqa:crystal_ball")
+
+
+def test_offline_a_listed_tool_names_the_file_it_lacks(registry: ToolRegistry, tmp_path: Path) -> None:
+    place = tmp_path / "hub" / "pyiqa" / "musiq_koniq_ckpt-e95806b9.pth"
+
+    assert str(place) in (registry.available("MUSIQ") or "")
+
+
+def test_offline_an_unlisted_metric_is_never_downloaded(registry: ToolRegistry, original: LoadedImage) -> None:
+    with pytest.raises(ToolUnavailableError, match="offline mode allows no download"):
+        registry.execute("pyiqa:cnniqa", original)
+
+
+def test_with_a_network_a_missing_file_does_not_make_the_tool_unavailable(tmp_path: Path) -> None:
+    assert registry_in(tmp_path, offline=False).available("MUSIQ") is None
+
+
+@pytest.mark.parametrize("name", ["pyiqa:fsim", "pyiqa:piqe"])
+def test_a_batch_over_threads_equals_one_at_a_time(
+    tmp_path: Path, original: LoadedImage, damaged: list[LoadedImage], name: str
+) -> None:
+    single = [registry_in(tmp_path).execute(name, image, original).raw for image in damaged]
+
+    registry = registry_in(tmp_path)
+    with ThreadPoolExecutor(3) as pool:
+        batch = [said.raw for said in pool.map(lambda image: registry.execute(name, image, original), damaged)]
+
+    assert batch == pytest.approx(single, rel=1e-6)
+
+
+def test_a_metric_nobody_rated_gets_a_voting_curve_from_the_ladders(
+    tmp_path: Path, original: LoadedImage, damaged: list[LoadedImage]
+) -> None:
+    before = registry_in(tmp_path)
+    rungs = list(build_ladders(list(photographs().values())[:3], levels=(1, 3, 5)))
+
+    store_calibration(tmp_path / "tools.yaml", "pyiqa:fsim", calibrate_by_ladder(before, "pyiqa:fsim", rungs))
+    after = registry_in(tmp_path)
+
+    assert not before.votes("pyiqa:fsim")
+    assert after.votes("pyiqa:fsim")
+    scores = [after.execute("pyiqa:fsim", image, original).calibrated for image in damaged]
+    ours = [after.execute("FSIM", image, original).calibrated for image in damaged]
+    assert after.execute("pyiqa:fsim", original, original).calibrated == 5.0
+    assert (np.diff(np.array(scores, float)) < 0).all()
+    # The same metric with a curve from opinions: the ladder must land near it without having seen any.
+    assert np.array(scores, float) == pytest.approx(np.array(ours, float), abs=0.8)
