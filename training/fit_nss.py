@@ -1,4 +1,4 @@
-"""Fits NSS_DISTANCE on clean photographs and NSS_REGRESSION on rated ones.
+"""Fits NSS_DISTANCE on clean photographs and NSS_REGRESSION on rated and on damaged ones.
 
 python -m training.fit_nss --bsds DIR --biq2021 DIR --cache DIR
 """
@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import spearmanr
 
+from agenticiqa.tools.distort import distort
+from agenticiqa.tools.metrics.haarpsi import haarpsi
 from agenticiqa.tools.metrics.nss_distance import clean_cells
 from agenticiqa.tools.metrics.nss_regression import likeness, opinion_features, predict, standardise
 from training.biq2021 import read_photographs
@@ -22,6 +24,21 @@ LEAST_SHARPNESS = 0.75
 # Every fourth photograph, 2,500 of them, is plenty for 500 centres; every fourth of the test split checks the result.
 STEP = 4
 CENTRES = 500
+# Opinions that stand for hopeless and for clean; BIQ2021's 95th percentile is 0.84.
+WORST, BEST = 0.1, 0.85
+# Kinds that leave traces in natural-scene statistics; opinions of real photographs alone do not teach them.
+DAMAGES = (
+    "gaussian_blur",
+    "defocus_blur",
+    "white_noise",
+    "jpeg",
+    "jpeg2000",
+    "webp",
+    "upscale",
+    "correlated_noise",
+    "impulse_noise",
+    "noisy_jpeg",
+)
 # Chosen on the training split alone, by the last fifth of it held out.
 GAMMA, RIDGE, BASE = 0.002, 0.01, 0.2
 Values = npt.NDArray[np.float64]
@@ -35,7 +52,9 @@ def main() -> None:
     options.add_argument("--cache", type=Path, required=True)
     given = options.parse_args()
     fit_distance(given.bsds)
-    fit_regression(*load_features(given.biq2021, given.cache, "train", STEP))
+    rated = load_features(given.biq2021, given.cache, "train", STEP)
+    distorted = load_distorted(given.bsds, given.cache)
+    fit_regression(np.concatenate([rated[0], distorted[0]]), np.concatenate([rated[1], distorted[1]]))
     features, opinions = load_features(given.biq2021, given.cache, "test", STEP)
     print(f"NSS_REGRESSION: SRCC {spearmanr(predict(features), opinions)[0]:.3f} on {len(opinions)} test photographs")
 
@@ -57,9 +76,12 @@ def fit_regression(features: Values, opinions: Values) -> None:
     mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-9
     standard = standardise(features, mean, scale)
     random = np.random.default_rng(0)
-    centres = standard[random.permutation(len(standard))[:CENTRES]].astype(np.float16).astype(np.float64)
     empty = standardise(np.array([opinion_features(image) for image in _images_of_nothing(random)]), mean, scale)
-    rows, targets = np.concatenate([standard, empty]), np.concatenate([opinions, np.zeros(len(empty))])
+    chosen = standard[random.permutation(len(standard))[: CENTRES - len(empty)]]
+    centres = np.concatenate([chosen, empty]).astype(np.float16).astype(np.float64)
+    # Ten times over: a handful of empty pictures must not be outvoted by thousands of photographs.
+    weighty = np.tile(empty, (10, 1))
+    rows, targets = np.concatenate([standard, weighty]), np.concatenate([opinions, np.zeros(len(weighty))])
     gamma = np.asarray(GAMMA)
     design = likeness(rows, centres, gamma)
     penalty = RIDGE * likeness(centres, centres, gamma) + 1e-6 * np.eye(CENTRES)
@@ -83,6 +105,24 @@ def load_features(data: Path, cache: Path, split: str, step: int) -> tuple[Value
         rows = [opinion_features(read_pixels(data / "Images" / photograph.name)) for photograph in photographs]
         np.save(kept, np.array(rows))
     return np.load(kept), np.array([photograph.opinion for photograph in photographs])
+
+
+def load_distorted(bsds: Path, cache: Path) -> tuple[Values, Values]:
+    """Features of clean photographs and damaged copies, with HaarPSI standing in for an opinion of 0.1 to 0.85."""
+    kept = cache / "nss_distorted.npz"
+    if not kept.exists():
+        random = np.random.default_rng(4)
+        rows = []
+        for number, path in enumerate(sorted((bsds / "train").glob("*.jpg"))):
+            clean = read_pixels(path)
+            rows.append((opinion_features(clean), 1.0))
+            for kind in random.choice(len(DAMAGES), 4, replace=False):
+                damaged = distort(clean, DAMAGES[kind], int(random.integers(1, 6)), number)
+                rows.append((opinion_features(damaged), haarpsi(damaged, clean)))
+        np.savez(kept, features=[row[0] for row in rows], likeness=[row[1] for row in rows])
+    with np.load(kept) as arrays:
+        opinions = WORST + (BEST - WORST) * np.clip((arrays["likeness"] - 0.3) / 0.7, 0, 1)
+        return arrays["features"], opinions
 
 
 def _images_of_nothing(random: np.random.Generator) -> list[Pixels]:

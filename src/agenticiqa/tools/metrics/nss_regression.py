@@ -1,6 +1,7 @@
 """NSS_REGRESSION: an opinion learnt from natural-scene statistics of brightness and colour; higher is better.
 
-The idea is BRISQUE's; features, regression and ratings (BIQ2021's training split) are our own choice.
+The idea is BRISQUE's; features and regression are our own. Fitted on ratings of BIQ2021's training split and on
+damaged clean photographs, for which HaarPSI stood in for ratings.
 """
 
 from __future__ import annotations
