@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
-from agenticiqa.state import LEVEL_LETTERS, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, Region
+from agenticiqa.tools.distort import KINDS
 
 Pixels = NDArray[np.uint8]
 Weights = Literal["research", "open"]
+_UNCHANGED = tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES)
 
 
 @lru_cache(maxsize=2)
@@ -59,7 +62,26 @@ class ShippedEyes:
         return Look(quality, findings, against, judged.worst_region)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
-        raise NotImplementedError
+        from agenticiqa.backbone.features import load_backbone
+        from agenticiqa.perception.distortions import find_changes
+        from agenticiqa.perception.full_reference import shipped_judge
+        from agenticiqa.perception.full_reference_alignment import aligned
+        from agenticiqa.perception.full_reference_features import measure_pair
+
+        judged = shipped_judge(self._weights).judge_pixels(pixels, reference)
+        if np.array_equal(pixels, reference):
+            return _UNCHANGED, judged.for_eyes()
+        test, original, _ = aligned(pixels, reference)
+        pair = measure_pair(test, original, load_backbone())
+        findings = find_changes(pixels, pair.values, self._weights)
+        return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
+
+
+def _with_kind(finding: Finding, kind: str | None) -> Finding:
+    """The finding with the kind the pair shows, where it could not tell one itself."""
+    if finding.kind or kind is None or finding.severity == "none" or KINDS[kind].category != finding.category:
+        return finding
+    return replace(finding, kind=kind)
 
 
 def _by_letter(probabilities: tuple[float, ...]) -> dict[Literal["A", "B", "C", "D", "E"], float]:
