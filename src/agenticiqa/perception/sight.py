@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
 from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, Region
-from agenticiqa.tools.distort import KINDS
 
 Pixels = NDArray[np.uint8]
 Weights = Literal["research", "open"]
@@ -79,6 +78,8 @@ class ShippedEyes:
 
 def _with_kind(finding: Finding, kind: str | None) -> Finding:
     """The finding with the kind the pair shows, where it could not tell one itself."""
+    from agenticiqa.tools.distort import KINDS
+
     if finding.kind or kind is None or finding.severity == "none" or KINDS[kind].category != finding.category:
         return finding
     return replace(finding, kind=kind)
