@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from agenticiqa.cache import Cache, cache_key
 from agenticiqa.config import load_settings
 from agenticiqa.images import load_image
-from agenticiqa.tools import Calibration, Curve, ToolCard, ToolRegistry, default_registry
+from agenticiqa.tools import Calibration, Curve, ToolCard, ToolLimits, ToolRegistry, default_registry
+from agenticiqa.tools.builtin import BuiltinTool
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.fitting import evaluate, fit_curve, rank_correlation, shrink
 from training.biq2021 import read_photographs
@@ -37,7 +38,9 @@ REACHES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 # A kind wrongly named may cost .02 of rank correlation; the choice keeps a margin for other draws.
 WRONG_KIND_COST = 0.015
 DRAWS = 5
-NR_PHOTOGRAPHS = 1500
+NR_PHOTOGRAPHS = 600
+# A long run may be set aside for minutes.
+PATIENT = ToolLimits(timeout=3600)
 
 
 class PairTable:
@@ -63,7 +66,7 @@ class ConditionalFit:
     def __init__(self, table: PairTable, card: ToolCard, kinds: Names, guesses: GuessedKinds) -> None:
         self.table, self.card, self.kinds, self.guesses = table, card, kinds, guesses
         self.raw = table.raw[card.name]
-        self.best = _best_raw(card)
+        self.best = best_raw(card)
         everything = np.ones(len(kinds), bool)
         self.left_out = [(mask, *self._curves(~mask)) for mask in table.folds()]
         self.overall, self.by_kind = self._curves(everything)
@@ -192,12 +195,14 @@ def fit_with_reference(table: PairTable, cards: Sequence[ToolCard]) -> dict[str,
             curves |= fit.calibration(reach).kinds
             overall = fit.overall.model_copy(update={"spread": _spread(fit.score(reach, None), table.scores)})
         data = "TID2013, 6 references, 24 distortions, 5 levels"
-        fitted[card.name] = _rounded(overall, curves, figures, data)
+        fitted[card.name] = _calibration(overall, curves, figures, data)
     return fitted
 
 
-def fit_without_reference(registry: ToolRegistry, cards: Sequence[ToolCard], data: Path) -> dict[str, Calibration]:
-    """Calibrations of no-reference tools; half of the photographs only measure the spread."""
+def fit_without_reference(cards: Sequence[ToolCard], data: Path) -> dict[str, Calibration]:
+    """Calibrations of no-reference tools; each half of the photographs measures the spread of the other's curve."""
+    # Never from a cache: the parameters of these tools are fitted here too and may be newer than it.
+    registry = ToolRegistry([BuiltinTool(card) for card in cards], limits=PATIENT)
     photographs = [photograph for photograph in read_photographs(data) if photograph.split == "train"]
     # NSS_REGRESSION was fitted on every fourth photograph, the first included; these are others.
     chosen = photographs[2::4][:NR_PHOTOGRAPHS]
@@ -209,9 +214,12 @@ def fit_without_reference(registry: ToolRegistry, cards: Sequence[ToolCard], dat
         raw = np.array([registry.execute(card.name, image).raw for image in images])
         half = np.arange(len(raw)) % 2 == 0
         fit = partial(fit_curve, increasing=card.higher_is_better, references=len(raw))
-        spread = _spread(evaluate(fit(raw[half], scores[half]), raw[~half]), scores[~half])
+        unseen = np.zeros(len(raw))
+        for part in (half, ~half):
+            unseen[~part] = evaluate(fit(raw[part], scores[part]), raw[~part])
+        spread = _spread(unseen, scores)
         overall = fit(raw, scores).model_copy(update={"spread": spread})
-        fitted[card.name] = _rounded(overall, {}, {}, f"BIQ2021, {len(raw)} photographs of its training split")
+        fitted[card.name] = _calibration(overall, {}, {}, f"BIQ2021, {len(raw)} photographs of its training split")
         print(f"| {card.name} | {len(raw)} | {overall.srcc:.3f} | {spread:.2f} |", flush=True)
     return fitted
 
@@ -225,17 +233,18 @@ def main() -> None:
     given = parser.parse_args()
     cv2.setNumThreads(1)
     cache = Cache(given.cache / "calibration.sqlite")
-    registry = default_registry(load_settings(), cache=cache)
+    patience = {"pipeline": {"limits": {"tool_timeout": PATIENT.timeout}}}
+    registry = default_registry(load_settings(overrides=patience), cache=cache)
     cards = [registry.card(name) for name in registry.names()]
     ours = [card for card in cards if card.implementation.startswith("builtin:") and card.role == "metric"]
-    fitted = packaged_calibrations()
+    fitted: dict[str, Calibration] = {}
     if given.tid2013:
         comparing = [card for card in ours if card.reference == "FR"]
         table = PairTable(read_tid2013(given.tid2013), registry, [card.name for card in comparing], cache)
         fitted |= fit_with_reference(table, comparing)
     if given.biq2021:
-        fitted |= fit_without_reference(registry, [card for card in ours if card.reference == "NR"], given.biq2021)
-    _write(fitted)
+        fitted |= fit_without_reference([card for card in ours if card.reference == "NR"], given.biq2021)
+    write_calibrations({**packaged_calibrations(), **fitted}, DESTINATION)
 
 
 def _measured(pair: RatedPair, registry: ToolRegistry, tools: Sequence[str], cache: Cache) -> list[float]:
@@ -252,39 +261,42 @@ def _measured(pair: RatedPair, registry: ToolRegistry, tools: Sequence[str], cac
     return [float(value) for value in json.loads(known)]
 
 
-def _best_raw(card: ToolCard) -> float:
+def best_raw(card: ToolCard) -> float:
     """The raw value of an identical pair: 1 for similarities, 0 for differences, the cap for PSNR."""
     if not card.higher_is_better:
         return 0.0
     return card.raw_range[1] if card.raw_range[1] is not None else 1.0
 
 
+def shortened(curve: Curve) -> Curve:
+    """The curve with knots in as few digits as matter."""
+    knots = tuple((float(f"{x:.7g}"), round(y, 5)) for x, y in curve.knots)
+    return Curve.model_validate({**curve.model_dump(), "knots": knots})
+
+
+def write_calibrations(fitted: dict[str, Calibration], destination: Path) -> None:
+    """One line per tool, by name."""
+    entries = {name: fitted[name].model_dump(mode="json", by_alias=True) for name in sorted(fitted)}
+    lines = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}" for name, entry in entries.items()
+    )
+    destination.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+    print(f"{len(entries)} calibrations written to {destination}")
+
+
 def _spread(fitted: Floats, truth: Floats) -> float:
     return round(float(np.sqrt(np.mean((fitted - truth) ** 2))), 4)
 
 
-def _rounded(overall: Curve, kinds: dict[str, Curve], figures: dict[str, float], data: str) -> Calibration:
-    def short(curve: Curve) -> Curve:
-        knots = tuple((float(f"{x:.7g}"), round(y, 5)) for x, y in curve.knots)
-        return Curve.model_validate({**curve.model_dump(), "knots": knots})
-
+def _calibration(overall: Curve, kinds: dict[str, Curve], figures: dict[str, float], data: str) -> Calibration:
     return Calibration(
         method="ratings",
         data=data,
         research_only=True,
         study=figures,
-        overall=short(overall),
-        kinds={name: short(curve) for name, curve in kinds.items()},
+        overall=shortened(overall),
+        kinds={name: shortened(curve) for name, curve in kinds.items()},
     )
-
-
-def _write(fitted: dict[str, Calibration]) -> None:
-    entries = {}
-    for name in sorted(fitted):
-        entries[name] = fitted[name].model_dump(mode="json", by_alias=True)
-    text = ",\n".join(f"{json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}" for name, entry in entries.items())
-    DESTINATION.write_text("{\n" + text + "\n}\n", encoding="utf-8")
-    print(f"{len(entries)} calibrations written to {DESTINATION}")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,10 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    method: Literal["ratings", "ladder", "own"] = Field(alias="calibration")
+    method: Literal["ratings", "levels", "ladder", "own"] = Field(
+        alias="calibration",
+        description="fitted on opinions, on levels of damage, on other tools, or by its maker",
+    )
     data: str = Field(description="what the curves were fitted on")
     research_only: bool = False
     study: dict[str, float] = Field(default_factory=dict, description="rank correlations on references left out")
@@ -107,10 +110,10 @@ def same_scale(data: str, spread: float, srcc: float | None = None) -> Calibrati
 
 
 def packaged_calibrations(terms: Terms = "research") -> dict[str, Calibration]:
-    """The curves that ship with the package, by tool; under commercial terms only those free of research data."""
-    text = resources.files("agenticiqa.tools").joinpath("calibrations.json").read_text(encoding="utf-8")
-    loaded = parse_calibrations(json.loads(text), "the packaged calibrations")
-    return {name: curve for name, curve in loaded.items() if terms == "research" or not curve.research_only}
+    """The curves that ship with the package, by tool; those for commercial terms have seen no research data."""
+    name = "calibrations.json" if terms == "research" else "calibrations_open.json"
+    text = resources.files("agenticiqa.tools").joinpath(name).read_text(encoding="utf-8")
+    return parse_calibrations(json.loads(text), f"the packaged {name}")
 
 
 def parse_calibrations(content: Any, origin: str) -> dict[str, Calibration]:

@@ -131,7 +131,9 @@ class ToolRegistry:
         pass `substitute=False`.
         """
         logs: list[ToolExecutionLog] = []
-        for candidate in self._attempts(name, distortion, test, reference, align, substitute):
+        comparable = reference is not None and (reference.size == test.size or align is not None)
+        side = min(test.size if region is None else (region.right - region.left, region.bottom - region.top))
+        for candidate in self._attempts(name, distortion, comparable, side) if substitute else (name,):
             started = time.perf_counter()
             fields = {"object_name": object_name, "distortion": distortion, "fallback": candidate != name}
             try:
@@ -190,23 +192,12 @@ class ToolRegistry:
         score, spread = calibration.score(raw, kinds)
         return Measurement(tool.name, raw, score, spread, seconds, notes)
 
-    def _attempts(
-        self,
-        name: str,
-        distortion: str,
-        test: LoadedImage,
-        reference: LoadedImage | None,
-        align: Align | None,
-        substitute: bool,
-    ) -> Iterable[str]:
+    def _attempts(self, name: str, distortion: str, comparable: bool, side: int) -> Iterable[str]:
+        """The tool itself, then what can replace it on a pair or image like this, the cheapest first."""
         yield name
-        if not substitute:
-            return
-        # No full-reference tool can compare images of different size: do not try them all.
-        comparable = reference is not None and (reference.size == test.size or align is not None)
         cards = self.suitable(distortion, comparable)
         for card in sorted(cards, key=lambda card: (card.reference == "NR", _COST_ORDER[card.cost])):
-            if card.name != name and min(test.size) >= card.min_side:
+            if card.name != name and side >= card.min_side:
                 yield card.name
 
 
