@@ -7,8 +7,12 @@ from typing import Annotated
 import typer
 
 from agenticiqa.cli.app import FriendlyGroup, show_version
+from agenticiqa.cli.assess import assess
+from agenticiqa.cli.calibrate import calibrate
 from agenticiqa.cli.config import config_app
 from agenticiqa.cli.doctor import doctor
+from agenticiqa.cli.graph import graph
+from agenticiqa.cli.tools import tools
 
 app = typer.Typer(
     cls=FriendlyGroup,
@@ -29,8 +33,12 @@ def options(
     """Options that stand before the command."""
 
 
-app.add_typer(config_app, name="config")
+app.command()(assess)
+app.command()(tools)
+app.command()(calibrate)
+app.command()(graph)
 app.command()(doctor)
+app.add_typer(config_app, name="config")
 
 
 def main() -> None:
