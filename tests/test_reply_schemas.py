@@ -87,6 +87,14 @@ def test_a_level_is_a_letter_or_the_admission_that_there_is_none() -> None:
     assert "enum" not in schema_for(answer_request())["properties"]["final_answer"]
 
 
+def test_with_no_tool_to_offer_the_schema_is_still_valid() -> None:
+    inputs = SelectToolsInputs(distortions={"Global": ["Noise"]}, tools=(), **NO_REFERENCE)
+
+    found = schema_for(asked("select_tools", inputs, SelectToolsReply))["properties"]["selected_tools"]
+
+    assert found["properties"]["Global"]["properties"]["Noise"] == {"type": "string"}
+
+
 @pytest.mark.parametrize("task", REQUESTS)
 def test_narrowed_schemas_can_be_enforced_strictly(task: str) -> None:
     assert closed(schema_for(REQUESTS[task])) is not None

@@ -304,6 +304,19 @@ def test_a_rejection_without_a_reason_is_answered_by_the_plainest_request(
     assert any("asked without" in note for note in reply.notes)
 
 
+def test_a_rejection_without_a_reason_is_remembered_for_that_schema_only(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    rejection = Answer({"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}, 400)
+    server.script(rejection, Answer(BODIES["anthropic"](GOOD)))
+    client = connect(MODELS["anthropic"], server.url)
+
+    for request in (score_request(), score_request(), answer_request()):
+        client.ask(request)
+
+    assert ["output_config" in seen.body for seen in server.seen] == [True, False, False, True]
+
+
 def test_gemini_is_asked_without_the_field_it_names(server: ScriptedServer, connect: Connect) -> None:
     violation = {"field": "generation_config.response_logprobs", "description": "not supported"}
     details = [{"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [violation]}]

@@ -75,7 +75,7 @@ class NetworkVLMClient(VLMClient):
         self.model = f"{self.provider}.{link.model}"
         self.identity = f"{self.model} at {link.base_url}, metadata kept: {link.keep_metadata}"
         self._sdk: Any = None
-        self._refused: frozenset[str] = frozenset()
+        self._refused: dict[str | None, frozenset[str]] = {}
         self._lock = Lock()
 
     @classmethod
@@ -170,22 +170,25 @@ class NetworkVLMClient(VLMClient):
 
     def _exchange(self, message: Message) -> VLMReply:
         """The reply, asked for again without the parameters the model refuses."""
-        started, attempts, left_out = time.perf_counter(), 0, self._refused
+        started, attempts, refused = time.perf_counter(), 0, dict(self._refused)
+        shape = json.dumps(message.schema, sort_keys=True)
         while True:
             attempts += 1
+            left_out = refused.get(None, frozenset()) | refused.get(shape, frozenset())
             try:
                 reply = self._try(message, left_out)
             except BackendError as error:
                 error.attempts = attempts
-                refused = self._refused_by(error, message, left_out)
-                if not refused:
+                more = self._refused_by(error, message, left_out)
+                if not more:
                     raise
-                left_out |= refused
+                # A refusal without a reason may be about this schema only; one with a name holds for all.
+                key = None if isinstance(error, InvalidRequestError) and error.parameters else shape
+                refused[key] = refused.get(key, frozenset()) | more
                 continue
             # Remembered only now: without a reply nobody knows that these parameters were the reason.
-            self._refused = left_out
-            seconds = time.perf_counter() - started
-            usage = replace(reply.usage, transport_attempts=attempts, seconds=seconds)
+            self._refused = refused
+            usage = replace(reply.usage, transport_attempts=attempts, seconds=time.perf_counter() - started)
             return replace(reply, usage=usage, notes=(*_notes(message, left_out), *reply.notes))
 
     def _try(self, message: Message, left_out: frozenset[str]) -> VLMReply:

@@ -19,12 +19,12 @@ def schema_for(request: VLMRequest) -> Schema:
     if isinstance(inputs, ScoreInputs) and "final_answer" in fields:
         fields["final_answer"]["enum"] = [*LEVEL_LETTERS, UNABLE]
     elif isinstance(inputs, DetectInputs) and "distortion_set" in fields:
-        seen = _list_of({"type": "string", "enum": list(inputs.categories)}, len(inputs.categories))
+        seen = _list_of(_one_of(inputs.categories), len(inputs.categories))
         fields["distortion_set"] = _map_of(inputs.objects, seen)
     elif isinstance(inputs, AnalyzeInputs) and "distortion_analysis" in fields:
         fields["distortion_analysis"] = _object({o: _analysis(kinds) for o, kinds in inputs.distortions.items()})
     elif isinstance(inputs, SelectToolsInputs) and "selected_tools" in fields:
-        tool = {"type": "string", "enum": [tool.name for tool in inputs.tools]}
+        tool = _one_of(tool.name for tool in inputs.tools)
         fields["selected_tools"] = _object({o: _map_of(kinds, tool) for o, kinds in inputs.distortions.items()})
     elif isinstance(inputs, LocateInputs) and "regions" in fields:
         fields["regions"] = _map_of(inputs.objects, fields["regions"]["additionalProperties"])
@@ -33,11 +33,17 @@ def schema_for(request: VLMRequest) -> Schema:
 
 def _analysis(kinds: list[str]) -> Schema:
     described: dict[str, Schema] = {
-        "type": {"type": "string", "enum": list(kinds)},
-        "severity": {"type": "string", "enum": list(SEVERITIES)},
+        "type": _one_of(kinds),
+        "severity": _one_of(SEVERITIES),
         "explanation": {"type": "string"},
     }
     return _list_of(_object(described), len(kinds))
+
+
+def _one_of(words: Iterable[str]) -> Schema:
+    listed = list(words)
+    # A choice among nothing is no valid schema.
+    return {"type": "string", "enum": listed} if listed else {"type": "string"}
 
 
 def _map_of(names: Iterable[str], value: Schema) -> Schema:
