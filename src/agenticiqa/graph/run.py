@@ -12,9 +12,10 @@ from uuid import uuid4
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from agenticiqa.errors import AgenticIQAError, ImageSizeMismatchError, QueryError, UsageError
+from agenticiqa.errors import ImageSizeMismatchError, QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
+from agenticiqa.nodes.failures import report
 from agenticiqa.nodes.pictures import Pictures
 from agenticiqa.nodes.progress import OnEvent
 from agenticiqa.parts import parts_from
@@ -46,9 +47,8 @@ def run_pipeline(
     state = initial_state(query, image_path, reference_path, max_replan_iterations, choices)
     try:
         run = prepare_run(state, config, checkpointer, thread_id, on_event)
-    except AgenticIQAError as error:
-        logger.error("the run cannot begin: %s", error)
-        return _with(state, error=str(error))
+    except Exception as error:  # parts of third parties may fail in any way while they are built
+        return _with(state, error=report("the start of the run", error))
     return run.carry_out()
 
 
