@@ -13,6 +13,7 @@ from training.opinions import TID2013_KINDS, on_common_scale
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.str_]
+_ROWS = ("features", "metrics", "group", "kind", "level", "score")
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class Pairs:
 
     def rows(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.int_]) -> Pairs:
         """The chosen rows."""
-        parts = ("features", "metrics", "group", "kind", "level", "score")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in parts})
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _ROWS})
 
     def column(self, name: str) -> Floats:
         """One feature of all rows."""
@@ -56,13 +56,14 @@ def read_tid(path: Path) -> Pairs:
 
 def read_synthetic(paths: Sequence[Path]) -> Pairs:
     """Ladders without scores (NaN): labels are made by `fr_labels`."""
-    parts = [_pairs(stored, np.full(len(stored["features"]), np.nan)) for stored in map(np.load, paths)]
-    first = parts[0]
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("features", "metrics", "group", "kind", "level", "score")
-    }
-    return replace(first, **joined)
+    return joined(*(_pairs(stored, np.full(len(stored["features"]), np.nan)) for stored in map(np.load, paths)))
+
+
+def joined(*parts: Pairs) -> Pairs:
+    """All rows of several sets, which must have the same features."""
+    if len({part.names for part in parts}) != 1:
+        raise ValueError("these pairs were measured by different versions of the features; extract them again")
+    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS})
 
 
 def _pairs(stored: np.lib.npyio.NpzFile, score: Floats) -> Pairs:

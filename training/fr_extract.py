@@ -88,9 +88,9 @@ def wide_view(scene: Scene, number: int) -> Pixels | None:
         return None
     random = np.random.default_rng((number, 9))
     factor = smallest * float((0.87 / smallest) ** random.random()) if smallest < 0.87 else 1.0
-    height, width = (max(least, round(side * factor)) for least, side in zip((HEIGHT, WIDTH), pixels.shape, strict=False))
+    height, width = max(HEIGHT, round(pixels.shape[0] * factor)), max(WIDTH, round(pixels.shape[1] * factor))
     pixels = pixels if factor == 1.0 else resize(pixels, height, width)
-    top, left = (int(random.integers(side - least + 1)) for side, least in zip(pixels.shape, (HEIGHT, WIDTH), strict=False))
+    top, left = int(random.integers(height - HEIGHT + 1)), int(random.integers(width - WIDTH + 1))
     return np.ascontiguousarray(pixels[top : top + HEIGHT, left : left + WIDTH])
 
 

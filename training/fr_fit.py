@@ -1,10 +1,4 @@
-"""Fits the full-reference model and writes it as plain arrays.
-
-    python -m training.fr_fit --cache FOLDER --out src/agenticiqa/perception/weights
-
-`open` is fitted on synthetic ladders of free photographs alone. `research` corrects it with the opinions of
-TID2013's part: a Gaussian process whose mean is the open model and whose kernel knows the kinds of damage.
-"""
+"""How the full-reference model is fitted: linear discriminants, kernel ridge regression and extremely random trees."""
 
 from __future__ import annotations
 
@@ -13,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.perception.full_reference_model import KernelMachine, KindRecogniser, PairModel, Standardiser, kernels
+from agenticiqa.perception.full_reference_model import (
+    Forest,
+    KernelMachine,
+    KindRecogniser,
+    PairModel,
+    Standardiser,
+    kernels,
+)
 from training.fr_data import Pairs
 
 Floats = npt.NDArray[np.float64]
@@ -28,31 +29,24 @@ class Recipe:
     sharing: float = 0.5
     shrinkage: float = 0.1
     folds: int = 6
+    trees: int = 200
+    seed: int = 9
 
 
-OPEN = Recipe(noise=0.3)
-RESEARCH = Recipe()
+RECIPE = Recipe()
+TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 WITHOUT_DETECTION = Recipe(sharing=1.0)
 
 
-def fit(pairs: Pairs, recipe: Recipe, prior: PairModel | None = None) -> PairModel:
-    """The model of these pairs, correcting the prior if there is one."""
+def fit_pair_model(pairs: Pairs, recipe: Recipe = RECIPE) -> PairModel:
+    """The model of rated pairs."""
     standardise = fit_standardiser(pairs.features)
     standard = standardise(pairs.features)
-    recognise = fit_recogniser(standard, pairs.kind, recipe.shrinkage)
-    kinds = out_of_fold_kinds(standard, pairs, recognise.kinds, recipe)
-    offset, slope, target = _left_to_explain(pairs, prior)
-    machine = fit_machine(standard, kinds, target, recipe)
-    return PairModel(pairs.names, standardise, recognise, machine, (offset, slope), prior)
-
-
-def _left_to_explain(pairs: Pairs, prior: PairModel | None) -> tuple[float, float, Floats]:
-    if prior is None:
-        offset = float(pairs.score.mean())
-        return offset, 0.0, pairs.score - offset
-    expected = prior.score(pairs.features)
-    slope, offset = np.polyfit(expected, pairs.score, 1)
-    return float(offset), float(slope), pairs.score - (offset + slope * expected)
+    recognise, kinds = fit_tempered_recogniser(standard, pairs, recipe)
+    offset = float(pairs.score.mean())
+    machine = fit_machine(standard, kinds, pairs.score - offset, recipe)
+    rows = standard if recipe.sharing == 1 else np.hstack([standard, kinds])
+    return PairModel(pairs.names, standardise, recognise, machine, fit_forest(rows, pairs.score, recipe), offset)
 
 
 def fit_standardiser(features: Floats) -> Standardiser:
@@ -74,6 +68,20 @@ def fit_recogniser(standard: Floats, kind: npt.NDArray[np.str_], shrinkage: floa
     return KindRecogniser(tuple(map(str, names)), weights, bias)
 
 
+def fit_tempered_recogniser(standard: Floats, pairs: Pairs, recipe: Recipe) -> tuple[KindRecogniser, Floats]:
+    """The recogniser, no surer of itself than it is right, and what it says of rows whose photograph it did not see."""
+    sure = fit_recogniser(standard, pairs.kind, recipe.shrinkage)
+    kinds = out_of_fold_kinds(standard, pairs, sure.kinds, recipe)
+    truth = np.array([sure.kinds.index(kind) for kind in pairs.kind])
+    heat = min(TEMPERATURES, key=lambda heat: -np.log(_tempered(kinds, heat)[np.arange(len(truth)), truth]).mean())
+    return KindRecogniser(sure.kinds, sure.weights / heat, sure.bias / heat), _tempered(kinds, heat)
+
+
+def _tempered(kinds: Floats, heat: float) -> Floats:
+    softer = np.maximum(kinds, 1e-30) ** (1 / heat)
+    return np.asarray(softer / softer.sum(axis=1, keepdims=True), np.float64)
+
+
 def out_of_fold_kinds(standard: Floats, pairs: Pairs, kinds: tuple[str, ...], recipe: Recipe) -> Floats:
     """Kind probabilities of every row by a recogniser that never saw its photograph."""
     found = np.zeros((len(pairs), len(kinds)))
@@ -90,6 +98,27 @@ def fit_machine(standard: Floats, kinds: Floats, target: Floats, recipe: Recipe)
     """Kernel ridge regression, once per width."""
     widths = np.array(recipe.widths)
     layers = kernels(standard, kinds, standard, kinds, widths, recipe.sharing)
-    noise = recipe.noise * np.eye(len(target))
-    weights = np.stack([np.linalg.solve(layer + noise, target) for layer in layers])
+    weights = np.stack([np.linalg.solve(layer + recipe.noise * np.eye(len(target)), target) for layer in layers])
     return KernelMachine(standard, kinds, weights, widths, recipe.sharing)
+
+
+def fit_forest(rows: Floats, target: Floats, recipe: Recipe) -> Forest:
+    """Extremely random trees as one table of nodes."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    trees = ExtraTreesRegressor(recipe.trees, max_features=0.4, random_state=recipe.seed, n_jobs=1).fit(rows, target)
+    parts = [estimator.tree_ for estimator in trees.estimators_]
+    roots = np.cumsum([0, *(part.node_count for part in parts[:-1])])
+    # scikit-learn numbers nodes depth first, so that a left child follows its parent.
+    right = np.concatenate(
+        [np.where(part.children_right < 0, np.arange(part.node_count), part.children_right) + root
+         for part, root in zip(parts, roots, strict=True)]
+    )  # fmt: skip
+    return Forest(
+        feature=np.concatenate([np.maximum(part.feature, 0) for part in parts]).astype(np.intp),
+        threshold=np.concatenate([part.threshold for part in parts]).astype(np.float32).astype(np.float64),
+        right=right.astype(np.intp),
+        value=np.concatenate([part.value[:, 0, 0] for part in parts]),
+        roots=roots.astype(np.intp),
+        depth=max(part.max_depth for part in parts),
+    )

@@ -12,7 +12,7 @@ FINEST = 32.0
 
 
 def visible_error(test: list[Plane], reference: list[Plane]) -> dict[str, float]:
-    """Log energies of the weighted difference: plain, masked by the reference's texture, without mean and gain change."""
+    """Log energies of the weighted difference: plain, masked by texture, and without change of mean and gain."""
     changed, original = ([_cosines(plane) for plane in planes] for planes in (test, reference))
     found = {}
     for name, first, second, weight in zip(("y", "cb", "cr"), changed, original, _weights(), strict=True):
@@ -34,7 +34,7 @@ def _basis() -> Plane:
     place, wave = np.meshgrid(np.arange(SIDE), np.arange(SIDE))
     basis = np.cos(np.pi * (2 * place + 1) * wave / (2 * SIDE)) * np.sqrt(2 / SIDE)
     basis[0] /= np.sqrt(2)
-    return basis.astype(np.float32)
+    return np.asarray(basis, np.float32)
 
 
 def _weights() -> tuple[Plane, Plane, Plane]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.backbone.features import PIXEL_BUDGET, Backbone, halve, resize
+from agenticiqa.backbone.features import PIXEL_BUDGET, Backbone, resize
 from agenticiqa.errors import ImageTooSmallError
 from agenticiqa.perception.full_reference_contrast import visible_error
 from agenticiqa.perception.full_reference_residual import grid_statistics, planes, residual_statistics
@@ -67,8 +67,7 @@ def measure_pair(test: Pixels, reference: Pixels, backbone: Backbone) -> PairFea
     values |= residual_statistics(small, small_reference)
     values |= grid_statistics(test, reference)
     values |= visible_error(planes(small), planes(small_reference))
-    values |= stage_differences(backbone.maps(small), backbone.maps(small_reference), "stage")
-    values |= stage_differences(backbone.maps(halve(small)), backbone.maps(halve(small_reference)), "half")
+    values |= stage_differences(backbone.maps(small), backbone.maps(small_reference))
     return PairFeatures(values, metrics, scale)
 
 

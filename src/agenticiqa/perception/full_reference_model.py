@@ -1,4 +1,4 @@
-"""The fitted full-reference model as plain arrays: kind recognition and kernel regression, evaluated with NumPy alone."""
+"""The fitted full-reference model as plain arrays: kinds, kernel regression and trees, evaluated with NumPy alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 Arrays = Mapping[str, npt.NDArray[Any]]
 # Beyond this many deviations a feature says no more than "far away".
 BOUND = 4.0
@@ -60,27 +61,50 @@ class KernelMachine:
 
     def nearest(self, features: Floats) -> Floats:
         """Mean squared distance per feature to the closest training pair."""
-        return distances(features, self.support).min(axis=1)
+        return np.asarray(distances(features, self.support).min(axis=1), np.float64)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Regression trees in one table of nodes: a node's left child follows it, a leaf is its own right child."""
+
+    feature: Indices
+    threshold: Floats
+    right: Indices
+    value: Floats
+    roots: Indices
+    depth: int
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The mean over the trees, for each row."""
+        return np.array([self._one(row) for row in rows], np.float64)
+
+    def _one(self, row: Floats) -> float:
+        node = self.roots
+        for _ in range(self.depth):
+            leaf = self.right[node] == node
+            below = row[self.feature[node]] <= self.threshold[node]
+            node = np.where(leaf, node, np.where(below, node + 1, self.right[node]))
+        return float(self.value[node].mean())
 
 
 @dataclass(frozen=True)
 class PairModel:
-    """Score and kind of a pair from its features; `prior` is the model this one corrects, if any."""
+    """Score and kind of a pair from its features."""
 
     names: tuple[str, ...]
     standardise: Standardiser
     recognise: KindRecogniser
     machine: KernelMachine
-    line: tuple[float, float]
-    prior: PairModel | None = None
+    forest: Forest
+    offset: float
 
     def score(self, features: Floats, kinds: Floats | None = None) -> Floats:
-        """Scores of rows of features; the kind probabilities are recognised unless given."""
+        """Scores of rows of features, not yet bounded; the kind probabilities are recognised unless given."""
         standard = self.standardise(features)
         known = self.recognise(standard) if kinds is None else kinds
-        offset, slope = self.line
-        base = offset + slope * self.prior.score(features) if self.prior else offset
-        return np.asarray(base + self.machine(standard, known), np.float64)
+        smooth = self.offset + self.machine(standard, known)
+        return np.asarray((smooth + self.forest(self.forest_rows(standard, known))) / 2, np.float64)
 
     def kinds(self, features: Floats) -> Floats:
         """Kind probabilities of rows of features."""
@@ -88,8 +112,11 @@ class PairModel:
 
     def strangeness(self, features: Floats) -> Floats:
         """How far rows of features are from everything the model was fitted on."""
-        nearest = self.machine.nearest(self.standardise(features))
-        return np.minimum(nearest, self.prior.strangeness(features)) if self.prior else nearest
+        return self.machine.nearest(self.standardise(features))
+
+    def forest_rows(self, standard: Floats, kinds: Floats) -> Floats:
+        """What the trees split on: features, and kinds unless the machine ignores them too."""
+        return standard if self.machine.sharing == 1 else np.hstack([standard, kinds])
 
 
 def kernels(
@@ -106,44 +133,50 @@ def distances(rows: Floats, support: Floats) -> Floats:
     return np.asarray(np.maximum(squares, 0) / rows.shape[1], np.float64)
 
 
-def pack(model: PairModel, prefix: str) -> dict[str, npt.NDArray[Any]]:
-    """The model as arrays under a prefix; half precision where a difference cannot be seen in a score."""
-    machine = model.machine
+def pack(model: PairModel) -> dict[str, npt.NDArray[Any]]:
+    """The model as arrays; half precision where the difference cannot be seen in a score."""
+    machine, forest = model.machine, model.forest
     return {
-        f"{prefix}.names": np.array(model.names),
-        f"{prefix}.centre": model.standardise.centre.astype(np.float32),
-        f"{prefix}.scale": model.standardise.scale.astype(np.float32),
-        f"{prefix}.kinds": np.array(model.recognise.kinds),
-        f"{prefix}.kind_weights": model.recognise.weights.astype(np.float32),
-        f"{prefix}.kind_bias": model.recognise.bias.astype(np.float32),
-        f"{prefix}.support": machine.support.astype(np.float16),
-        f"{prefix}.support_kinds": machine.support_kinds.astype(np.float16),
-        f"{prefix}.weights": machine.weights.astype(np.float32),
-        f"{prefix}.widths": machine.widths.astype(np.float32),
-        f"{prefix}.sharing": np.array(machine.sharing),
-        f"{prefix}.line": np.array(model.line),
+        "names": np.array(model.names),
+        "centre": model.standardise.centre.astype(np.float32),
+        "scale": model.standardise.scale.astype(np.float32),
+        "kinds": np.array(model.recognise.kinds),
+        "kind_weights": model.recognise.weights.astype(np.float32),
+        "kind_bias": model.recognise.bias.astype(np.float32),
+        "support": machine.support.astype(np.float16),
+        "support_kinds": machine.support_kinds.astype(np.float16),
+        "weights": machine.weights.astype(np.float32),
+        "widths": machine.widths.astype(np.float32),
+        "sharing": np.array(machine.sharing),
+        "offset": np.array(model.offset),
+        "forest_feature": forest.feature.astype(np.int16),
+        "forest_threshold": forest.threshold.astype(np.float16),
+        # How far the right child is from its parent: never more than a tree has nodes.
+        "forest_right": (forest.right - np.arange(len(forest.right))).astype(np.int16),
+        "forest_value": forest.value.astype(np.float16),
+        "forest_roots": forest.roots.astype(np.int32),
+        "forest_depth": np.array(forest.depth),
     }
 
 
-def unpack(arrays: Arrays, prefix: str, prior: PairModel | None = None) -> PairModel:
-    """The model stored under a prefix."""
-    part = {name: arrays[f"{prefix}.{name}"] for name in ("kinds", "names", "line")}
-    numbers = {
-        name: arrays[f"{prefix}.{name}"].astype(np.float64)
-        for name in ("centre", "scale", "kind_weights", "kind_bias", "support", "support_kinds", "weights", "widths")
-    }
-    offset, slope = (float(value) for value in part["line"])
+def unpack(arrays: Arrays) -> PairModel:
+    """The model these arrays hold."""
+    number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
+    whole = {name: array.astype(np.intp) for name, array in arrays.items() if array.dtype.kind == "i"}
     return PairModel(
-        names=tuple(map(str, part["names"])),
-        standardise=Standardiser(numbers["centre"], numbers["scale"]),
-        recognise=KindRecogniser(tuple(map(str, part["kinds"])), numbers["kind_weights"], numbers["kind_bias"]),
+        names=tuple(map(str, arrays["names"])),
+        standardise=Standardiser(number["centre"], number["scale"]),
+        recognise=KindRecogniser(tuple(map(str, arrays["kinds"])), number["kind_weights"], number["kind_bias"]),
         machine=KernelMachine(
-            numbers["support"],
-            numbers["support_kinds"],
-            numbers["weights"],
-            numbers["widths"],
-            float(arrays[f"{prefix}.sharing"]),
+            number["support"], number["support_kinds"], number["weights"], number["widths"], float(number["sharing"])
         ),
-        line=(offset, slope),
-        prior=prior,
+        forest=Forest(
+            whole["forest_feature"],
+            number["forest_threshold"],
+            whole["forest_right"] + np.arange(len(whole["forest_right"])),
+            number["forest_value"],
+            whole["forest_roots"],
+            int(whole["forest_depth"]),
+        ),
+        offset=float(number["offset"]),
     )

@@ -9,11 +9,11 @@ Maps = tuple[npt.NDArray[np.float32], ...]
 TINY = np.float32(1e-6)
 
 
-def stage_differences(test: Maps, reference: Maps, prefix: str) -> dict[str, float]:
-    """Per stage: normalised squared difference and where it lies, similarity of means and structure, change of energy."""
+def stage_differences(test: Maps, reference: Maps) -> dict[str, float]:
+    """Per stage: normalised squared difference and its place, similarity of means and structure, change of energy."""
     found: dict[str, float] = {}
     for number, (first, second) in enumerate(zip(test, reference, strict=True), start=1):
-        name = f"{prefix}{number}"
+        name = f"stage{number}"
         channels = len(first)
         a, b = first.reshape(channels, -1), second.reshape(channels, -1)
         found |= {f"{name}.{key}": value for key, value in (_difference(a, b) | _similarity(a, b)).items()}

@@ -1,0 +1,108 @@
+"""The full-reference judgement that needs no opinions: agreeing metrics, and changes made on purpose read as such.
+
+Published metrics that see colour and structure are brought to one scale by their quantiles over synthetic damage and
+averaged with equal weights. Metrics misread a change of brightness, contrast or saturation: where such a change
+explains the difference, every detail is still there, and its size alone is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.tools.distort import KINDS, LEVELS
+
+Floats = npt.NDArray[np.float64]
+
+MEMBERS = ("VSI", "MS_GMSDc", "MDSI", "HaarPSI", "FSIM")
+ON_PURPOSE = ("mean_shift", "darken", "brighten", "contrast_up", "contrast_down", "saturation_up", "saturation_down")
+# Level 1 of a ladder is barely visible; what is damaged less than nine in ten of them is close to untouched.
+BEST_DAMAGED, WORST = 4.6, 1.0
+# What one level of a deliberate change costs; damage costs 0.8.
+PURPOSE_STEP = 0.55
+# Shares of the difference explained by tone between which the judgement passes from metrics to tone.
+NOT_TONE, ALL_TONE = 0.6, 0.8
+SHARES = 41
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """The quantiles of each member's loss over synthetic damage, best first."""
+
+    quantiles: Floats
+
+    def members(self, losses: Floats) -> Floats:
+        """Each member's score, for rows of losses in the order of MEMBERS."""
+        scores = np.linspace(BEST_DAMAGED, WORST, SHARES)
+        columns = [
+            np.interp(loss, [0.0, *edges], [5.0, *scores]) for loss, edges in zip(losses.T, self.quantiles, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    def score(self, features: Floats, names: Sequence[str]) -> Floats:
+        """Scores of rows of features."""
+        tone = tone_change(features, names)
+        agreed = self.members(member_losses(features, names)).mean(axis=1)
+        return np.asarray(agreed + tone.weight * (tone.score - agreed), np.float64)
+
+    def describe(self, features: Floats, names: Sequence[str]) -> Floats:
+        """What the fitted model is told of the consensus: score, agreement, tone score and the share tone explains."""
+        tone = tone_change(features, names)
+        agreed = self.members(member_losses(features, names)).mean(axis=1)
+        return np.stack([agreed + tone.weight * (tone.score - agreed), agreed, tone.score, tone.explained], axis=1)
+
+
+@dataclass(frozen=True)
+class ToneChange:
+    """How much of the difference brightness, contrast and saturation explain, and what their change costs."""
+
+    explained: Floats
+    score: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """0 where the difference is damage, 1 where it is a change of tone alone."""
+        return np.clip((self.explained - NOT_TONE) / (ALL_TONE - NOT_TONE), 0, 1)
+
+
+def fit_consensus(losses: Floats) -> Consensus:
+    """The quantiles of rows of losses, strictly rising."""
+    edges = np.quantile(losses, np.linspace(0, 1, SHARES), axis=0).T
+    return Consensus(np.maximum.accumulate(np.maximum(edges, 1e-9) + 1e-9 * np.arange(SHARES), axis=1))
+
+
+def member_losses(features: Floats, names: Sequence[str]) -> Floats:
+    """The members' columns: losses, 0 for an identical pair."""
+    return features[:, [list(names).index(f"metric.{name}") for name in MEMBERS]]
+
+
+def tone_change(features: Floats, names: Sequence[str]) -> ToneChange:
+    """The change of tone of rows of features, in levels of the deliberate kinds."""
+    column = {name: features[:, place] for place, name in enumerate(names)}
+    before = sum(_power(column[f"energy.{plane}"]) for plane in ("y", "cb", "cr"))
+    after = _power(column["tone.luma_left"]) + 2 * _power(column["tone.chroma_left"])
+    levels = [
+        _levels(np.abs(column["shift.y"]), "mean_shift"),
+        _either_way(column["tone.luma_gain"], "contrast_down", "contrast_up"),
+        _either_way(column["tone.chroma_gain"], "saturation_down", "saturation_up"),
+    ]
+    cost = PURPOSE_STEP * np.sqrt(np.sum(np.square(levels), axis=0))
+    return ToneChange(np.asarray(1 - after / (before + 1e-6)), np.clip(5 - cost, WORST, 5))
+
+
+def _power(logged: Floats) -> Any:
+    return 10**logged - 1
+
+
+def _either_way(gain: Floats, down: str, up: str) -> Floats:
+    return np.where(gain < 1, _levels(1 - gain, down), _levels(gain - 1, up))
+
+
+def _levels(amount: Floats, kind: str) -> Floats:
+    untouched = 0.0 if kind == "mean_shift" else 1.0
+    known = [abs(step - untouched) for step in KINDS[kind].amounts]
+    return np.asarray(np.interp(amount, [0.0, *known], [0.0, *LEVELS]), np.float64)

@@ -1,0 +1,72 @@
+"""Which metrics contradict each other about a pair, which of them to trust for its kind of damage, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from agenticiqa.tools.calibration import Calibration
+
+# Two scores contradict each other when they are further apart than chance explains in 95 of 100 cases.
+DEVIATIONS = 1.96
+
+
+@dataclass(frozen=True)
+class MetricScore:
+    """A metric's raw value on the common scale, with its standard error for this kind of damage."""
+
+    name: str
+    raw: float
+    score: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The metrics that contradict the trusted one beyond both spreads; `statement` says it in words."""
+
+    trusted: MetricScore
+    contradicting: tuple[MetricScore, ...]
+    kind: str | None
+
+    @property
+    def statement(self) -> str:
+        """Which metrics disagree, which is trusted and why."""
+        others = ", ".join(f"{metric.name} ({metric.score:.1f})" for metric in self.contradicting)
+        damage = f"for {self.kind.replace('_', ' ')}" if self.kind else "over all kinds of damage"
+        widest = max(metric.spread for metric in self.contradicting)
+        return (
+            f"{others} {'contradicts' if len(self.contradicting) == 1 else 'contradict'} "
+            f"{self.trusted.name} ({self.trusted.score:.1f}) beyond their spreads; {self.trusted.name} is trusted "
+            f"because {damage} its error is ±{self.trusted.spread:.2f} against up to ±{widest:.2f}"
+        )
+
+
+def find_disagreement(
+    raw: Mapping[str, float], kinds: Mapping[str, float], calibrations: Mapping[str, Calibration]
+) -> Disagreement | None:
+    """The disagreement of the calibrated metrics about this pair; None when they agree within their spreads."""
+    scores = calibrated(raw, kinds, calibrations)
+    if not any(contradict(first, second) for first, second in combinations(scores, 2)):
+        return None
+    trusted = min(scores, key=lambda metric: metric.spread)
+    against = tuple(metric for metric in scores if contradict(metric, trusted))
+    if not against:
+        return None
+    kind = max(kinds, key=lambda name: kinds[name]) if kinds else None
+    return Disagreement(trusted, against, kind)
+
+
+def calibrated(
+    raw: Mapping[str, float], kinds: Mapping[str, float], calibrations: Mapping[str, Calibration]
+) -> list[MetricScore]:
+    """Each metric that has a calibration, read for these kinds of damage."""
+    known = [name for name in raw if name in calibrations and math.isfinite(raw[name])]
+    return [MetricScore(name, raw[name], *calibrations[name].score(raw[name], kinds)) for name in known]
+
+
+def contradict(first: MetricScore, second: MetricScore) -> bool:
+    """Whether two scores are further apart than their spreads explain."""
+    return abs(first.score - second.score) > DEVIATIONS * math.hypot(first.spread, second.spread)

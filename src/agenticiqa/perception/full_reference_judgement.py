@@ -1,0 +1,85 @@
+"""What a judgement against a reference says, and how a score with its error becomes probabilities of the levels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agenticiqa.perception.eyes import Finding, Judgement
+from agenticiqa.perception.full_reference_disagreement import Disagreement
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Severity
+from agenticiqa.tools.distort import KINDS
+
+NAME = "AIQA_FR"
+
+
+@dataclass(frozen=True)
+class FullReferenceJudgement:
+    """A pair judged: score with 95 % interval, level and kind probabilities, disagreement of the metrics, notes."""
+
+    score: float
+    interval: tuple[float, float]
+    level_probabilities: dict[LevelLetter, float]
+    kinds: dict[str, float]
+    categories: dict[DistortionCategory, float]
+    severity: Severity
+    metrics: dict[str, float]
+    detail_intact: bool = False
+    disagreement: Disagreement | None = None
+    out_of_domain: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str | None:
+        """The most probable kind of damage; None for an identical pair."""
+        return next(iter(self.kinds), None)
+
+    def for_eyes(self) -> Judgement:
+        """The judgement as the embedded backend holds it."""
+        return Judgement(self.level_probabilities, self.interval, self.out_of_domain, NAME)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The categories of damage with their most probable kind, the most probable first."""
+        found = []
+        for category, share in self.categories.items():
+            kind = next((name for name in self.kinds if KINDS[name].category == category), None)
+            if kind is not None:
+                found.append(Finding(category, share, self.severity, kind, strength=5 - self.score))
+        return tuple(sorted(found, key=lambda finding: -finding.probability))
+
+
+def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]:
+    """Probabilities of A to E whose mean is the score, as wide as the spread allows at the ends of the scale."""
+    if score in (1.0, 5.0):
+        return {letter: float(LEVEL_SCORES[letter] == score) for letter in LEVEL_LETTERS}
+    low, high = -60.0, 66.0
+    for _ in range(60):
+        centre = (low + high) / 2
+        low, high = (centre, high) if _mean(_bell(centre, spread)) < score else (low, centre)
+    return _bell((low + high) / 2, spread)
+
+
+def _bell(centre: float, spread: float) -> dict[LevelLetter, float]:
+    exponents = {letter: -0.5 * ((LEVEL_SCORES[letter] - centre) / spread) ** 2 for letter in LEVEL_LETTERS}
+    top = max(exponents.values())
+    weights = {letter: math.exp(exponent - top) for letter, exponent in exponents.items()}
+    total = sum(weights.values())
+    return {letter: weight / total for letter, weight in weights.items()}
+
+
+def _mean(levels: dict[LevelLetter, float]) -> float:
+    return sum(LEVEL_SCORES[letter] * share for letter, share in levels.items())
+
+
+def severity_of(score: float) -> Severity:
+    """The severity of the damage that leaves this score: none at level A to extreme at level E."""
+    return SEVERITIES[min(4, max(0, 5 - math.floor(score + 0.5)))]
+
+
+def categories_of(kinds: dict[str, float]) -> dict[DistortionCategory, float]:
+    """Probabilities of the distortion categories the kinds belong to."""
+    found: dict[DistortionCategory, float] = {}
+    for kind, share in kinds.items():
+        category = KINDS[kind].category
+        found[category] = found.get(category, 0.0) + share
+    return found
