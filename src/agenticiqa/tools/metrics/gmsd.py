@@ -36,7 +36,7 @@ def gmsd(test: Image, reference: Image) -> float:
 def gmsd_map(test: Image, reference: Image) -> Plane:
     """The gradient similarity of Y at half size, 1 where nothing changed."""
     require_pair(test, reference, SMALLEST_SIDE)
-    return _gradient_similarity(luma(halve(to_float(test))), luma(halve(to_float(reference))))
+    return _gradient_similarity(halve(luma(to_float(test))), halve(luma(to_float(reference))))
 
 
 def ms_gmsdc(test: Image, reference: Image) -> float:
