@@ -124,11 +124,10 @@ def _print_confusion(confusion: Counter[tuple[str, str, str]]) -> None:
     for kind in dict.fromkeys(kind for kind, _, _ in confusion):
         rows = sorted({truth for k, truth, _ in confusion if k == kind})
         columns = sorted({said for k, _, said in confusion if k == kind})
-        width = max(map(len, [*rows, *columns])) + 2
         print(f"\n{kind}: truth down, answer across")
-        print(" " * width + "".join(column.rjust(width) for column in columns))
+        print(" " * 16 + "".join(f"{column[:13]:>15}" for column in columns))
         for row in rows:
-            print(row.ljust(width) + "".join(str(confusion[kind, row, column]).rjust(width) for column in columns))
+            print(f"{row[:15]:16}" + "".join(f"{confusion[kind, row, column]:15}" for column in columns))
 
 
 if __name__ == "__main__":
