@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from agenticiqa.config import ROLES, FusionWeights, Settings, load_settings
+from agenticiqa.perception.tools import learned_tools
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import ReferenceMode
 from agenticiqa.tools.discovery import default_registry
 from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.tools.tool import Tool
 from agenticiqa.vlm_client.client import VLMClient
 from agenticiqa.vlm_client.factory import create_role_clients
 
@@ -90,12 +89,4 @@ def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
 @lru_cache(maxsize=4)
 def build_tools(key: _Fingerprint) -> ToolRegistry:
     """The tools, with the learned ones that perception offers."""
-    return default_registry(key.settings, more=_learned_tools())
-
-
-def _learned_tools() -> list[Tool]:
-    if importlib.util.find_spec("agenticiqa.perception.tools") is None:
-        return []
-    module: Any = importlib.import_module("agenticiqa.perception.tools")
-    learned: list[Tool] = module.learned_tools()
-    return learned
+    return default_registry(key.settings, more=learned_tools(key.settings.pipeline.terms))
