@@ -230,6 +230,7 @@ def main() -> None:
     parser.add_argument("--tid2013", type=Path, help="without it, full-reference tools keep their curves")
     parser.add_argument("--biq2021", type=Path, help="without it, no-reference tools keep their curves")
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--tool", action="append", help="fit only this one; may be repeated")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     cache = Cache(given.cache / "calibration.sqlite")
@@ -237,13 +238,15 @@ def main() -> None:
     registry = default_registry(load_settings(overrides=patience), cache=cache)
     cards = [registry.card(name) for name in registry.names()]
     ours = [card for card in cards if card.implementation.startswith("builtin:") and card.role == "metric"]
+    wanted = set(given.tool or [card.name for card in ours])
     fitted: dict[str, Calibration] = {}
     if given.tid2013:
         comparing = [card for card in ours if card.reference == "FR"]
         table = PairTable(read_tid2013(given.tid2013), registry, [card.name for card in comparing], cache)
-        fitted |= fit_with_reference(table, comparing)
+        fitted |= fit_with_reference(table, [card for card in comparing if card.name in wanted])
     if given.biq2021:
-        fitted |= fit_without_reference([card for card in ours if card.reference == "NR"], given.biq2021)
+        judging_alone = [card for card in ours if card.reference == "NR" and card.name in wanted]
+        fitted |= fit_without_reference(judging_alone, given.biq2021)
     write_calibrations({**packaged_calibrations(), **fitted}, DESTINATION)
 
 
@@ -261,11 +264,9 @@ def _measured(pair: RatedPair, registry: ToolRegistry, tools: Sequence[str], cac
     return [float(value) for value in json.loads(known)]
 
 
-def best_raw(card: ToolCard) -> float:
-    """The raw value of an identical pair: 1 for similarities, 0 for differences, the cap for PSNR."""
-    if not card.higher_is_better:
-        return 0.0
-    return card.raw_range[1] if card.raw_range[1] is not None else 1.0
+def best_raw(card: ToolCard) -> float | None:
+    """The raw value of an identical pair where it ends the range; VIF goes on above it when contrast was raised."""
+    return card.raw_range[1] if card.higher_is_better else 0.0
 
 
 def shortened(curve: Curve) -> Curve:
