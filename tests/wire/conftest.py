@@ -12,7 +12,7 @@ from agenticiqa.vlm_client.factory import create_vlm_client
 from agenticiqa.vlm_client.network import NetworkVLMClient
 from tests.wire import asking
 from tests.wire.serving import ScriptedServer
-from tests.wire.smollm import serving
+from tests.wire.smollm import ModelServer, serving
 
 Connect = Callable[..., NetworkVLMClient]
 
@@ -41,7 +41,7 @@ def connect() -> Iterator[Connect]:
 
 
 @pytest.fixture(scope="session")
-def smollm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real model's server, one for the whole session."""
-    with serving(tmp_path_factory.mktemp("smollm")) as address:
-        yield address
+def smollm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
+    """A real model's server, one for the whole session."""
+    with serving(tmp_path_factory.mktemp("smollm")) as server:
+        yield server

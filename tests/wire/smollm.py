@@ -6,11 +6,14 @@ The projector makes every image a few meaningless but repeatable embeddings: eno
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
+from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
@@ -20,16 +23,46 @@ EMBEDDING = 576
 WIDTH, HIDDEN, BLOCKS, HEADS, PATCH, SIDE = 64, 128, 2, 4, 16, 64
 
 
+@dataclass(frozen=True)
+class ModelServer:
+    """A running server, and its own account of what it was asked."""
+
+    url: str
+    log: Path
+
+    def counts(self) -> dict[str, int]:
+        """Calls, and tokens read (those found in its cache apart) and written since it started."""
+        with urllib.request.urlopen(f"{self.url}/metrics") as answer:
+            metrics = answer.read().decode()
+
+        def total(name: str) -> int:
+            found = re.search(rf"^llamacpp:{name}_total (\d+)", metrics, re.MULTILINE)
+            assert found is not None
+            return int(found.group(1))
+
+        return {
+            "calls": self.log.read_text(errors="replace").count("processing task"),
+            "read": total("prompt_tokens"),
+            "cached": total("prompt_tokens_cached"),
+            "written": total("tokens_predicted"),
+        }
+
+    def since(self, before: dict[str, int]) -> dict[str, int]:
+        """What was counted since an earlier count."""
+        return {name: value - before[name] for name, value in self.counts().items()}
+
+
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a server in a process of its own."""
-    projector = folder / "projector.gguf"
+def serving(folder: Path) -> Iterator[ModelServer]:
+    """A server in a process of its own."""
+    projector, log = folder / "projector.gguf", folder / "server.log"
     write_projector(projector)
     command = [sys.executable, "-m", "tests.wire.smollm", str(model_file()), str(projector)]
-    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True) as process:
+    with log.open("wb") as errors, Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True) as process:
         try:
             assert process.stdout is not None
-            yield next(line.split()[1] for line in process.stdout if line.startswith("listening "))
+            url = next(line.split()[1] for line in process.stdout if line.startswith("listening "))
+            yield ModelServer(url, log)
         finally:
             process.kill()
 

@@ -13,6 +13,7 @@ from agenticiqa.errors import OfflineError
 from tests.wire import asking
 from tests.wire.asking import openai_body
 from tests.wire.serving import Answer, ScriptedServer
+from tests.wire.smollm import ModelServer
 
 
 def reply(answer: str, **choice: object) -> Answer:
@@ -57,8 +58,10 @@ def test_offline_nothing_is_called(server: ScriptedServer) -> None:
     assert server.seen == []
 
 
-def test_the_command_reports_a_real_model(smollm: str) -> None:
-    result = CliRunner().invoke(app, ["doctor", "--live", "compatible.smollm2", "--base-url", f"{smollm}/v1", "--json"])
+def test_the_command_reports_a_real_model(smollm: ModelServer) -> None:
+    result = CliRunner().invoke(
+        app, ["doctor", "--live", "compatible.smollm2", "--base-url", f"{smollm.url}/v1", "--json"]
+    )
 
     checks = {check["name"]: check for check in json.loads(result.output)}
     assert checks["compatible.smollm2 log-probabilities"]["ok"] is True

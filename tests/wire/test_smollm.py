@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -19,27 +18,11 @@ from agenticiqa.vlm_client.replies import AnswerReply
 from tests.wire import asking
 from tests.wire.asking import answer_request, noise, pair, score_request
 from tests.wire.conftest import Connect
+from tests.wire.smollm import ModelServer
 
 
-def counts(address: str) -> dict[str, int]:
-    """The server's own count of tokens: those it read, those it found in its cache, those it wrote."""
-    with urllib.request.urlopen(f"{address}/metrics") as answer:
-        text = answer.read().decode()
-    names = ("prompt_tokens_total", "prompt_tokens_cached_total", "tokens_predicted_total")
-    found = {}
-    for name in names:
-        match = re.search(rf"^llamacpp:{name} (\d+)", text, re.MULTILINE)
-        assert match is not None
-        found[name] = int(match.group(1))
-    return found
-
-
-def since(before: dict[str, int], address: str) -> dict[str, int]:
-    return {name: value - before[name] for name, value in counts(address).items()}
-
-
-def test_a_schema_is_kept_and_the_levels_have_probabilities(smollm: str, connect: Connect) -> None:
-    reply = connect("compatible.smollm2", f"{smollm}/v1").ask(score_request())
+def test_a_schema_is_kept_and_the_levels_have_probabilities(smollm: ModelServer, connect: Connect) -> None:
+    reply = connect("compatible.smollm2", f"{smollm.url}/v1").ask(score_request())
 
     answer = json.loads(reply.text.partition("}")[0] + "}") if reply.text.count("}") else {}
     assert re.match(r'\s*\{\s*"final_answer"\s*:\s*"([A-E]|Unable to determine)"', reply.text), reply.text
@@ -50,8 +33,8 @@ def test_a_schema_is_kept_and_the_levels_have_probabilities(smollm: str, connect
     assert math.fsum(map(math.exp, reply.level_logprobs.values())) == pytest.approx(1.0, abs=1e-9)
 
 
-def test_the_image_reaches_the_model(smollm: str, connect: Connect) -> None:
-    client = connect("compatible.smollm2", f"{smollm}/v1")
+def test_the_image_reaches_the_model(smollm: ModelServer, connect: Connect) -> None:
+    client = connect("compatible.smollm2", f"{smollm.url}/v1")
     images = [LabelledImage("test image", noise(seed)) for seed in (1, 2, 1)]
 
     one, other, again = (client.ask(score_request(images=(image,))).level_logprobs for image in images)
@@ -63,21 +46,22 @@ def test_the_image_reaches_the_model(smollm: str, connect: Connect) -> None:
 
 
 @pytest.mark.parametrize(("backend", "path"), [("compatible.smollm2", "/v1"), ("anthropic.smollm2", "")])
-def test_tokens_equal_the_servers_own_count(backend: str, path: str, smollm: str, connect: Connect) -> None:
-    client = connect(backend, f"{smollm}{path}")
-    before = counts(smollm)
+def test_tokens_equal_the_servers_own_count(backend: str, path: str, smollm: ModelServer, connect: Connect) -> None:
+    client = connect(backend, f"{smollm.url}{path}")
+    before = smollm.counts()
 
     usage = client.ask(answer_request(images=pair(), sampling=Sampling(max_tokens=12))).usage
 
-    spent = since(before, smollm)
-    assert usage.output_tokens == spent["tokens_predicted_total"] == 12
-    assert usage.cached_tokens == spent["prompt_tokens_cached_total"]
-    assert usage.input_tokens - usage.cached_tokens == spent["prompt_tokens_total"]
+    spent = smollm.since(before)
+    assert spent["calls"] == 1
+    assert usage.output_tokens == spent["written"] == 12
+    assert usage.cached_tokens == spent["cached"]
+    assert usage.input_tokens - usage.cached_tokens == spent["read"]
 
 
-def test_a_kept_reply_costs_the_server_nothing(smollm: str, tmp_path: Path) -> None:
+def test_a_kept_reply_costs_the_server_nothing(smollm: ModelServer, tmp_path: Path) -> None:
     settings = asking.settings(cache=tmp_path)
-    role = asking.role("compatible.smollm2", f"{smollm}/v1")
+    role = asking.role("compatible.smollm2", f"{smollm.url}/v1")
     request = score_request(reply_model=AnswerReply, sampling=Sampling(max_tokens=120))
 
     def ask_in_a_new_process() -> CallCounter:
@@ -87,10 +71,10 @@ def test_a_kept_reply_costs_the_server_nothing(smollm: str, tmp_path: Path) -> N
         return counter
 
     first = ask_in_a_new_process().count
-    before = counts(smollm)
+    before = smollm.counts()
     second = ask_in_a_new_process().count
 
     assert first.output_tokens > 0
     assert first.cost_usd is None
     assert (second.calls, second.cache_hits, second.output_tokens) == (0, 1, 0)
-    assert not any(since(before, smollm).values())
+    assert not any(smollm.since(before).values())
