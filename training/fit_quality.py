@@ -55,6 +55,7 @@ def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, fl
     figures = _choose_shares(material, arrays)
     if material.rated:
         arrays |= standardised_scale("biq2021", material.rated.raw_opinions)
+        figures |= _choose_gate(material, arrays)
     arrays, more = _calibrate(material, arrays)
     arrays |= _kernel_arrays("authentic", _authentic_kernel(material, projection, calibrating=False))
     return _stored(arrays), figures | more
@@ -109,6 +110,28 @@ def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
         }
     arrays["network_share"] = np.array(shares)
     return figures
+
+
+def _choose_gate(material: Material, arrays: Arrays) -> dict[str, float]:
+    """Slope and offset of the gate for which the two sources' rank correlations on rows kept apart sum highest."""
+    rows = [
+        (
+            QualityHead(arrays).network(tuned.astype(np.float64)),
+            QualityHead(arrays).kernel(start.astype(np.float64)),
+            truth,
+        )
+        for _, tuned, start, truth in _kept_apart(material)
+    ]
+    best: tuple[float, list[float]] = (-1.0, [])
+    for slope in (0.5, 1.0, 2.0):
+        for offset in (-2.0, -1.0, 0.0, 1.0):
+            head = QualityHead(arrays | {"gate": np.array([slope, offset])})
+            found = [srcc(head.combine(outputs, kernel)[0], truth) for outputs, kernel, truth in rows]
+            if sum(found) > best[0]:
+                best = (sum(found), [slope, offset, *found])
+    slope, offset, authentic, synthetic = best[1]
+    arrays["gate"] = np.array([slope, offset])
+    return {"gate_slope": slope, "gate_offset": offset, "authentic_gated": authentic, "synthetic_gated": synthetic}
 
 
 def _kept_apart(material: Material) -> list[tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32], Values]]:

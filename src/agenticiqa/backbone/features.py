@@ -1,6 +1,6 @@
 """Features of a picture from the shared trunk.
 
-Working size: a picture of more than 393,216 pixels (768 × 512) is shrunk by area averaging until it
+Working size: a picture of more than 307,200 pixels (640 × 480) is shrunk by area averaging until it
 fits that budget, keeping its shape; one with a side under 64 is enlarged. Nothing else is resized.
 `Features.scale` is the factor that was applied.
 
@@ -23,7 +23,7 @@ from agenticiqa.backbone.weight_files import open_session
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 
-PIXEL_BUDGET = 768 * 512
+PIXEL_BUDGET = 640 * 480
 SMALLEST_SIDE = 64
 STAGE_CHANNELS = (16, 24, 40, 80, 112)
 STAGE_STRIDES = (2, 4, 8, 16, 16)

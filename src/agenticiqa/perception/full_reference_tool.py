@@ -33,7 +33,7 @@ class FullReferenceTool(Tool):
             ),
             licence="research use only, see docs/model-card-fr.md" if weights == "research" else "Apache-2.0",
             cost="medium",
-            variant="sRGB within 768 × 512 pixels, shrunk by area averaging above",
+            variant="sRGB within 640 × 480 pixels, shrunk by area averaging above",
             min_side=32,
             derived_from=METRICS,
             research_only=weights == "research",

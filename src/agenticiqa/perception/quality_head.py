@@ -19,6 +19,7 @@ Values = npt.NDArray[np.float64]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 CLIP = 6.0
+KNEE = 0.5
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class QualityHead:
         authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
         synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1]
         gate = 1 / (1 + np.exp(-np.clip(a["gate"][0] * outputs[:, 2] + a["gate"][1], -30, 30)))
-        quality = np.clip((1 - gate) * authentic + gate * synthetic, 1, 5)
+        quality = within_scale((1 - gate) * authentic + gate * synthetic)
         apart = self.on_scale(outputs[:, 0]) - self.on_scale(kernel[:, 0])
         between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
         disagreement = np.sqrt((1 - gate) * apart**2 + gate * (outputs[:, 1] - kernel[:, 1]) ** 2 + between**2)
@@ -90,6 +91,12 @@ class QualityHead:
         """The 95 % interval of the mean opinion, within the scale."""
         below, above = self._arrays["interval_factors"]
         return float(max(1.0, quality - below * error)), float(min(5.0, quality + above * error))
+
+
+def within_scale(quality: Values) -> Values:
+    """Qualities strictly between 1 and 5 in unchanged order: the last half level at each end is bent, not cut."""
+    bent = KNEE * np.tanh((np.abs(quality - 3) - (2 - KNEE)) / KNEE)
+    return np.where(np.abs(quality - 3) <= 2 - KNEE, quality, 3 + np.sign(quality - 3) * (2 - KNEE + bent))
 
 
 def error_terms(quality: Values, synthetic: Values, disagreement: Values) -> Values:

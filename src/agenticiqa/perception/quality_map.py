@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.perception.quality_head import QualityHead
+from agenticiqa.perception.quality_head import QualityHead, within_scale
 from agenticiqa.state import Region
 
 Floats = npt.NDArray[np.float32]
@@ -35,7 +35,7 @@ def map_quality(
     flat = np.concatenate(statistics, 0)
     outputs = head.network(flat.reshape(len(flat), -1).T)
     local = (1 - gate) * head.on_scale(outputs[:, 0]) + gate * outputs[:, 1]
-    grid = np.clip(local, 1, 5).reshape(flat.shape[1:])
+    grid = within_scale(local).reshape(flat.shape[1:])
     return LocalQuality(grid, _box(grid, (rows, columns), size))
 
 

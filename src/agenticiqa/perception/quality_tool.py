@@ -21,7 +21,7 @@ class QualityTool(Tool):
             role="learned",
             licence="see backbone/weights/LICENCE.md",
             cost="medium",
-            variant="RGB within 768 x 512 pixels, shrunk by area averaging above",
+            variant="RGB within 640 x 480 pixels, shrunk by area averaging above",
             max_pixels=1_000_000_000,
             research_only=terms == "research",
         )
