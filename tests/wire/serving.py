@@ -18,6 +18,8 @@ class Answer:
     body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = False
+    """The connection breaks before the body is complete."""
 
     def content(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -71,7 +73,7 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             self.send_response(answer.status)
             for name, value in {"content-type": "application/json", **answer.headers}.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(content)))
+            self.send_header("content-length", str(len(content) + answer.cut))
             self.end_headers()
             self.wfile.write(content)
 

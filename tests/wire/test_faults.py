@@ -160,6 +160,14 @@ def test_a_service_out_of_reach_is_unavailable(provider: str, connect: Connect) 
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_connection_that_breaks_is_unavailable(provider: str, server: ScriptedServer, connect: Connect) -> None:
+    server.script(Answer(BODIES[provider](GOOD), cut=True))
+
+    with pytest.raises(UnavailableError):
+        connect(MODELS[provider], server.url).ask(answer_request())
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("body", [b'{"choices": [', b"<html>busy</html>", b"", b"[]", b"{}", b"null", b'"text"'])
 def test_an_answer_in_no_known_format_is_a_bad_reply(
     provider: str, body: bytes, server: ScriptedServer, connect: Connect
