@@ -9,7 +9,8 @@ from agenticiqa.errors import BackendError, BackendTimeoutError, BadReplyError, 
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.encoding import SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
-from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
+from agenticiqa.vlm_client.message import Message, Parameters, system_text
+from agenticiqa.vlm_client.network import NetworkVLMClient
 from agenticiqa.vlm_client.schemas import closed
 
 _CUT = ("max_tokens", "model_context_window_exceeded")

@@ -10,7 +10,8 @@ from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.encoding import SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
-from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
+from agenticiqa.vlm_client.message import Message, Parameters, system_text
+from agenticiqa.vlm_client.network import NetworkVLMClient
 
 API_VERSION = "v1beta"
 """The version that knows JSON schemas and log-probabilities; the SDK's default does not."""

@@ -6,8 +6,7 @@ import importlib.util
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Any, ClassVar, Self
 
@@ -29,34 +28,8 @@ from agenticiqa.vlm_client.aliases import official_name
 from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
 from agenticiqa.vlm_client.http_errors import InvalidRequestError
-from agenticiqa.vlm_client.schemas import Schema, schema_rule
+from agenticiqa.vlm_client.message import Link, Message, Parameters
 from agenticiqa.vlm_client.task_schemas import schema_for
-
-Parameters = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Link:
-    """How one model of a service is reached."""
-
-    model: str
-    base_url: str
-    key: str = field(repr=False)
-    timeout: float = 60.0
-    keep_metadata: bool = False
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True)
-class Message:
-    """One request as it goes over the wire, before a provider's own format."""
-
-    system: str
-    user: str
-    images: tuple[SentImage, ...]
-    sampling: Sampling
-    schema: Schema | None = None
-    wants_levels: bool = False
 
 
 class NetworkVLMClient(VLMClient):
@@ -215,13 +188,6 @@ class NetworkVLMClient(VLMClient):
             return frozenset(groups)
         named = {name.replace("[", ".").partition(".")[0] for name in error.parameters}
         return frozenset(group for group, values in groups.items() if named & {group, *values})
-
-
-def system_text(message: Message, *, enforced: bool) -> str:
-    """The system text, with the reply's schema in words when the service does not enforce it."""
-    if enforced or message.schema is None:
-        return message.system
-    return f"{message.system}\n\n{schema_rule(message.schema)}".strip()
 
 
 def _notes(message: Message, left_out: frozenset[str]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
-from agenticiqa.vlm_client.network import Message, NetworkVLMClient, Parameters, system_text
+from agenticiqa.vlm_client.message import Message, Parameters, system_text
+from agenticiqa.vlm_client.network import NetworkVLMClient
 from agenticiqa.vlm_client.schemas import Schema, bounded, closed
 
 # Codes of a 429 that no waiting mends, and of a 400 that is the content filter's.
