@@ -7,6 +7,7 @@ No opinion enters. Level 0 reads 5 and each level of damage costs 0.8, as in the
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import cv2
@@ -15,6 +16,7 @@ import numpy as np
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools import Calibration, ToolRegistry
 from agenticiqa.tools.builtin import BuiltinTool
+from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue
 from agenticiqa.tools.fitting import fit_curve
 from agenticiqa.tools.ladder import LADDER_KINDS, Rung, build_ladders
@@ -44,9 +46,13 @@ def free_views() -> list[LoadedImage]:
 
 def main() -> None:
     """Measures every rung with every tool free of research data, fits and writes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tool", action="append", help="fit only this one; may be repeated")
+    wanted = parser.parse_args().tool
     cv2.setNumThreads(1)
     cards = [card for card in load_catalogue().values() if card.implementation.startswith("builtin:")]
     cards = [card for card in cards if card.role == "metric" and not card.research_only]
+    cards = [card for card in cards if not wanted or card.name in wanted]
     registry = ToolRegistry([BuiltinTool(card) for card in cards])
     raw: dict[str, list[float]] = {card.name: [] for card in cards}
     labels = []
@@ -61,7 +67,7 @@ def main() -> None:
         curve = fit_curve(raw[card.name], labels, increasing=card.higher_is_better, best=best, references=PHOTOGRAPHS)
         print(f"{card.name}: SRCC {curve.srcc:.3f} with the level, spread {curve.spread:.2f}")
         fitted[card.name] = Calibration(method="levels", data=data, overall=shortened(curve))
-    write_calibrations(fitted, DESTINATION)
+    write_calibrations({**packaged_calibrations("commercial"), **fitted}, DESTINATION)
 
 
 def nominal(rung: Rung) -> float:
