@@ -170,9 +170,7 @@ def test_severity_follows_the_level(score: float, word: str) -> None:
 
 
 def straight(spread: float) -> Calibration:
-    return Calibration(
-        calibration="ratings", data="by hand", overall=Curve(knots=((0.0, 1.0), (1.0, 5.0)), spread=spread)
-    )
+    return Calibration(method="ratings", data="by hand", overall=Curve(knots=((0.0, 1.0), (1.0, 5.0)), spread=spread))
 
 
 def test_metrics_that_contradict_each_other_are_named_with_the_one_to_trust() -> None:

@@ -77,6 +77,7 @@ class FullReferenceJudge:
             disagreement=find_disagreement(features.metrics, prediction.kinds, self._calibrations),
             out_of_domain=self._doubt(prediction),
             notes=notes,
+            features=features.values,
         )
 
     def _interval(self, prediction: Prediction) -> tuple[float, float]:

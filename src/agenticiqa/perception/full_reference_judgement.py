@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from agenticiqa.perception.eyes import Finding, Judgement
+from agenticiqa.perception.eyes import Judgement
 from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Severity
 from agenticiqa.tools.distort import KINDS
@@ -28,6 +28,8 @@ class FullReferenceJudgement:
     disagreement: Disagreement | None = None
     out_of_domain: str | None = None
     notes: tuple[str, ...] = ()
+    features: dict[str, float] = field(default_factory=dict, repr=False)
+    """Everything measured on the pair, for whoever needs it again; empty for an identical pair."""
 
     @property
     def kind(self) -> str | None:
@@ -37,15 +39,6 @@ class FullReferenceJudgement:
     def for_eyes(self) -> Judgement:
         """The judgement as the embedded backend holds it."""
         return Judgement(self.level_probabilities, self.interval, self.out_of_domain, NAME)
-
-    def findings(self) -> tuple[Finding, ...]:
-        """The categories of damage with their most probable kind, the most probable first."""
-        found = []
-        for category, share in self.categories.items():
-            kind = next((name for name in self.kinds if KINDS[name].category == category), None)
-            if kind is not None:
-                found.append(Finding(category, share, self.severity, kind, strength=5 - self.score))
-        return tuple(sorted(found, key=lambda finding: -finding.probability))
 
 
 def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]:

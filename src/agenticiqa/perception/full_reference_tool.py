@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from agenticiqa.errors import ToolUnavailableError
-from agenticiqa.perception.full_reference_weights import Weights, load_model
 from agenticiqa.tools.calibration import same_scale
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
+Weights = Literal["research", "open"]
 METRICS = ("PSNR", "SSIM", "MS_SSIM", "GMSD", "MS_GMSDc", "FSIM", "VSI", "MDSI", "HaarPSI", "VIF")
 
 
@@ -54,5 +56,7 @@ class FullReferenceTool(Tool):
         return "synthetic damage of free photographs, no opinions"
 
     def _spread(self) -> float:
+        from agenticiqa.perception.full_reference_weights import load_model
+
         model = load_model(self._weights)
         return model.opened.spread if model.rated is None else float(model.rated.spreads.mean())
