@@ -36,9 +36,9 @@ TID_CATEGORY = {
 }
 
 
-def gather(cache: Path, pattern: str) -> Table:
+def gather(cache: Path, *patterns: str) -> Table:
     """The extracted pictures of all matching files, column by column."""
-    files = sorted(path for path in cache.glob(pattern) if ".part" not in path.name)
+    files = sorted(path for pattern in patterns for path in cache.glob(pattern) if ".part" not in path.name)
     parts = [np.load(path) for path in files]
     return {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
 
@@ -140,7 +140,7 @@ def main() -> None:
     given = parser.parse_args()
     losses = measure_losses(given.cache / "synthetic.csv")
     model = load_distortion_model(f"distortions_{given.terms}")
-    held = gather(given.cache, "detect_held_*.npz")
+    held = gather(given.cache, "detect_held_*.npz", "detect_ladders_held_*.npz")
     report_synthetic("held out, picture alone", model, held, losses)
     print("false alarms, moderate or worse: " + ", ".join(DISTORTION_CATEGORIES))
     report_false_alarms(model, held)

@@ -1,4 +1,4 @@
-"""Measured units against the truth of made damage: noise sigma, JPEG quality, blur radius, on held-out photographs.
+"""Measured units against the truth of made damage, on held-out photographs, and the CPU time of a look.
 
 python -m benchmarks.detection_units --bsds DIR --imagenet DIR
 """
@@ -6,6 +6,7 @@ python -m benchmarks.detection_units --bsds DIR --imagenet DIR
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from training.sources import SIDE, list_scenes, view
 
+from agenticiqa.backbone.features import load_backbone
+from agenticiqa.perception.distortions import find_distortions
 from agenticiqa.tools.degradations import gaussian_blur, jpeg, white_noise
 from agenticiqa.tools.metrics.blur import blur_radius
 from agenticiqa.tools.metrics.jpeg import jpeg_quality
@@ -45,6 +48,20 @@ def report(
     print(f"{name}: {np.mean(shares):.3f} of {len(clean) * len(amounts)}")
 
 
+def report_time(clean: list[Pixels]) -> None:
+    """CPU time for one megapixel on top of the trunk's features, which the quality model needs anyway."""
+    picture = np.tile(clean[0], (4, 4, 1))[:1000, :1000]
+    features = load_backbone().features(picture)
+    find_distortions(picture, features)
+    spent = []
+    for _ in range(9):
+        before = time.process_time()
+        find_distortions(picture, features)
+        spent.append(time.process_time() - before)
+    middle, least = 1000 * float(np.median(spent)), 1000 * min(spent)
+    print(f"CPU per megapixel on top of the quality model: {middle:.0f} ms (least {least:.0f})")
+
+
 def _rounded(values: object) -> Pixels:
     return np.clip(np.rint(np.asarray(values)), 0, 255).astype(np.uint8)
 
@@ -60,6 +77,7 @@ def main() -> None:
     views = (view(scene) for scene in list_scenes(given.bsds, given.imagenet, 6) if scene.split == "held")
     usable = (pixels for pixels in views if pixels is not None and pixels.shape == (SIDE, SIDE, 3))
     clean = [pixels for pixels, _ in zip(usable, range(given.count), strict=False)]
+    report_time(clean)
     report("noise sigma", clean, white_noise, SIGMAS, noise_sigma, lambda found, true: abs(found / true - 1) <= 0.2)
     report("JPEG quality", clean, jpeg, QUALITIES, jpeg_quality, lambda found, true: abs(found - true) <= 10)
     report("blur radius", clean, gaussian_blur, RADII, blur_radius, lambda found, true: abs(found / true - 1) <= 0.25)

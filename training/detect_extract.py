@@ -1,7 +1,8 @@
 """Features of the pictures the distortion model is fitted and tested on, written to the cache.
 
 `train` and `held` make clean views, single damage, mixtures and hard negatives from the photographs of that
-split; `ladders` adds traces to the pictures of the synthetic set; `tid` measures TID2013's part, for testing only.
+split; `ladders` and `ladders_held` add traces to the pictures of the synthetic set; `tid` measures TID2013's
+part, for testing only.
 All of them save as they go and can be stopped at any time.
 """
 
@@ -25,12 +26,12 @@ from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
 from training.pictures import Pixels, read_pixels
 from training.sources import SIDE, Scene, list_scenes, view
 
-SAVE_EVERY = 150
+SAVE_EVERY = 50
 TID_TYPES = (1, 2, 5, 6, 8, 10, 11, 16, 17, 18, 19, 22)
-# How many of each a photograph of the split gives, on average.
+# How many of each a photograph of the split gives, on average; the synthetic set has more damage of every kind.
 SHARES = {
-    "train": {"clean": 0.5, "single": 1.2, "mixture": 0.6, "hard": 0.4},
-    "held": {"clean": 1, "single": 4, "mixture": 2, "hard": 1},
+    "train": {"clean": 0.2, "single": 0.2, "mixture": 0.3, "hard": 0.5},
+    "held": {"clean": 0.4, "single": 0.0, "mixture": 0.0, "hard": 0.75},
 }
 OPEN_TIMES = 4
 
@@ -102,16 +103,15 @@ def extract_samples(samples: Iterator[Sample], target: Path) -> None:
     save(target, rows, notes)
 
 
-def extract_ladders(cache: Path, name: str, target: Path, seed: int, limit: int) -> None:
-    """Traces of the synthetic set's pictures, joined to the features already cached."""
+def extract_ladders(cache: Path, name: str, split: str, target: Path, seed: int, limit: int) -> None:
+    """Traces of the synthetic set's pictures of a split, joined to the features already cached."""
     pooled, half = (np.load(cache / f"{name}_{part}.npy", mmap_mode="r") for part in ("pooled", "pooled_half"))
     with (cache / f"{name}.csv").open() as stream:
         table = [row for row in csv.DictReader(stream) if row.get("distance")]
+    wanted = [n for n, row in enumerate(table) if row["split"] == split and not is_kept_for_testing(row["photograph"])]
     rows, notes = [], []
-    for number, index in enumerate(np.random.default_rng(seed).permutation(len(table))[:limit], start=1):
+    for number, index in enumerate(np.random.default_rng(seed).permutation(wanted)[:limit], start=1):
         row = table[index]
-        if row["split"] == "held" or is_kept_for_testing(row["photograph"]):
-            continue
         scene = Scene(row["photograph"], int(row["scaled_to"]), (float(row["top"]), float(row["left"])), "research", "")
         clean = view(scene)
         if clean is None:
@@ -163,7 +163,7 @@ def save(target: Path, rows: list[npt.NDArray[np.float32]], notes: list[tuple[st
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["train", "held", "ladders", "tid"])
+    parser.add_argument("what", choices=["train", "held", "ladders", "ladders_held", "tid"])
     parser.add_argument("--bsds", type=Path)
     parser.add_argument("--imagenet", type=Path)
     parser.add_argument("--tid2013", type=Path)
@@ -176,8 +176,9 @@ if __name__ == "__main__":
     destination = given.cache / f"detect_{given.what}_{given.seed}.npz"
     if given.what == "tid":
         extract_tid(given.tid2013, destination)
-    elif given.what == "ladders":
-        extract_ladders(given.cache, given.name, destination, given.seed, given.limit)
+    elif given.what.startswith("ladders"):
+        split = "held" if given.what == "ladders_held" else "train"
+        extract_ladders(given.cache, given.name, split, destination, given.seed, given.limit)
     else:
         samples = list_samples(list_scenes(given.bsds, given.imagenet, 6), given.what, given.seed)
         extract_samples(itertools.islice(samples, given.limit), destination)

@@ -6,12 +6,14 @@ python -m training.detect_fit --cache DIR --terms research [--pairs]
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import itertools
 import json
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +22,16 @@ import torch
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.distort import KINDS
 from training.detect_extract import read_recipe
+from training.detect_negatives import is_kept_for_testing
 from training.detect_severity import Losses, category_losses, measure_losses
 
 Floats = npt.NDArray[np.float32]
 WEIGHTS = Path("src/agenticiqa/perception/weights")
 FOLDS, COMPONENTS, POOLED = 5, 128, 1088
 HIDDEN = (160, 96)
+BATCH = 256
+# The synthetic sets whose trunk features are cached, and how often a picture is shown without its traces.
+SYNTHETIC, WITHOUT_TRACES = ("research", "open"), 0.15
 CATEGORIES = len(DISTORTION_CATEGORIES)
 VISIBLE = 0.5
 COLUMNS = ("features", "photograph", "terms", "recipe", "hard")
@@ -48,6 +54,8 @@ class Examples:
 def read_examples(files: list[Path], losses: Losses, terms: str, with_reference: bool) -> Examples:
     """The extracted pictures of these files under the given terms."""
     parts = [dict(np.load(path, allow_pickle=False)) for path in files]
+    if not with_reference:
+        parts += [read_untraced(files[0].parent, name, parts[0]["features"].shape[1]) for name in SYNTHETIC]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     chosen = np.isin(columns["terms"], ("open",) if terms == "open" else ("open", "research"))
     recipes = [read_recipe(str(recipe)) for recipe in columns["recipe"][chosen]]
@@ -61,6 +69,19 @@ def read_examples(files: list[Path], losses: Losses, terms: str, with_reference:
         np.where(columns["hard"][chosen] != "", 2.0, 1.0).astype(np.float32),
         columns["hard"][chosen] != "",
     )
+
+
+def read_untraced(cache: Path, name: str, width: int) -> dict[str, npt.NDArray[Any]]:
+    """Training pictures of the synthetic set of which only the trunk's features are cached: their traces are NaN."""
+    with (cache / f"{name}.csv").open() as stream:
+        table = [row for row in csv.DictReader(stream) if row.get("distance")]
+    kept = [n for n, row in enumerate(table) if row["split"] == "train" and not is_kept_for_testing(row["photograph"])]
+    pooled, half = (
+        np.load(cache / f"{name}_{part}.npy", mmap_mode="r")[kept, :544] for part in ("pooled", "pooled_half")
+    )
+    missing = np.full((len(kept), width - POOLED), np.nan, np.float32)
+    columns = {key: np.array([table[n][key] for n in kept]) for key in ("photograph", "terms", "recipe")}
+    return {"features": np.concatenate([pooled, half, missing], axis=1), "hard": np.full(len(kept), ""), **columns}
 
 
 def _kind_row(recipe: list[tuple[str, int]], losses: Losses) -> list[float]:
@@ -81,14 +102,17 @@ def train_member(
             layers += [torch.nn.ReLU(), torch.nn.Dropout(0.3)]
     network = torch.nn.Sequential(*layers)
     optimiser = torch.optim.AdamW(network.parameters(), 2e-3, weight_decay=0.02)
-    steps = epochs * (int(rows.sum()) // 128 + 1)
+    steps = epochs * (int(rows.sum()) // BATCH + 1)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps)
     x, losses, kinds, weight = (
         torch.from_numpy(a[rows]) for a in (inputs, examples.losses, examples.kinds, examples.weight)
     )
+    projected = COMPONENTS if inputs.shape[1] > COMPONENTS else 0
     for _ in range(epochs):
-        for batch in torch.randperm(len(x)).split(128):
+        for batch in torch.randperm(len(x)).split(BATCH):
             noisy = x[batch] + 0.1 * torch.randn_like(x[batch])
+            # At times without traces, as the pictures that never had any.
+            noisy[:, projected:] *= (torch.rand(len(batch), 1) > WITHOUT_TRACES) if projected else 1
             cost = _cost(network(noisy), losses[batch], kinds[batch], weight[batch])
             optimiser.zero_grad()
             cost.backward()
@@ -110,7 +134,7 @@ def _cost(outputs: torch.Tensor, losses: torch.Tensor, kinds: torch.Tensor, weig
 
 def project(features: Floats, pooled: int, components: int) -> dict[str, Floats]:
     """Standardisation of all features and the main directions of the first of them."""
-    centre, scale = features.mean(0), features.std(0) + 1e-4
+    centre, scale = np.nanmean(features, axis=0), np.nanstd(features, axis=0) + 1e-4
     standard = np.clip((features[:, :pooled] - centre[:pooled]) / scale[:pooled], -5, 5)
     projection = np.zeros((0, 0), np.float32)
     if pooled:
@@ -126,7 +150,8 @@ def prepare(features: Floats, arrays: dict[str, Floats]) -> Floats:
     projection = arrays["projection"].astype(np.float32)
     count = len(projection)
     first = standard[:, :count] @ projection if count else standard[:, :0]
-    return np.concatenate([first, standard[:, count:]], axis=1).astype(np.float32)
+    # What was not measured stands at its mean.
+    return np.nan_to_num(np.concatenate([first, standard[:, count:]], axis=1)).astype(np.float32)
 
 
 def calibrate(outputs: Floats, losses: Floats) -> dict[str, Floats]:
@@ -167,7 +192,8 @@ def fit(examples: Examples, pooled: int, epochs: int) -> tuple[dict[str, Floats]
             arrays[f"bias_{member}_{depth}"] = layer.bias.detach().numpy().astype(np.float16)
     arrays["shape"] = np.array([FOLDS, len(HIDDEN) + 1])
     arrays["kinds"] = np.array(list(KINDS))
-    return arrays | calibrate(outputs, examples.losses), outputs
+    traced = ~np.isnan(examples.features).any(axis=1)
+    return arrays | calibrate(outputs[traced], examples.losses[traced]), outputs
 
 
 def ship(name: str, arrays: dict[str, Floats]) -> None:
@@ -186,12 +212,12 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--pairs", action="store_true", help="the model that has the original at hand")
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=25)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    kinds = ("pairs_train",) if given.pairs else ("train", "ladders")
+    kinds = ("pairs_train", "pairs_ladders") if given.pairs else ("train", "ladders")
     files = sorted(
-        path for kind in kinds for path in given.cache.glob(f"detect_{kind}_*.npz") if ".part" not in path.name
+        path for kind in kinds for path in given.cache.glob(f"detect_{kind}_[0-9]*.npz") if ".part" not in path.name
     )
     chosen = read_examples(files, measure_losses(given.cache / "synthetic.csv"), given.terms, given.pairs)
     weights, _ = fit(chosen, 0 if given.pairs else POOLED, given.epochs)

@@ -59,6 +59,18 @@ def extract(pairs: Iterator[tuple[Scene, str, Pixels, Pixels]], target: Path) ->
     _save(target, rows, notes, names)
 
 
+def borrow_ladders(files: list[Path], target: Path) -> None:
+    """The ladders that were measured for the full-reference judgement, in the columns used here."""
+    parts = [np.load(path) for path in files]
+    blank = np.zeros((SIDE, SIDE, 3), np.uint8)
+    names = list(measure_difference(blank, blank))
+    columns = [list(parts[0]["names"]).index(name) for name in names]
+    rows = [[float(value) for value in row[columns]] for part in parts for row in part["features"]]
+    labels = [zip(part["group"], part["kind"], part["level"], strict=True) for part in parts]
+    notes = [(str(group), "open", f"{kind}:{level}") for part in labels for group, kind, level in part]
+    _save(target, rows, notes, names)
+
+
 def _save(target: Path, rows: list[list[float]], notes: list[tuple[str, str, str]], names: list[str]) -> None:
     part = target.with_suffix(".part.npz")
     photograph, terms, recipe = (np.array(column) for column in zip(*notes, strict=True))
@@ -73,14 +85,17 @@ def _save(target: Path, rows: list[list[float]], notes: list[tuple[str, str, str
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["train", "held"])
-    parser.add_argument("--bsds", type=Path, required=True)
-    parser.add_argument("--imagenet", type=Path, required=True)
+    parser.add_argument("what", choices=["train", "held", "ladders"])
+    parser.add_argument("--bsds", type=Path)
+    parser.add_argument("--imagenet", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--limit", type=int, default=100_000, help="how many pairs at most")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     destination = given.cache / f"detect_pairs_{given.what}_{given.seed}.npz"
+    if given.what == "ladders":
+        borrow_ladders(sorted((given.cache / "fr").glob("open*.npz")), destination)
+        raise SystemExit
     found = list_pairs(list_scenes(given.bsds, given.imagenet, 6), given.what, given.seed)
     extract(itertools.islice(found, given.limit), destination)

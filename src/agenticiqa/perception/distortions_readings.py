@@ -1,7 +1,7 @@
 """The measurements behind a finding, in units a person knows.
 
 Noise, JPEG quality, blur and banding are measured at the file's own resolution on the middle of the picture,
-at most 384 pixels a side, so that large files cost no more than small ones; tones and colours on a thinned
+at most 320 pixels a side, so that large files cost no more than small ones; tones and colours on a thinned
 picture.
 """
 
@@ -18,7 +18,7 @@ from agenticiqa.tools.metrics import banding, blur, colour, exposure, jpeg, nois
 
 Pixels = npt.NDArray[np.uint8]
 Readings = dict[DistortionCategory, tuple[Reading, ...]]
-SAMPLE_SIDE = 384
+SAMPLE_SIDE = 320
 TONE_PIXELS = 100_000
 SMALLEST_SIDE = 32
 

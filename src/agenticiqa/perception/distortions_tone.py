@@ -77,7 +77,8 @@ def _channel_traces(pixels: Pixels) -> Traces:
         found[f"tone.{name}_low"], found[f"tone.{name}_high"] = low / 255, high / 255
         found[f"tone.{name}_black"] = float(np.log(1e-4 + shares[0]))
         found[f"tone.{name}_white"] = float(np.log(1e-4 + shares[255]))
-        inner = counts[int(low) + 1 : max(int(low) + 4, int(high))]
+        first = min(int(low), 251) + 1
+        inner = counts[first : max(first + 3, int(high))]
         gaps.append(float((inner == 0).mean()))
         combs.append(_comb(inner))
         quarters.append(_quarters(counts))
