@@ -12,7 +12,7 @@ from agenticiqa.perception.lexicon import Mention
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
 # A test image is rarely better than its reference; the no-reference model has to see a clear advantage.
-CLEAR_ADVANTAGE, ADVANTAGE_STEP = 0.5, 0.15
+CLEAR_ADVANTAGE, ADVANTAGE_STEP = 0.2, 0.15
 BETTER_THAN_REFERENCE = 0.02
 # The same change seen from the reference's side.
 INVERSE = {
