@@ -29,7 +29,8 @@ from agenticiqa.perception.full_reference import STUDENT
 from agenticiqa.perception.full_reference_features import HIGHER_IS_BETTER
 from agenticiqa.perception.full_reference_judgement import level_probabilities
 from agenticiqa.perception.full_reference_weights import FullReferenceModel, OpenModel, Prediction, load_model
-from agenticiqa.state import LEVEL_SCORES
+from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.state import LEVEL_SCORES, LevelLetter
 from agenticiqa.tools.fitting import evaluate, fit_curve
 
 Floats = npt.NDArray[np.float64]
@@ -140,12 +141,14 @@ def agents(pairs: Pairs, opened: OpenModel, judged: list[tuple[Prediction, int]]
         Row("agent without detection", FOLDS, fitted(WITHOUT_DETECTION)),
         Row("agent with detection: AIQA_FR", FOLDS, np.array([one.score for one, _ in judged])),
         Row("agent with the true kind (ceiling)", FOLDS, fitted(RECIPE, truth=True)),
-        Row("mean of AIQA_FR's level probabilities", FOLDS, np.array([_expected(level) for level in levels])),
+        # With the embedded backend nothing else votes: the metrics and AIQA_FR are inside its beliefs already.
+        Row("agent's fused score, embedded backend", FOLDS, np.array([_fused(level) for level in levels])),
     ]
 
 
-def _expected(levels: dict[str, float]) -> float:
-    return sum(LEVEL_SCORES[letter] * share for letter, share in levels.items())  # type: ignore[index]
+def _fused(levels: dict[LevelLetter, float]) -> float:
+    beliefs = {LEVEL_SCORES[letter]: share for letter, share in levels.items()}
+    return ScoreFusion().fuse_scores([], beliefs)
 
 
 def print_row(row: Row, pairs: Pairs, opinions: Floats) -> dict[str, object]:

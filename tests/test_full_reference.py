@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolUnavailableError
 from agenticiqa.images import load_image
+from agenticiqa.perception.answers import answer
+from agenticiqa.perception.evidence import Evidence
+from agenticiqa.perception.explain import explain
 from agenticiqa.perception.full_reference import FullReferenceJudge, shipped_judge
+from agenticiqa.perception.language import understand
 from agenticiqa.perception.tools import learned_tools
 from agenticiqa.tools.distort import LEVELS, distort
 from tests.photos import photo
@@ -176,3 +180,19 @@ def test_commercial_terms_get_the_tool_without_research_data() -> None:
     (tool,) = [tool for tool in learned_tools("commercial") if tool.name == "AIQA_FR"]
 
     assert not tool.card.research_only
+
+
+def test_the_summary_says_which_metrics_disagree_and_which_is_trusted(
+    judge: FullReferenceJudge, picture: Pixels
+) -> None:
+    judgement = judge.judge_pixels(distort(picture, "saturation_down", 4), picture)
+    question = understand("How good is the quality of this image?")
+    evidence = Evidence(judgement=judgement.for_eyes(), has_reference=True)
+
+    sentences = explain(question, evidence, answer(question, evidence))
+
+    # Metrics of brightness alone cannot see that colour is missing.
+    (told,) = [sentence.text for sentence in sentences if "The metrics disagree" in sentence.text]
+    assert "SSIM" in told
+    assert judgement.disagreement is not None
+    assert f"{judgement.disagreement.trusted.name} is trusted, because for" in told

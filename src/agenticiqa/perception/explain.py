@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agenticiqa.perception.answers import PRESENT, Answer, is_present
 from agenticiqa.perception.evidence import Evidence, PlacedFinding, ToolScore
 from agenticiqa.perception.eyes import Finding, Judgement, Reading
+from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Language
 from agenticiqa.perception.phrases import phrase, say
@@ -114,7 +115,23 @@ def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
     if evidence.advantage is not None:
         text = say("advantage", language, difference=f"{evidence.advantage:+.1f}")
         told.append(Sentence(text, f"judgement: test minus reference {evidence.advantage:+.2f}"))
+    if judgement.disagreement is not None:
+        told.append(_disagreement(judgement.disagreement, language))
     return told
+
+
+def _disagreement(found: Disagreement, language: Language) -> Sentence:
+    text = say(
+        "metrics_disagree",
+        language,
+        others=", ".join(f"{metric.name} ({metric.score:.1f})" for metric in found.contradicting),
+        trusted=found.trusted.name,
+        score=f"{found.trusted.score:.1f}",
+        kind=phrase("kinds", found.kind or "damage", language),
+        own=f"{found.trusted.spread:.2f}",
+        worst=f"{max(metric.spread for metric in found.contradicting):.2f}",
+    )
+    return Sentence(text, f"metrics: {found.statement}")
 
 
 def _interval(judgement: Judgement, language: Language) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agenticiqa.images import LoadedImage
+from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Region, Severity
 
 
@@ -56,6 +57,7 @@ class Judgement:
     interval: tuple[float, float] | None = None
     out_of_domain: str | None = None
     source: str = "AIQA_NR"
+    disagreement: Disagreement | None = None
 
     @property
     def score(self) -> float:
