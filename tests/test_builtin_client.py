@@ -157,6 +157,7 @@ def test_a_place_is_looked_at_by_itself() -> None:
 
 def test_a_tool_with_the_right_reference_and_strength_is_selected() -> None:
     offers = (
+        ToolOffer(name="AIQA_FR", reference="FR", strengths=("Blurs", "Noise")),
         ToolOffer(name="NIQE", reference="NR", strengths=("Noise",)),
         ToolOffer(name="PSNR", reference="FR"),
         ToolOffer(name="VSI", reference="FR", strengths=("Blurs",)),

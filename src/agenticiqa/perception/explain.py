@@ -142,7 +142,9 @@ def _interval(judgement: Judgement, language: Language) -> str:
 
 
 def _tools(evidence: Evidence, language: Language) -> list[Sentence]:
-    distinct = list({score.tool: score for score in evidence.tools}.values())
+    # The model's own judgement, run as a tool, would only repeat what has been said.
+    own = evidence.judgement.source if evidence.judgement else ""
+    distinct = list({score.tool: score for score in evidence.tools if score.tool != own}.values())
     return [_tool(score, evidence.judgement, language) for score in distinct[:_TOOLS_TOLD]]
 
 

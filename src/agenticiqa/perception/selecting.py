@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agenticiqa.state import OVERALL
 from agenticiqa.vlm_client.tasks import SelectToolsInputs, ToolOffer
 
 
@@ -13,6 +12,7 @@ def best_tool(category: str, inputs: SelectToolsInputs) -> str | None:
     return min(usable, key=lambda offer: _rank(offer, category, wanted)).name if usable else None
 
 
-def _rank(offer: ToolOffer, category: str, wanted: str) -> tuple[bool, bool]:
-    is_strong = category in offer.strengths or (category == OVERALL and bool(offer.strengths))
-    return offer.reference != wanted, not is_strong
+def _rank(offer: ToolOffer, category: str, wanted: str) -> tuple[bool, bool, bool]:
+    # The backend's own judgement, run as a tool, would add nothing: another opinion comes first.
+    is_own = offer.name.startswith("AIQA_")
+    return offer.reference != wanted, is_own, category not in offer.strengths
