@@ -2,12 +2,13 @@
 
     python examples/demo.py [FOLDER]
 
-Writes the pictures and one JSON record each to FOLDER (default: demo) and prints what was found.
+Writes the pictures, one JSON record each and report.html to FOLDER (default: demo) and prints what was found.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agenticiqa import Assessor
+from agenticiqa.report.writing import write_report
 from agenticiqa.tools.distort import distort
 from agenticiqa.tools.ladder import photographs
 
@@ -54,7 +56,11 @@ def main() -> int:
     for exhibit in EXHIBITS:
         original = originals[exhibit.photograph].pixels
         wrong += not show(exhibit, assessor, original, folder)
-    sys.stdout.write(f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures and records are in {folder}/\n")
+    records = [json.loads((folder / f"{exhibit.name}.json").read_text(encoding="utf-8")) for exhibit in EXHIBITS]
+    write_report(records, folder / "report.html", title="Image quality: the demonstration")
+    sys.stdout.write(
+        f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures, records and report.html are in {folder}/\n"
+    )
     return wrong
 
 

@@ -5,7 +5,9 @@ AgenticIQAError
 │   ├── SettingsError           a settings file, key, type or environment variable is wrong
 │   ├── UnknownBackendError     no such model backend
 │   ├── UnknownToolError        no such IQA tool
-│   └── QueryError              the question itself cannot be used
+│   ├── QueryError              the question itself cannot be used
+│   ├── ReportError             a file of results cannot be read
+│   └── OutputError             a result cannot be written where it should go
 ├── MissingExtraError           an optional dependency is not installed (says the pip command)
 ├── ImageError                  an image cannot be used
 │   ├── ImageNotFoundError      no such file
@@ -64,6 +66,14 @@ class UnknownToolError(UsageError):
 
 class QueryError(UsageError):
     """The question cannot be used."""
+
+
+class ReportError(UsageError):
+    """A file of results cannot be read."""
+
+
+class OutputError(UsageError):
+    """A result cannot be written where it should go."""
 
 
 class MissingExtraError(AgenticIQAError):

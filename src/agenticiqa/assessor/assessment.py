@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
+from agenticiqa.images import ImageSource
 from agenticiqa.nodes.pictures import Pictures
 from agenticiqa.parts import Parts
 from agenticiqa.state import (
@@ -93,8 +94,19 @@ class Assessment(Record):
         return self.error is None and self.answer != UNABLE
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The record as JSON."""
+        """The record as JSON; docs/schema/assessment.schema.json describes it."""
         return self.model_dump_json(indent=indent)
+
+    def to_html(self, image: ImageSource | None = None) -> str:
+        """One self-contained page about this assessment; `image` is shown if the record names no file."""
+        from agenticiqa.report.writing import single_page
+
+        return single_page(self.model_dump(mode="json"), image)
+
+    def _repr_html_(self) -> str:
+        from agenticiqa.report.card import card_html
+
+        return card_html(self.model_dump(mode="json"))
 
 
 def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures) -> Assessment:

@@ -32,6 +32,7 @@ class ImageOrigin(BaseModel):
     sha256: str
     width: int
     height: int
+    path: str | None = Field(default=None, description="the file it was read from, if there was one")
     notes: list[str] = Field(default_factory=list, description="every conversion made on opening it")
 
 
@@ -77,7 +78,8 @@ def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: Referen
 
 
 def _origin(image: LoadedImage) -> ImageOrigin:
-    return ImageOrigin(sha256=image.sha256, width=image.width, height=image.height, notes=list(image.notes))
+    path = None if image.path is None else str(image.path)
+    return ImageOrigin(sha256=image.sha256, width=image.width, height=image.height, path=path, notes=list(image.notes))
 
 
 def _digest(text: str) -> str:

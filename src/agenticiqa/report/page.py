@@ -1,0 +1,99 @@
+"""One page that holds everything: records, pictures, style and behaviour, with no request to anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from importlib import resources
+from importlib.metadata import version
+from typing import Any
+
+from agenticiqa.report.charts import SHADES, distortion_chart, histogram_chart
+from agenticiqa.report.figures import Figures, extremes, figures_of, most_disputed
+from agenticiqa.report.pictures import Picture
+from agenticiqa.report.records import Row
+
+_DISPUTED = 10
+
+
+def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str, shown: int = 12) -> str:
+    """The report as HTML; `pictures` by index of the row, `shown` is how many of the worst and best are put in front.
+
+    Words of users and models reach the page as data only: its script writes them as text, never as HTML.
+    """
+    figures = figures_of(rows)
+    worst, best = extremes(rows, shown) if len(rows) > 1 else ([], [])
+    data = {
+        "rows": list(rows),
+        "pictures": {str(index): asdict(picture) for index, picture in pictures.items()},
+        "worst": worst,
+        "best": best,
+        "disputed": most_disputed(rows, _DISPUTED),
+        "failures": list(figures.failures.items()),
+        "tools": [asdict(tool) for tool in figures.tools],
+    }
+    style, script = _asset("page.css"), _asset("page.js")
+    return _asset("page.html").format_map(
+        {
+            "title": escape(title),
+            "policy": escape(_policy(style, script)),
+            "style": style,
+            "script": script,
+            "data": _inert_json(data),
+            "facts": _facts(figures),
+            "histogram": histogram_chart(figures.histogram),
+            "distortions": distortion_chart(figures.distortions) if figures.distortions else "<p>None was found.</p>",
+            "legend": "".join(f'<span class="key severity{n}"></span>{word} ' for n, word in enumerate(SHADES)),
+            "kind": "one" if len(rows) == 1 else "many",
+            "version": escape(version("agenticiqa")),
+        }
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be loaded from anywhere; only this page's own style and script may act."""
+    return (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _inert_json(data: Any) -> str:
+    """JSON that no parser of HTML can take for the end of its element or for a comment."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _facts(figures: Figures) -> str:
+    cost = "unknown" if figures.cost is None else f"${figures.cost:,.4f}"
+    facts = {
+        "results": f"{figures.results:,}",
+        "with a score": f"{figures.scored:,}",
+        "failed": f"{figures.failed:,}",
+        "mean score": "–" if figures.mean is None else f"{figures.mean:.2f}",
+        "median": "–" if figures.median is None else f"{figures.median:.2f}",
+        "model calls": f"{figures.calls:,}",
+        "tokens": f"{figures.tokens:,}",
+        "cost": cost,
+        "time in models and tools": _duration(figures.seconds),
+    }
+    return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, hours = seconds / 60, seconds / 3600
+    return f"{minutes:.1f} min" if minutes < 120 else f"{hours:.1f} h"
+
+
+def _asset(name: str) -> str:
+    return resources.files("agenticiqa.report").joinpath(name).read_text(encoding="utf-8")

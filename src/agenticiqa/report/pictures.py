@@ -1,0 +1,75 @@
+"""The pictures of a report: small copies of the images, and where their quality is low."""
+
+from __future__ import annotations
+
+import base64
+import io
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import ImageSource, LoadedImage, load_image
+from agenticiqa.state import Region
+
+logger = logging.getLogger("agenticiqa.report")
+
+SIDE = 360
+# Pictures for people to glance at; no tool ever measures them.
+JPEG_QUALITY = 82
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A small copy of an image, and one under its quality map, as data URLs; a missing one says why in `note`."""
+
+    thumbnail: str | None
+    quality_map: str | None
+    note: str | None = None
+
+
+def picture_of(source: ImageSource, terms: str = "research", with_map: bool = True) -> Picture:
+    """The pictures of an image; one that cannot be read or judged is left out with the reason."""
+    try:
+        image = load_image(source)
+    except AgenticIQAError as error:
+        return Picture(None, None, str(error))
+    small = _small(image)
+    thumbnail = _data_url(small)
+    if not with_map:
+        return Picture(thumbnail, None)
+    try:
+        return Picture(thumbnail, _data_url(_mapped(image, small, terms)))
+    except AgenticIQAError as error:
+        logger.warning("no quality map: %s", error)
+        return Picture(thumbnail, None, f"no quality map: {error}")
+
+
+def _small(image: LoadedImage) -> Image.Image:
+    small = Image.fromarray(image.pixels)
+    small.thumbnail((SIDE, SIDE))
+    return small
+
+
+def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
+    from agenticiqa.perception.overlay import draw_overlay
+    from agenticiqa.perception.quality import judge
+
+    judged = judge(image, "open" if terms == "commercial" else "research")
+    worst = _shrunk(judged.worst_region, small.width / image.width, small.height / image.height)
+    grid = judged.local_quality.astype(np.float32)
+    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"worst": worst})))
+
+
+def _shrunk(region: Region, across: float, down: float) -> Region:
+    left, top = int(region.left * across), int(region.top * down)
+    right, bottom = round(region.right * across), round(region.bottom * down)
+    return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
+
+
+def _data_url(picture: Image.Image) -> str:
+    stream = io.BytesIO()
+    picture.convert("RGB").save(stream, "JPEG", quality=JPEG_QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()

@@ -1,0 +1,129 @@
+"""Result files as rows of a report: one assessment per line, alone or inside a batch record."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agenticiqa.errors import ReportError
+
+Row = dict[str, Any]
+"""One result with JSON values only, as the page shows it."""
+
+TEST_IMAGE = "test image"
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a JSON Lines file, or of a file with one record; raises ReportError with the line that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise ReportError(f"{path}: cannot be read ({reason}); name a file of results") from error
+    records = _one_record(text) or _lines(path, text)
+    if not records:
+        raise ReportError(f"{path}: holds no results; write some with `agenticiqa assess IMAGE --json`")
+    return rows_of(records)
+
+
+def rows_of(records: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """One row per record, in order."""
+    return [row_of(record, number) for number, record in enumerate(records, 1)]
+
+
+def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
+    """The row of an assessment, or of a batch record with `sample_id`, `image_path`, `assessment` and `error`."""
+    wrapped = "assessment" in record
+    found: Mapping[str, Any] = (record.get("assessment") or {}) if wrapped else record
+    image = _image_path(record, found)
+    tools = [_tool(reading) for reading in found.get("tools") or []]
+    return {
+        "id": str(record.get("sample_id") or (image and Path(image).name) or f"result {number}"),
+        "image": image,
+        "query": found.get("query") or record.get("query") or "",
+        "answer": found.get("answer") or "",
+        "score": found.get("score"),
+        "interval": found.get("interval"),
+        "level": found.get("level"),
+        "level_name": found.get("level_name"),
+        "reasoning": found.get("reasoning") or "",
+        "tool_score": found.get("tool_score"),
+        "model_score": found.get("model_score"),
+        "probabilities": found.get("level_probabilities"),
+        "source": found.get("probability_source"),
+        "distortions": [dict(finding) for finding in found.get("distortions") or []],
+        "tools": tools,
+        "disagreement": disagreement(tools),
+        "notes": [*(found.get("notes") or []), *(found.get("replan_history") or [])],
+        "failed_steps": dict(found.get("evidence_errors") or {}),
+        "error": found.get("error") or (record.get("error") if wrapped else None),
+        "provenance": _provenance(found.get("provenance") or {}),
+        **_cost(found),
+    }
+
+
+def disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:
+    """How far the calibrated tools lie apart on the 1–5 scale; None with fewer than two."""
+    scores = {tool["tool"]: tool["calibrated"] for tool in tools if tool["calibrated"] is not None}
+    return round(max(scores.values()) - min(scores.values()), 4) if len(scores) > 1 else None
+
+
+def _one_record(text: str) -> list[dict[str, Any]]:
+    """The record of a file that is one JSON object over several lines; nothing for any other file."""
+    if not text.startswith("{\n"):
+        return []
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError:
+        return []
+    return [record] if _is_result(record) else []
+
+
+def _lines(path: Path, text: str) -> list[dict[str, Any]]:
+    # Only line feeds part lines: JSON text may hold other separators as they are.
+    return [_record(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ReportError(f"{path}: line {number} is not JSON ({error}); one result per line is expected") from None
+    if not _is_result(record):
+        raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")
+    return dict(record)
+
+
+def _is_result(record: object) -> bool:
+    return isinstance(record, dict) and bool({"answer", "assessment", "error"} & set(record))
+
+
+def _image_path(record: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+    images = (found.get("provenance") or {}).get("images") or {}
+    path = record.get("image_path") or (images.get(TEST_IMAGE) or {}).get("path")
+    return str(path) if path else None
+
+
+def _tool(reading: Mapping[str, Any]) -> Row:
+    names = ("tool", "object_name", "distortion", "raw", "calibrated", "voted", "fallback", "error", "notes")
+    return {name: reading.get(name) for name in names}
+
+
+def _provenance(provenance: Mapping[str, Any]) -> Row:
+    return {name: provenance[name] for name in ("version", "models", "terms", "images") if name in provenance}
+
+
+def _cost(found: Mapping[str, Any]) -> Row:
+    nodes = list(((found.get("ledger") or {}).get("nodes") or {}).values())
+    costs = [node.get("cost_usd", 0.0) for node in nodes]
+    seconds = [node.get("seconds") or 0.0 for node in nodes]
+    seconds += [reading.get("seconds") or 0.0 for reading in found.get("tools") or []]
+    return {
+        "calls": sum(node.get("calls") or 0 for node in nodes),
+        "tokens": sum((node.get("input_tokens") or 0) + (node.get("output_tokens") or 0) for node in nodes),
+        "cost": None if None in costs else math.fsum(costs),
+        "seconds": round(math.fsum(seconds), 4),
+    }

@@ -1,0 +1,78 @@
+"""From a file of results to a page on disk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agenticiqa.errors import OutputError
+from agenticiqa.images import ImageSource
+from agenticiqa.report.figures import extremes
+from agenticiqa.report.page import render_page
+from agenticiqa.report.pictures import Picture, picture_of
+from agenticiqa.report.records import Row, read_rows, row_of, rows_of
+
+SHOWN = 12
+Draw = Callable[[ImageSource, str, bool], Picture]
+
+
+def write_report(
+    records: Path | Sequence[Mapping[str, Any]],
+    output: Path,
+    *,
+    title: str | None = None,
+    shown: int = SHOWN,
+    with_maps: bool = True,
+    draw: Draw = picture_of,
+) -> int:
+    """Writes one page about a file of results, or about records, and returns how many there are.
+
+    The page is written whole or not at all. The `shown` worst and best images get a thumbnail and a quality map.
+    """
+    rows = read_rows(records) if isinstance(records, Path) else rows_of(records)
+    name = title or (f"Image quality: {records.name}" if isinstance(records, Path) else "Image quality")
+    page = render_page(rows, pictures_for(rows, shown, with_maps, draw), name, shown)
+    write_whole(output, page)
+    return len(rows)
+
+
+def single_page(record: Mapping[str, Any], image: ImageSource | None = None, draw: Draw = picture_of) -> str:
+    """The page of one assessment; `image` shows it where the record names no file."""
+    row = row_of(record)
+    source = image if image is not None else row["image"]
+    pictures = {} if source is None else {0: draw(source, _terms(row), True)}
+    return render_page([row], pictures, f"Image quality: {row['id']}")
+
+
+def pictures_for(rows: Sequence[Row], shown: int, with_maps: bool, draw: Draw = picture_of) -> dict[int, Picture]:
+    """The pictures of the worst and best rows whose image is known."""
+    wanted = [index for group in extremes(rows, shown) for index in group]
+    return {
+        index: draw(rows[index]["image"], _terms(rows[index]), with_maps) for index in wanted if rows[index]["image"]
+    }
+
+
+def write_whole(output: Path, text: str) -> None:
+    """Writes the file so that an interruption leaves the old one or the new one; raises OutputError."""
+    try:
+        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
+        try:
+            # mkstemp's files are for their owner only; a report is made to be shared.
+            os.fchmod(handle, 0o644)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(name, output)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OutputError(
+            f"{output}: cannot be written ({error.strerror}); choose a file in a folder you may write to"
+        ) from error
+
+
+def _terms(row: Row) -> str:
+    return str(row["provenance"].get("terms") or "research")
