@@ -46,17 +46,11 @@ def describe_finding(finding: Finding, language: Language) -> str:
     readings = "".join(_reading(reading, language) for reading in finding.readings[:_READINGS_TOLD])
     if finding.severity == "none" or finding.probability < PRESENT:
         return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
-    group, name = ("kinds", finding.kind) if finding.kind else ("categories", finding.category)
-    return _capitalised(
-        say(
-            "present",
-            language,
-            kind=phrase(group, name, language),
-            readings=readings,
-            effect=_effect(finding, language),
-            sure=_percent(finding.probability, language),
-        )
-    )
+    what = phrase("kinds", finding.kind, language) if finding.kind else ""
+    seen = (what + readings).lstrip(",， ")
+    effect = _effect(finding, language)
+    sure = _percent(finding.probability, language)
+    return _capitalised(say("present" if seen else "effect_only", language, seen=seen, effect=effect, sure=sure))
 
 
 def in_one_text(sentences: list[Sentence], language: Language) -> str:
@@ -144,7 +138,7 @@ def _interval(judgement: Judgement, language: Language) -> str:
 def _tools(evidence: Evidence, language: Language) -> list[Sentence]:
     # The model's own judgement, run as a tool, would only repeat what has been said.
     own = evidence.judgement.source if evidence.judgement else ""
-    distinct = list({score.tool: score for score in evidence.tools if score.tool != own}.values())
+    distinct = list({score.tool: score for score in reversed(evidence.tools) if score.tool != own}.values())[::-1]
     return [_tool(score, evidence.judgement, language) for score in distinct[:_TOOLS_TOLD]]
 
 
