@@ -186,6 +186,44 @@ def test_an_empty_reply_is_a_bad_reply(provider: str, server: ScriptedServer, co
         connect(MODELS[provider], server.url).ask(answer_request())
 
 
+THOUGHTFUL = {
+    "openai": Answer(openai_body("", finish_reason="length")),
+    "anthropic": Answer(BODIES["anthropic"]("", stop_reason="max_tokens", content=[])),
+    "google": Answer(google_body("", finishReason="MAX_TOKENS")),
+}
+
+
+def room(provider: str, body: dict[str, Any]) -> int:
+    if provider == "google":
+        body = body["generationConfig"]
+    names = {"openai": "max_completion_tokens", "anthropic": "max_tokens", "google": "maxOutputTokens"}
+    return int(body[names[provider]])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_model_that_only_thinks_gets_room_and_what_it_wasted_is_counted(
+    provider: str, server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(THOUGHTFUL[provider], Answer(BODIES[provider](GOOD)))
+    client = connect(MODELS[provider], server.url)
+
+    first, second = client.ask(answer_request()), client.ask(answer_request())
+
+    assert [room(provider, seen.body) for seen in server.seen] == [32, 8192, 8192]
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (2400, 60)
+    assert (first.usage.transport_attempts, second.usage.transport_attempts) == (2, 1)
+    assert "the model thinks before it writes: max_tokens raised to 8192" in first.notes
+
+
+def test_a_model_that_thinks_without_end_is_a_bad_reply(server: ScriptedServer, connect: Connect) -> None:
+    server.script(THOUGHTFUL["openai"])
+
+    with pytest.raises(BadReplyError, match="no room left for a reply") as caught:
+        connect("openai.o3", server.url).ask(answer_request())
+
+    assert caught.value.attempts == len(server.seen) == 2
+
+
 @pytest.mark.parametrize(
     ("provider", "answer"),
     [

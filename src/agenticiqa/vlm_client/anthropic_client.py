@@ -67,7 +67,7 @@ class AnthropicVLMClient(NetworkVLMClient):
             raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
         text = "".join(block.text for block in blocks if block.type == "text" and block.text)
         if not text:
-            raise BadReplyError(f"{self.model}: an empty reply ({message.stop_reason}); raise max_tokens")
+            raise self._empty(message.stop_reason, message.stop_reason in _CUT, _usage(message))
         notes = ("the reply was cut at max_tokens",) if message.stop_reason in _CUT else ()
         return VLMReply(text=text, model=self.model, usage=_usage(message), notes=notes)
 

@@ -66,6 +66,18 @@ class Usage:
     seconds: float = 0.0
     from_cache: bool = False
 
+    def plus(self, other: Usage) -> Usage:
+        """What two calls consumed together; an unknown cost stays unknown."""
+        unknown = self.cost_usd is None or other.cost_usd is None
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
+            transport_attempts=self.transport_attempts + other.transport_attempts,
+            seconds=self.seconds + other.seconds,
+        )
+
 
 @dataclass(frozen=True)
 class VLMReply:

@@ -82,7 +82,7 @@ class GoogleVLMClient(NetworkVLMClient):
             raise RefusedError(f"{self.model} declined to answer ({finish}); rephrase or use another backend")
         text = "".join(_texts(candidate))
         if not text:
-            raise BadReplyError(f"{self.model}: an empty reply ({finish}); raise max_tokens")
+            raise self._empty(finish, finish == "MAX_TOKENS", _usage(response.usage_metadata))
         levels = level_logprobs(_tokens(candidate.logprobs_result))
         notes = ("the reply was cut at max_tokens",) if finish == "MAX_TOKENS" else ()
         return VLMReply(

@@ -10,9 +10,11 @@ from agenticiqa.errors import (
     AuthenticationError,
     BackendError,
     BackendTimeoutError,
+    BadReplyError,
     OverloadedError,
     RateLimitError,
 )
+from agenticiqa.vlm_client.client import Usage
 
 _SHOWN_CHARACTERS = 300
 
@@ -23,6 +25,14 @@ class InvalidRequestError(BackendError):
     def __init__(self, message: str, parameters: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.parameters = parameters
+
+
+class NoRoomError(BadReplyError):
+    """The model used up its tokens before it wrote anything, as reasoning models do; `usage` is what that took."""
+
+    def __init__(self, message: str, usage: Usage) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 def error_for_status(

@@ -36,6 +36,7 @@ class Message:
     sampling: Sampling
     schema: Schema | None = None
     wants_levels: bool = False
+    room_added: bool = False
 
 
 def system_text(message: Message, *, enforced: bool) -> str:

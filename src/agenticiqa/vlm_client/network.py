@@ -25,11 +25,14 @@ from agenticiqa.errors import (
 from agenticiqa.images import load_image
 from agenticiqa.logs import redact
 from agenticiqa.vlm_client.aliases import official_name
-from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import LabelledImage, Sampling, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
-from agenticiqa.vlm_client.http_errors import InvalidRequestError
+from agenticiqa.vlm_client.http_errors import InvalidRequestError, NoRoomError
 from agenticiqa.vlm_client.message import Link, Message, Parameters
 from agenticiqa.vlm_client.task_schemas import schema_for
+
+ROOM_TO_THINK = 8192
+"""Tokens given to a model that used up the set number before it wrote anything."""
 
 
 class NetworkVLMClient(VLMClient):
@@ -49,6 +52,7 @@ class NetworkVLMClient(VLMClient):
         self.identity = f"{self.model} at {link.base_url}, metadata kept: {link.keep_metadata}"
         self._sdk: Any = None
         self._refused: dict[str | None, frozenset[str]] = {}
+        self._thinks = False
         self._lock = Lock()
 
     @classmethod
@@ -131,6 +135,12 @@ class NetworkVLMClient(VLMClient):
     def _out_of_reach(self) -> str:
         return self._redacted(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
 
+    def _empty(self, reason: object, cut: bool, usage: Usage) -> BadReplyError:
+        """The error for a reply without text."""
+        if cut:
+            return NoRoomError(f"{self.model}: no room left for a reply ({reason}); raise max_tokens", usage)
+        return BadReplyError(f"{self.model}: an empty reply ({reason})")
+
     def _encoded(self, images: tuple[LabelledImage, ...]) -> tuple[SentImage, ...]:
         keep = self.link.keep_metadata
         return tuple(encode(item.label, item.image, self.rule, keep_metadata=keep) for item in images)
@@ -142,8 +152,27 @@ class NetworkVLMClient(VLMClient):
             return self._sdk
 
     def _exchange(self, message: Message) -> VLMReply:
-        """The reply, asked for again without the parameters the model refuses."""
-        started, attempts, refused = time.perf_counter(), 0, dict(self._refused)
+        """The reply; a model that spends all its tokens on thinking gets more of them from then on."""
+        started, wasted = time.perf_counter(), Usage(transport_attempts=0)
+        try:
+            reply = self._insist(self._with_room(message))
+        except NoRoomError as error:
+            if self._thinks or message.sampling.max_tokens >= ROOM_TO_THINK:
+                raise
+            self._thinks = True
+            wasted = replace(error.usage, transport_attempts=error.attempts)
+            reply = self._insist(self._with_room(message), tried=error.attempts)
+        usage = replace(wasted.plus(reply.usage), seconds=time.perf_counter() - started)
+        return replace(reply, usage=usage)
+
+    def _with_room(self, message: Message) -> Message:
+        if not self._thinks or message.sampling.max_tokens >= ROOM_TO_THINK:
+            return message
+        return replace(message, sampling=replace(message.sampling, max_tokens=ROOM_TO_THINK), room_added=True)
+
+    def _insist(self, message: Message, tried: int = 0) -> VLMReply:
+        """The reply, asked for again without the parameters the model refuses; an error counts those `tried` before."""
+        attempts, refused = 0, dict(self._refused)
         shape = json.dumps(message.schema, sort_keys=True)
         while True:
             attempts += 1
@@ -151,7 +180,7 @@ class NetworkVLMClient(VLMClient):
             try:
                 reply = self._try(message, left_out)
             except BackendError as error:
-                error.attempts = attempts
+                error.attempts = tried + attempts
                 more = self._refused_by(error, message, left_out)
                 if not more:
                     raise
@@ -161,7 +190,7 @@ class NetworkVLMClient(VLMClient):
                 continue
             # Remembered only now: without a reply nobody knows that these parameters were the reason.
             self._refused = refused
-            usage = replace(reply.usage, transport_attempts=attempts, seconds=time.perf_counter() - started)
+            usage = replace(reply.usage, transport_attempts=attempts)
             return replace(reply, usage=usage, notes=(*_notes(message, left_out), *reply.notes))
 
     def _try(self, message: Message, left_out: frozenset[str]) -> VLMReply:
@@ -194,6 +223,8 @@ def _notes(message: Message, left_out: frozenset[str]) -> tuple[str, ...]:
     notes = [image.note for image in message.images]
     if left_out:
         notes.append(f"the model refuses {', '.join(sorted(left_out))}; asked without")
+    if message.room_added:
+        notes.append(f"the model thinks before it writes: max_tokens raised to {message.sampling.max_tokens}")
     return tuple(notes)
 
 

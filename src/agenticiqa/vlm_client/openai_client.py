@@ -90,7 +90,7 @@ class OpenAIVLMClient(NetworkVLMClient):
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
         if not choice.message.content:
-            raise BadReplyError(f"{self.model}: an empty reply ({choice.finish_reason}); raise max_tokens")
+            raise self._empty(choice.finish_reason, choice.finish_reason == "length", _usage(completion))
         levels = level_logprobs(_tokens(choice))
         notes = ("the reply was cut at max_tokens",) if choice.finish_reason == "length" else ()
         return VLMReply(

@@ -6,6 +6,7 @@ import logging
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import reduce
 
 from pydantic import BaseModel
 
@@ -37,7 +38,7 @@ class SamplingVLMClient(WrappingVLMClient):
             return reply
         drawn = [sample for seed in range(1, self._samples + 1) if (sample := self._draw(request, seed))]
         letters = [letter for sample in drawn if (letter := _letter(sample, request.reply_model))]
-        usage = total_usage([reply, *drawn])
+        usage = reduce(Usage.plus, (sample.usage for sample in drawn), reply.usage)
         if not letters:
             return replace(reply, usage=usage, notes=(*reply.notes, "no sample named a level"))
         note = f"level probabilities from {len(letters)} of {self._samples} samples, half a vote added to each level"
@@ -62,20 +63,6 @@ def shares(letters: list[str]) -> dict[str, float]:
     """Log-probabilities of the levels from the letters drawn."""
     counts, total = Counter(letters), len(letters) + _PRIOR * len(LEVEL_LETTERS)
     return {letter: math.log((counts[letter] + _PRIOR) / total) for letter in LEVEL_LETTERS}
-
-
-def total_usage(replies: list[VLMReply]) -> Usage:
-    """What several replies consumed together; an unknown cost stays unknown."""
-    usages = [reply.usage for reply in replies]
-    costs = [usage.cost_usd for usage in usages]
-    return Usage(
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        cached_tokens=sum(usage.cached_tokens for usage in usages),
-        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-        transport_attempts=sum(usage.transport_attempts for usage in usages),
-        seconds=sum(usage.seconds for usage in usages),
-    )
 
 
 def _letter(reply: VLMReply, model: type[BaseModel]) -> str | None:
