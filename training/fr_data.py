@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +64,8 @@ def joined(*parts: Pairs) -> Pairs:
     """All rows of several sets, which must have the same features."""
     if len({part.names for part in parts}) != 1:
         raise ValueError("these pairs were measured by different versions of the features; extract them again")
-    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS})
+    rows: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ROWS}
+    return replace(parts[0], **rows)
 
 
 def _pairs(stored: np.lib.npyio.NpzFile, score: Floats) -> Pairs:

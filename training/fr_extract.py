@@ -10,6 +10,7 @@ import argparse
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -96,15 +97,13 @@ def wide_view(scene: Scene, number: int) -> Pixels | None:
 
 def save(target: Path, found: list[PairFeatures], **columns: list[str] | list[int] | list[float]) -> None:
     """One archive of plain arrays, replaced whole."""
+    arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
+    arrays["names"] = np.array(found[0].names)
+    arrays["features"] = np.array([list(pair.values.values()) for pair in found], np.float32)
+    arrays["metric_names"] = np.array(list(found[0].metrics))
+    arrays["metrics"] = np.array([list(pair.metrics.values()) for pair in found], np.float64)
     part = target.with_suffix(".part.npz")
-    np.savez(
-        part,
-        names=np.array(found[0].names),
-        features=np.array([list(pair.values.values()) for pair in found], np.float32),
-        metric_names=np.array(list(found[0].metrics)),
-        metrics=np.array([list(pair.metrics.values()) for pair in found], np.float64),
-        **{name: np.array(column) for name, column in columns.items()},
-    )
+    np.savez(part, **arrays)
     part.replace(target)
 
 

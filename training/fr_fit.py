@@ -89,8 +89,8 @@ def out_of_fold_kinds(standard: Floats, pairs: Pairs, kinds: tuple[str, ...], re
     for fold in range(min(recipe.folds, len(groups))):
         out = np.isin(pairs.group, groups[fold :: recipe.folds])
         recognise = fit_recogniser(standard[~out], pairs.kind[~out], recipe.shrinkage)
-        places = [kinds.index(name) for name in recognise.kinds]
-        found[np.ix_(out, places)] = recognise(standard[out])
+        places = np.array([kinds.index(name) for name in recognise.kinds])
+        found[np.ix_(np.flatnonzero(out), places)] = recognise(standard[out])
     return found
 
 

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +101,7 @@ def _spreads(errors: Floats, kind: npt.NDArray[np.str_], kinds: tuple[str, ...])
     return np.array(found)
 
 
-def write(folder: Path, name: str, arrays: dict[str, npt.NDArray[np.generic]]) -> None:
+def write(folder: Path, name: str, arrays: dict[str, Any]) -> None:
     """The archive and its line in the manifest."""
     np.savez_compressed(folder / name, **arrays)
     content = (folder / name).read_bytes()
