@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.perception.full_reference_consensus import ON_PURPOSE, fit_consensus, member_losses
 from agenticiqa.perception.full_reference_model import distances
 from agenticiqa.perception.full_reference_weights import (
@@ -61,9 +62,17 @@ def fit_rated(rated: Pairs, opened: OpenModel, synthetic: Pairs | None, recipe: 
     recognise, _ = fit_tempered_recogniser(model.standardise(everything.features), everything, recipe)
     slope, offset = np.polyfit(opened.consensus.score(rated.features, rated.names), rated.score, 1)
     near = _reach(model.machine.support, pairs.group)
-    spreads = _spreads(_held_out_errors(pairs, recipe), pairs.kind, model.recognise.kinds)
-    line = float(offset), float(slope)
-    return RatedModel(model, recognise, line, near, 3 * near, spreads, len(np.unique(pairs.group)))
+    errors = _held_out_errors(pairs, recipe)
+    return RatedModel(
+        model,
+        recognise,
+        (float(offset), float(slope)),
+        near,
+        3 * near,
+        _spreads(errors, pairs.kind, model.recognise.kinds),
+        len(np.unique(pairs.group)),
+        srcc(pairs.score + errors, pairs.score),
+    )
 
 
 def told_of_consensus(pairs: Pairs, opened: OpenModel) -> Pairs:

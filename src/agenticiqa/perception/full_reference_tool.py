@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from agenticiqa.errors import ToolUnavailableError
-from agenticiqa.tools.calibration import same_scale
+from agenticiqa.tools.calibration import Calibration, same_scale
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
 Weights = Literal["research", "open"]
@@ -40,7 +40,7 @@ class FullReferenceTool(Tool):
             derived_from=METRICS,
             research_only=weights == "research",
         )
-        self.calibration = same_scale(self._data(), self._spread(), None)
+        self.calibration = self._own_scale()
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
         """The score of the test image against its reference."""
@@ -50,13 +50,11 @@ class FullReferenceTool(Tool):
             raise ToolUnavailableError("AIQA_FR compares with a reference; give one, or use AIQA_NR")
         return shipped_judge(self._weights).judge_pixels(test, reference).score
 
-    def _data(self) -> str:
-        if self._weights == "research":
-            return "a part of TID2013 (6 photographs, 720 pairs)"
-        return "synthetic damage of free photographs, no opinions"
-
-    def _spread(self) -> float:
+    def _own_scale(self) -> Calibration:
         from agenticiqa.perception.full_reference_weights import load_model
 
         model = load_model(self._weights)
-        return model.opened.spread if model.rated is None else float(model.rated.spreads.mean())
+        if model.rated is None:
+            return same_scale("synthetic damage of free photographs, no opinions", model.opened.spread)
+        spread = float(model.rated.spreads.mean())
+        return same_scale("a part of TID2013 (6 photographs, 720 pairs)", spread, model.rated.srcc)

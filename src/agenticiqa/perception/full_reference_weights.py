@@ -39,7 +39,8 @@ class RatedModel:
     """What was fitted on opinions, with how near a pair must be to a rated one to be judged by it.
 
     `recognise` tells all kinds apart, rated or not; `line` brings the consensus to the opinions' scale; `spreads`
-    are standard errors by rated kind, `clusters` the number of photographs they rest on.
+    are standard errors by rated kind, `clusters` the number of photographs they rest on, `srcc` the rank correlation
+    on photographs left out.
     """
 
     model: PairModel
@@ -49,6 +50,7 @@ class RatedModel:
     far: float
     spreads: Floats
     clusters: int
+    srcc: float
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def pack_rated(rated: RatedModel) -> dict[str, npt.NDArray[Any]]:
         "rated_reach": np.array([rated.near, rated.far]),
         "rated_spreads": rated.spreads,
         "rated_clusters": np.array(rated.clusters),
+        "rated_srcc": np.array(rated.srcc),
     }
     return own | pack(rated.model)
 
@@ -193,4 +196,5 @@ def read_rated(arrays: Mapping[str, npt.NDArray[Any]]) -> RatedModel:
         far,
         arrays["rated_spreads"],
         int(arrays["rated_clusters"]),
+        float(arrays["rated_srcc"]),
     )
