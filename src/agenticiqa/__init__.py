@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment as Assessment
     from agenticiqa.assessor import Assessor as Assessor
+    from agenticiqa.assessor import Ranking as Ranking
     from agenticiqa.assessor import assess as assess
+    from agenticiqa.assessor import compare as compare
     from agenticiqa.config import Settings as Settings
     from agenticiqa.config import load_settings as load_settings
     from agenticiqa.errors import AgenticIQAError as AgenticIQAError
@@ -28,11 +30,13 @@ _HOMES = {
     "Assessment": "agenticiqa.assessor",
     "Assessor": "agenticiqa.assessor",
     "ProgressEvent": "agenticiqa.nodes.progress",
+    "Ranking": "agenticiqa.assessor",
     "ScoreFusion": "agenticiqa.score_fusion",
     "Settings": "agenticiqa.config",
     "VLMClient": "agenticiqa.vlm_client",
     "assess": "agenticiqa.assessor",
     "build_graph": "agenticiqa.graph",
+    "compare": "agenticiqa.assessor",
     "create_vlm_client": "agenticiqa.vlm_client",
     "load_settings": "agenticiqa.config",
     "run_pipeline": "agenticiqa.graph",

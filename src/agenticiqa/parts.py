@@ -46,6 +46,11 @@ def build_parts(settings: Settings | None = None) -> Parts:
     return _built(_Fingerprint(settings or load_settings()))
 
 
+def tools_for(settings: Settings) -> ToolRegistry:
+    """The tools alone, for whoever needs no model."""
+    return build_tools(_Fingerprint(settings))
+
+
 def parts_from(configurable: Mapping[str, Any]) -> Parts:
     """The parts a run was given; what is missing is built."""
     settings: Settings = configurable.get("settings") or load_settings()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agenticiqa.assessor.assessment import Assessment, assessment_of
+from agenticiqa.assessor.ranking import Ranking, rank
 from agenticiqa.config import Settings
+from agenticiqa.errors import UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.nodes.pictures import Pictures
@@ -53,12 +56,47 @@ class Assessor:
         final = prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
         return assessment_of(final, self.parts, pictures)
 
+    def compare(
+        self,
+        images: Sequence[ImageSource],
+        query: str | None = None,
+        reference: ImageSource | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Ranking:
+        """The images from the best to the worst, each assessed on its own, with the probability for every pair."""
+        if len(images) < 2:
+            raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
+        assessments = [self.assess(image, query, reference, on_event=on_event) for image in images]
+        return rank(_names(images), assessments)
+
 
 def assess(
     image: ImageSource, query: str | None = None, reference: ImageSource | None = None, **more: Any
 ) -> Assessment:
-    """The assessment of an image with the default settings; `more` as in `Assessor.assess`."""
+    """The assessment of an image with the default settings; `more` as in `Assessor.assess`.
+
+    >>> from agenticiqa.tools.ladder import photographs
+    >>> found = assess(photographs()["chelsea"].pixels)
+    >>> found.level in "ABCDE", 1 <= found.score <= 5
+    (True, True)
+    >>> assess("no-such-file.jpg")
+    Traceback (most recent call last):
+    agenticiqa.errors.ImageNotFoundError: no-such-file.jpg: no such file; check the path
+    """
     return _default_assessor().assess(image, query, reference, **more)
+
+
+def compare(images: Sequence[ImageSource], query: str | None = None, reference: ImageSource | None = None) -> Ranking:
+    """The images ranked with the default settings.
+
+    >>> from agenticiqa.tools.distort import distort
+    >>> from agenticiqa.tools.ladder import photographs
+    >>> clean = photographs()["chelsea"].pixels
+    >>> ranking = compare([distort(clean, "gaussian_blur", 5), clean])
+    >>> ranking.best.name, ranking.pairs[0].verdict
+    ('image 2', 'better')
+    """
+    return _default_assessor().compare(images, query, reference)
 
 
 @lru_cache(maxsize=1)
@@ -74,3 +112,13 @@ def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
     path = f"memory:{name}:{image.sha256[:16]}"
     pictures.add(path, image)
     return path
+
+
+def _names(images: Sequence[ImageSource]) -> list[str]:
+    """A name for each image, none twice: its path, or its place in the list."""
+    paths = [str(image) if isinstance(image, str | Path) else None for image in images]
+    counts = Counter(paths)
+    return [
+        path if path is not None and counts[path] == 1 else f"{path or 'image'} {place}"
+        for place, path in enumerate(paths, 1)
+    ]

@@ -8,10 +8,13 @@ import typer
 
 from agenticiqa.cli.app import FriendlyGroup, show_version
 from agenticiqa.cli.assess import assess
+from agenticiqa.cli.cache import cache_app
 from agenticiqa.cli.calibrate import calibrate
+from agenticiqa.cli.compare import compare
 from agenticiqa.cli.config import config_app
 from agenticiqa.cli.doctor import doctor
 from agenticiqa.cli.graph import graph
+from agenticiqa.cli.report import report
 from agenticiqa.cli.tools import tools
 
 app = typer.Typer(
@@ -20,6 +23,8 @@ app = typer.Typer(
     help="Answers any question about the quality of an image, and shows its evidence.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
+    # Plain help: loading Rich would take longer than printing the text.
+    rich_markup_mode=None,
 )
 
 
@@ -34,11 +39,14 @@ def options(
 
 
 app.command()(assess)
+app.command()(compare)
+app.command()(report)
 app.command()(tools)
 app.command()(calibrate)
 app.command()(graph)
 app.command()(doctor)
 app.add_typer(config_app, name="config")
+app.add_typer(cache_app, name="cache")
 
 
 def main() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from agenticiqa.errors import AgenticIQAError
+from agenticiqa.errors import AgenticIQAError, OutputError
 
 
 class FriendlyGroup(TyperGroup):
@@ -40,6 +42,11 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def is_terminal() -> bool:
-    """Whether a person is watching."""
-    return sys.stdout.isatty()
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Turns the failure to write a file into a sentence that names it."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(f"{path}: cannot be written ({reason}); choose a place you may write to") from error

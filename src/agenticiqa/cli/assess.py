@@ -2,79 +2,90 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenticiqa.cli.config import ConfigFile
+from agenticiqa.cli.options import (
+    AsJson,
+    Backend,
+    ConfigFile,
+    MaxReplan,
+    Offline,
+    Quiet,
+    Verbose,
+    effective_settings,
+    start_logging,
+)
+from agenticiqa.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from agenticiqa.assessor import Assessment
-    from agenticiqa.nodes.progress import ProgressEvent
+    from agenticiqa.assessor import Assessment, Finding, ToolReading
+
+BELOW = 3
+"""Exit code of a score below `--fail-under`; 1 is a failure, 2 a wrong request."""
 
 
 def assess(
     image: Annotated[Path, typer.Argument(help="The image to look at.")],
-    query: Annotated[str | None, typer.Argument(help="The question; without one the quality is rated.")] = None,
-    reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The undistorted original.")] = None,
-    config: ConfigFile = None,
-    backend: Annotated[str | None, typer.Option("--backend", help="Model of all three roles.")] = None,
-    max_replan: Annotated[
-        int | None, typer.Option("--max-replan", min=0, help="0 and 1 never replan, 2 (the default) replans once.")
+    query: Annotated[
+        str | None, typer.Argument(help="The question, - to read it from standard input; default: rate the quality.")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole record as JSON.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show progress and the log.")] = False,
+    reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The undistorted original.")] = None,
+    fail_under: Annotated[
+        float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 below this score.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Also write a page about the result to this file.")
+    ] = None,
+    config: ConfigFile = None,
+    backend: Backend = None,
+    max_replan: MaxReplan = None,
+    offline: Offline = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Answer a question about an image, or rate its quality. Exit code 1 when there is no answer.
+    """Answer a question about an image, or rate its quality.
 
+    Exit codes: 0 answered, 1 no answer, 2 wrong request, 3 below --fail-under.
+
+    \b
     Examples:
-
-    agenticiqa assess photo.jpg
-
-    agenticiqa assess photo.jpg "Is it blurry? A. Yes B. No" --json
-
-    agenticiqa assess compressed.jpg --reference original.png
+      agenticiqa assess photo.jpg
+      agenticiqa assess photo.jpg "Is it blurry? A. Yes B. No" --json
+      agenticiqa assess compressed.jpg --reference original.png
+      agenticiqa assess photo.jpg --offline --fail-under 1.5
+      agenticiqa assess photo.jpg --html photo.html
     """
     from agenticiqa.assessor import Assessor
-    from agenticiqa.config import load_settings
-    from agenticiqa.logs import configure_logging
+    from agenticiqa.report.writing import write_whole
 
-    settings = load_settings(config, overrides(backend, offline))
-    wanted = settings.pipeline.logging
-    level = "INFO" if verbose else wanted.level
-    configure_logging(level, wanted.format, Path(wanted.file) if wanted.file else None, settings.secrets())
-    assessment = Assessor(settings).assess(
-        image, query, reference, max_replan_iterations=max_replan, on_event=show_progress if verbose else None
-    )
+    settings = effective_settings(config, backend, offline, max_replan)
+    question = sys.stdin.read() if query == "-" else query
+    with shown_progress(quiet) as on_event:
+        start_logging(settings, verbose)
+        assessment = Assessor(settings).assess(image, question, reference, on_event=on_event)
     typer.echo(assessment.to_json() if as_json else in_words(assessment))
-    if not assessment.answered:
-        raise typer.Exit(1)
+    if html is not None:
+        write_whole(html, assessment.to_html())
+    raise typer.Exit(exit_code(assessment, fail_under))
 
 
-def overrides(backend: str | None, offline: bool) -> dict[str, Any]:
-    """The settings that options of the command line set."""
-    chosen: dict[str, Any] = {"pipeline": {"offline": True}} if offline else {}
-    if backend is not None:
-        chosen |= {role: {"backend": backend} for role in ("planner", "executor", "summarizer")}
-    return chosen
-
-
-def show_progress(event: ProgressEvent) -> None:
-    """One plain line per event, on the error stream."""
-    step = f"{event.node}: {event.subtask}" if event.subtask else event.node
-    took = "" if event.seconds is None else f" ({event.seconds:.2f} s)"
-    typer.echo(f"{step} {event.status}{took}", err=True)
+def exit_code(assessment: Assessment, fail_under: float | None) -> int:
+    """0 for an answer, 1 for none or for no score where one is asked for, 3 for a score below the bar."""
+    if not assessment.answered or (fail_under is not None and assessment.score is None):
+        return 1
+    return BELOW if fail_under is not None and (assessment.score or 0.0) < fail_under else 0
 
 
 def in_words(assessment: Assessment) -> str:
     """The assessment as a few lines for a person."""
     lines = [f"Answer: {assessment.answer}"]
     if assessment.score is not None:
-        interval = assessment.interval
-        span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
-        lines.append(f"Score: {assessment.score:.2f} of 5 ({assessment.level}, {assessment.level_name}){span}")
+        lines.append(f"Score: {score_in_words(assessment)}")
     lines.append(f"Why: {assessment.reasoning}")
     lines += [_finding_line(finding) for finding in assessment.distortions]
     lines += [_reading_line(reading) for reading in assessment.tools]
@@ -83,13 +94,23 @@ def in_words(assessment: Assessment) -> str:
     return "\n".join(lines)
 
 
-def _finding_line(finding: Any) -> str:
+def score_in_words(assessment: Assessment) -> str:
+    """Score, level and interval, or that there is none."""
+    if assessment.score is None:
+        return "no score"
+    interval = assessment.interval
+    span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
+    return f"{assessment.score:.2f} of 5 ({assessment.level}, {assessment.level_name}){span}"
+
+
+def _finding_line(finding: Finding) -> str:
     severity = f", {finding.severity}" if finding.severity else ""
     return f"  {finding.type} on {finding.object_name}{severity}"
 
 
-def _reading_line(reading: Any) -> str:
+def _reading_line(reading: ToolReading) -> str:
     if reading.error is not None:
         return f"  {reading.tool} failed on {reading.object_name}: {reading.error}"
+    raw = "no value" if reading.raw is None else f"{reading.raw:.4g} raw"
     score = "not calibrated" if reading.calibrated is None else f"{reading.calibrated:.2f} of 5"
-    return f"  {reading.tool} on {reading.object_name}: {reading.raw:.4g} raw, {score}"
+    return f"  {reading.tool} on {reading.object_name}: {raw}, {score}"

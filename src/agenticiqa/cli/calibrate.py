@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.config import ConfigFile
+from agenticiqa.cli.app import writing_to
+from agenticiqa.cli.options import AsJson, ConfigFile
 
 
 def calibrate(
@@ -20,23 +21,26 @@ def calibrate(
         Path | None, typer.Option("--overlay", help="File to store the curve in; default: the settings' overlay.")
     ] = None,
     config: ConfigFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fit a tool's curve without ratings: damage bundled photographs step by step and ask calibrated tools.
 
-    Example: agenticiqa calibrate --ladder TOPIQ_FR
+    \b
+    Examples:
+      agenticiqa calibrate --ladder VSI --photographs 1
     """
     from agenticiqa.config import load_settings
-    from agenticiqa.tools import default_registry
+    from agenticiqa.parts import tools_for
     from agenticiqa.tools.catalogue import store_calibration
     from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
 
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
-    registry = default_registry(settings)
+    registry = tools_for(settings)
     name = registry.card(ladder).name
     found = calibrate_by_ladder(registry, name, build_ladders(list(photographs().values())[:count]))
     path = settings.tools_overlay_path()
-    store_calibration(path, name, found)
+    with writing_to(path):
+        store_calibration(path, name, found)
     if as_json:
         entry = found.model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({"tool": name, "file": str(path), **entry}, indent=2, ensure_ascii=False))

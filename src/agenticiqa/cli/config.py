@@ -7,21 +7,19 @@ from typing import Annotated
 
 import typer
 
-config_app = typer.Typer(no_args_is_help=True, help="Show or check the settings.")
+from agenticiqa.cli.options import AsJson, ConfigFile
 
-ConfigFile = Annotated[
-    Path | None, typer.Option("--config", help="Settings file; default $AGENTICIQA_CONFIG, then ./configs/.")
-]
+config_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show or check the settings.")
 
 
 @config_app.command()
-def show(
-    config: ConfigFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def show(config: ConfigFile = None, as_json: AsJson = False) -> None:
     """Print the settings in force and where they came from. API keys are never printed.
 
-    Example: agenticiqa config show --json
+    \b
+    Examples:
+      agenticiqa config show
+      agenticiqa config show --json
     """
     import yaml
 
@@ -41,7 +39,9 @@ def check(
 ) -> None:
     """Check a settings file; exit code 2 with file, key and remedy when something is wrong.
 
-    Example: agenticiqa config check configs/model_backends.yaml
+    \b
+    Examples:
+      agenticiqa config check configs/model_backends.yaml
     """
     from agenticiqa.config import load_settings
 

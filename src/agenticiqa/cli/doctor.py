@@ -6,11 +6,16 @@ import importlib.util
 import json
 import platform
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agenticiqa.cli.app import version_text
+from agenticiqa.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from agenticiqa.config import Settings
+    from agenticiqa.tools import ToolRegistry
 
 # The module that proves an extra is installed.
 EXTRA_MODULES = {
@@ -40,13 +45,17 @@ def doctor(
         typer.Option("--live", metavar="BACKEND", help="Make three small calls to this backend."),
     ] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", help="The server's address, with --live.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what is installed, which backends have keys, and the command that mends what is missing.
+    """Show what is installed, which backends have keys, which tools run and vote, and the command that mends the rest.
 
-    Example: agenticiqa doctor --live openai.gpt-4o
+    \b
+    Examples:
+      agenticiqa doctor
+      agenticiqa doctor --json
+      agenticiqa doctor --live builtin.perception
     """
-    checks = live_checks(live, base_url) if live else [*core_checks(), *extra_checks(), *key_checks()]
+    checks = live_checks(live, base_url) if live else all_checks()
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:
@@ -66,18 +75,51 @@ def live_checks(backend: str, base_url: str | None) -> list[Check]:
     ]
 
 
-def core_checks() -> list[Check]:
-    """The program itself and its settings; a broken settings file is reported, not raised."""
+def all_checks() -> list[Check]:
+    """Everything looked at; settings or tools that cannot be used are reported, not raised."""
     from agenticiqa.config import load_settings
-    from agenticiqa.errors import SettingsError
+    from agenticiqa.errors import AgenticIQAError, SettingsError
+    from agenticiqa.parts import tools_for
 
-    here = Check("agenticiqa", True, f"{version_text()} on Python {platform.python_version()}")
+    checks = [Check("agenticiqa", True, f"{version_text()} on Python {platform.python_version()}")]
+    rest = [*extra_checks(), *key_checks()]
     try:
         settings = load_settings()
     except SettingsError as error:
-        return [here, Check("settings", False, str(error), "agenticiqa config check")]
+        return [*checks, Check("settings", False, str(error), "agenticiqa config check"), *rest]
+    checks += settings_checks(settings)
+    try:
+        return [*checks, *rest, *tool_checks(tools_for(settings))]
+    except AgenticIQAError as error:
+        return [*checks, *rest, Check("tools", False, str(error), "agenticiqa tools")]
+
+
+def settings_checks(settings: Settings) -> list[Check]:
+    """Where the settings come from and which model each role uses."""
     roles = ", ".join(f"{role} {settings.role(role).backend}" for role in ("planner", "executor", "summarizer"))
-    return [here, Check("settings", True, " < ".join(settings.sources)), Check("backends", True, roles)]
+    return [Check("settings", True, " < ".join(settings.sources)), Check("backends", True, roles)]
+
+
+def tool_checks(registry: ToolRegistry) -> list[Check]:
+    """How many tools run and vote; those that do not, with the remedy, tools of the same remedy together."""
+    names = registry.names()
+    missing = {name: registry.available(name) for name in names}
+    running = [name for name in names if missing[name] is None]
+    voting = [name for name in running if registry.votes(name)]
+    checks = [Check("tools", bool(voting), f"{len(running)} of {len(names)} run here, {len(voting)} vote")]
+    reasons: dict[str, list[str]] = {}
+    for name, reason in missing.items():
+        if reason is not None:
+            reasons.setdefault(reason.removeprefix(f"{name} "), []).append(name)
+    checks += [
+        Check(f"tools {', '.join(idle)}", False, reason, reason.rpartition("; ")[2].removeprefix("install it with: "))
+        for reason, idle in reasons.items()
+    ]
+    mute = [name for name in running if name not in voting and registry.card(name).role != "attribute"]
+    return checks + [
+        Check(f"tool {name}", False, "runs, but has no curve and cannot vote", f"agenticiqa calibrate --ladder {name}")
+        for name in mute
+    ]
 
 
 def extra_checks() -> list[Check]:

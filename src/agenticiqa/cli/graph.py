@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from agenticiqa.cli.app import writing_to
+
 
 def graph(
     output: Annotated[
@@ -15,9 +17,17 @@ def graph(
 ) -> None:
     """Draw the graph of planner, executor and summarizer, read off the graph itself.
 
-    Example: agenticiqa graph -o graph.svg
+    \b
+    Examples:
+      agenticiqa graph
+      agenticiqa graph -o graph.png
+      agenticiqa graph -o graph.svg
     """
     from agenticiqa.graph import visualize_graph
 
-    text = visualize_graph(output)
-    typer.echo(f"written to {output}" if output else text)
+    if output is None:
+        typer.echo(visualize_graph())
+        return
+    with writing_to(output):
+        visualize_graph(output)
+    typer.echo(f"written to {output}")

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenticiqa.cli.config import ConfigFile
+from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
 
 if TYPE_CHECKING:
     from agenticiqa.tools import ToolRegistry
 
 
 def tools(
+    names: Annotated[list[str] | None, typer.Argument(help="Only these tools; default: all.")] = None,
     config: ConfigFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the IQA tools with availability, direction, range, licence and strengths.
 
-    Example: agenticiqa tools --json
+    \b
+    Examples:
+      agenticiqa tools
+      agenticiqa tools PSNR AIQA_NR
+      agenticiqa tools --json
     """
-    from agenticiqa.config import load_settings
-    from agenticiqa.tools import default_registry
+    from agenticiqa.parts import tools_for
 
-    rows = describe_tools(default_registry(load_settings(config)))
+    registry = tools_for(effective_settings(config))
+    rows = [_describe(registry, name) for name in names] if names else describe_tools(registry)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:

@@ -1,0 +1,124 @@
+"""Several images ranked by quality, with the probability that one is better than another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Literal
+
+from pydantic import Field
+
+from agenticiqa.assessor.assessment import Assessment, Record
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
+
+CLEAR = 0.75
+"""From this probability on one image is called better; between 1 − CLEAR and CLEAR there is no clear difference."""
+# Half the width of a 95 % interval of a normal distribution, in standard deviations.
+_HALF_WIDTH = 1.959964
+
+
+class Ranked(Record):
+    """One image with its place; one that has no score has no rank, and its assessment says why."""
+
+    rank: int | None
+    name: str
+    assessment: Assessment
+
+
+class Pair(Record):
+    """Two images, the higher ranked first, and what can be said about them."""
+
+    first: str
+    second: str
+    probability: float | None = Field(description="that the first is better; None where a score is missing")
+    verdict: Literal["better", "no clear difference", "unknown"]
+
+
+class Ranking(Record):
+    """Images from the best to the worst, and every pair of them."""
+
+    schema_version: Literal[1] = 1
+    entries: list[Ranked]
+    pairs: list[Pair]
+
+    @property
+    def best(self) -> Ranked | None:
+        """The highest ranked image, if any has a score."""
+        return next((entry for entry in self.entries if entry.rank == 1), None)
+
+    def pair(self, first: str, second: str) -> Pair:
+        """What is known about two images, in the order of their ranks; KeyError for names that are not there."""
+        for pair in self.pairs:
+            if {pair.first, pair.second} == {first, second}:
+                return pair
+        raise KeyError((first, second))
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The ranking with all assessments as JSON."""
+        return self.model_dump_json(indent=indent)
+
+
+def rank(names: Sequence[str], assessments: Sequence[Assessment]) -> Ranking:
+    """The images by falling score, those without a score last."""
+    named = sorted(zip(names, assessments, strict=True), key=lambda item: _falling(item[1].score))
+    entries = [
+        Ranked(rank=None if found.score is None else place, name=name, assessment=found)
+        for place, (name, found) in enumerate(named, 1)
+    ]
+    return Ranking(entries=entries, pairs=[_pair(one, other) for one, other in combinations(entries, 2)])
+
+
+def probability_better(one: Assessment, other: Assessment) -> float | None:
+    """The probability that people on average find the first image better; None where a score is missing.
+
+    Both scores are taken as normal around their values, with errors that do not depend on each other. Errors on
+    versions of one scene do, and then the probability is closer to one half than it need be.
+    """
+    if one.score is None or other.score is None:
+        return None
+    if _source(one) == _source(other):
+        return 0.5
+    spreads = (_spread(one), _spread(other))
+    if None in spreads:
+        return None
+    doubt = math.hypot(*(spread or 0.0 for spread in spreads))
+    gap = one.score - other.score
+    if doubt == 0.0:
+        return 0.5 if gap == 0 else float(gap > 0)
+    return 0.5 * (1 + math.erf(gap / doubt / math.sqrt(2)))
+
+
+def _pair(one: Ranked, other: Ranked) -> Pair:
+    probability = probability_better(one.assessment, other.assessment)
+    return Pair(first=one.name, second=other.name, probability=probability, verdict=_verdict(probability))
+
+
+def _verdict(probability: float | None) -> Literal["better", "no clear difference", "unknown"]:
+    # The first of a pair never scores lower, so that only its own side needs looking at.
+    if probability is None:
+        return "unknown"
+    return "better" if probability > CLEAR else "no clear difference"
+
+
+def _spread(found: Assessment) -> float | None:
+    """The score's standard error: from its interval, else from the model's level probabilities."""
+    if found.interval is not None:
+        low, high = found.interval
+        return (high - low) / (2 * _HALF_WIDTH)
+    if found.level_probabilities is None:
+        return None
+    weights = {LEVEL_SCORES[name]: found.level_probabilities.get(name, 0.0) for name in LEVEL_LETTERS}
+    total = math.fsum(weights.values())
+    if total <= 0:
+        return None
+    mean = math.fsum(level * p for level, p in weights.items()) / total
+    return math.sqrt(math.fsum(p * (level - mean) ** 2 for level, p in weights.items()) / total)
+
+
+def _source(found: Assessment) -> tuple[str, ...]:
+    return tuple(sorted(f"{label} {origin.sha256}" for label, origin in found.provenance.images.items()))
+
+
+def _falling(score: float | None) -> float:
+    return math.inf if score is None else -score

@@ -1,0 +1,47 @@
+"""Options that several commands share, and the settings and assessor they lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from agenticiqa.config import Settings
+
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", help="Settings file; default $AGENTICIQA_CONFIG, then ./configs/.")
+]
+Backend = Annotated[str | None, typer.Option("--backend", help="Model of all three roles.")]
+MaxReplan = Annotated[
+    int | None, typer.Option("--max-replan", min=0, help="0 and 1 never replan, 2 (the default) replans once.")
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def effective_settings(
+    config: Path | None = None, backend: str | None = None, offline: bool = False, max_replan: int | None = None
+) -> Settings:
+    """The settings with what the options say laid over them."""
+    from agenticiqa.config import ROLES, load_settings
+
+    pipeline: dict[str, Any] = {"offline": True} if offline else {}
+    if max_replan is not None:
+        pipeline["max_replan_iterations"] = max_replan
+    chosen: dict[str, Any] = {"pipeline": pipeline} if pipeline else {}
+    if backend is not None:
+        chosen |= {role: {"backend": backend} for role in ROLES}
+    return load_settings(config, chosen)
+
+
+def start_logging(settings: Settings, verbose: bool) -> None:
+    """Sends the log where the settings say, at least at INFO when verbose."""
+    from agenticiqa.logs import configure_logging
+
+    wanted = settings.pipeline.logging
+    level = "INFO" if verbose and wanted.level != "DEBUG" else wanted.level
+    configure_logging(level, wanted.format, Path(wanted.file) if wanted.file else None, settings.secrets())
