@@ -21,7 +21,7 @@ def rated(srcc: float, **kinds: float) -> Calibration:
 def test_a_misspelt_name_gets_the_closest_ones() -> None:
     registry = ToolRegistry([MeanBrightness("MS_SSIM"), MeanBrightness("SSIM"), MeanBrightness("VIF")])
 
-    with pytest.raises(UnknownToolError, match="did you mean: .*MS_SSIM"):
+    with pytest.raises(UnknownToolError, match=r"did you mean: .*MS_SSIM"):
         registry.get("MS-SIM")
 
 
