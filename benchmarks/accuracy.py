@@ -26,6 +26,9 @@ from training.opinions import on_common_scale
 from training.pictures import Pixels, read_pixels
 from training.sources import list_scenes, view
 
+from agenticiqa.backbone.features import load_backbone
+from agenticiqa.backbone.tail import Terms
+from agenticiqa.config import load_settings
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.perception.quality import QualityJudgement, load_quality_model
 from agenticiqa.tools import default_registry
@@ -33,6 +36,7 @@ from agenticiqa.tools.distort import LEVELS, distort
 
 Values = npt.NDArray[np.float64]
 BASELINES = ("NSS_DISTANCE", "NSS_REGRESSION", "PIQE", "SHARPNESS")
+TERMS: tuple[Terms, ...] = ("research", "open")
 LADDERS = ("gaussian_blur", "jpeg", "white_noise")
 
 
@@ -115,12 +119,13 @@ def find_sources(folders: list[Path], limit: int | None) -> Iterator[Source]:
 def judge_source(source: Source, baselines: list[str]) -> dict[str, list[QualityJudgement]]:
     """Fill in the scores of both weight sets and of the baselines, oriented so that higher is better."""
     judged: dict[str, list[QualityJudgement]] = {"research": [], "open": []}
-    registry = default_registry()
+    registry = default_registry(load_settings())
     raw: dict[str, list[float]] = {name: [] for name in baselines}
     for path in source.paths:
         pixels = read_pixels(path)
-        for terms in ("research", "open"):
-            judged[terms].append(load_quality_model(terms).judge(pixels))
+        features = load_backbone().features(pixels)
+        for terms in TERMS:
+            judged[terms].append(load_quality_model(terms).judge_features(features, pixels.shape[:2]))
         for name in baselines:
             sign = 1 if registry.card(name).higher_is_better else -1
             raw[name].append(sign * registry.get(name).measure(pixels))
@@ -160,7 +165,7 @@ def report_intervals(source: Source, judged: dict[str, list[QualityJudgement]]) 
 def report_known(bsds: Path, limit: int | None) -> None:
     """Held-out clean photographs and how often ladders fall at every step."""
     scenes = [s for s in list_scenes(bsds, bsds / "none", 6) if s.split == "held" and s.terms == "research"][:limit]
-    for terms in ("research", "open"):
+    for terms in TERMS:
         model, clean, falls = load_quality_model(terms), [], {kind: [] for kind in LADDERS}
         for scene in scenes:
             pixels = view(scene)
@@ -182,7 +187,7 @@ def report_nothing() -> None:
         name: np.full((512, 512, 3), value, np.uint8) for name, value in (("black", 0), ("white", 255), ("grey", 128))
     }
     nothing["noise"] = random.integers(0, 256, (512, 512, 3), dtype=np.uint8)
-    for terms in ("research", "open"):
+    for terms in TERMS:
         model = load_quality_model(terms)
         print(f"{terms}: " + ", ".join(f"{name} {model.judge(pixels).score:.2f}" for name, pixels in nothing.items()))
 

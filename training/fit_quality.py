@@ -27,7 +27,7 @@ SHARES = np.linspace(0, 1, 11)
 
 @dataclass(frozen=True)
 class Material:
-    """Statistics of start and tuned stages for both sources; `rated` is None for the open set."""
+    """Statistics of start stages (all rows) and tuned stages (rows kept apart); the open set has no `rated`."""
 
     rated: Rated | None
     damaged: Damaged
@@ -138,7 +138,7 @@ def _kept_apart(material: Material) -> list[tuple[str, npt.NDArray[np.float32], 
     damaged, held = material.damaged, ~material.damaged.training
     synthetic = (
         "synthetic",
-        material.tuned_damaged[held],
+        material.tuned_damaged,
         damaged.statistics[held],
         damaged.ladders.labels[held].astype(np.float64),
     )

@@ -56,7 +56,7 @@ def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path)
     tuned_rated = (
         _describe(network, rated.photographs.maps, rated.statistics, held) if rated else damaged.statistics[:0]
     )
-    tuned_damaged = _describe(network, damaged.ladders.maps, damaged.statistics, np.arange(len(damaged.table)))
+    tuned_damaged = _describe(network, damaged.ladders.maps, damaged.statistics, np.nonzero(~damaged.training)[0])
     material = Material(rated, damaged, tuned_rated, tuned_damaged, held)
     arrays, figures = fit_heads(material, _head_arrays(network))
     np.savez_compressed(weights / f"quality_{terms}.npz", **arrays)

@@ -1,0 +1,202 @@
+"""The quality model on pictures it was not trained on, and the arithmetic around it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw
+from skimage import data
+
+from agenticiqa.images import load_image
+from agenticiqa.perception.quality import QualityModel, aiqa_nr, judge, load_quality_model
+from agenticiqa.perception.quality_domain import find_out_of_domain
+from agenticiqa.perception.quality_head import QualityHead, within_scale
+from agenticiqa.perception.quality_levels import level_probabilities
+from agenticiqa.perception.quality_tool import QualityTool
+from agenticiqa.tools.distort import distort
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module", params=["research", "open"])
+def model(request: pytest.FixtureRequest) -> QualityModel:
+    return load_quality_model(request.param)
+
+
+@pytest.fixture(scope="module")
+def photograph() -> Pixels:
+    return np.ascontiguousarray(data.coffee()[:384, :512])
+
+
+def flat(value: int) -> Pixels:
+    return np.full((256, 320, 3), value, np.uint8)
+
+
+def noise() -> Pixels:
+    return np.random.default_rng(0).integers(0, 256, (256, 320, 3), dtype=np.uint8)
+
+
+def page() -> Pixels:
+    picture = Image.new("RGB", (400, 300), "white")
+    pen = ImageDraw.Draw(picture)
+    for line in range(18):
+        pen.text((10, 10 + 16 * line), "The quick brown fox jumps over the lazy dog, twice or more.", fill="black")
+    return np.asarray(picture)
+
+
+def drawing() -> Pixels:
+    picture = Image.new("RGB", (400, 300), "white")
+    pen = ImageDraw.Draw(picture)
+    for step in range(14):
+        pen.ellipse((10 + 9 * step, 10 + 6 * step, 390 - 9 * step, 290 - 6 * step), outline="black")
+    return np.asarray(picture)
+
+
+def window() -> Pixels:
+    picture = Image.new("RGB", (480, 320), (238, 238, 240))
+    pen = ImageDraw.Draw(picture)
+    pen.rectangle((0, 0, 480, 26), fill=(40, 60, 90))
+    pen.rectangle((0, 27, 120, 320), fill=(200, 205, 215))
+    for row in range(16):
+        pen.text((8, 36 + 17 * row), f"Item {row}", fill=(20, 20, 20))
+        pen.text((132, 36 + 17 * row), f"value {row * 37} of a table with several columns", fill=(10, 10, 10))
+    return np.asarray(picture)
+
+
+@pytest.mark.parametrize("pixels", [noise(), flat(0), flat(255), flat(128)], ids=["noise", "black", "white", "grey"])
+def test_pictures_of_nothing_score_low_and_are_flagged(model: QualityModel, pixels: Pixels) -> None:
+    judged = model.judge(pixels)
+
+    assert judged.score <= 3.0
+    assert judged.out_of_domain is not None
+    assert judged.reason
+
+
+@pytest.mark.parametrize(("pixels", "kind"), [(page(), "text"), (drawing(), "line art"), (window(), "screenshot")])
+def test_drawn_pictures_are_recognised(pixels: Pixels, kind: str) -> None:
+    found = find_out_of_domain(pixels)
+
+    assert found is not None
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea", "rocket"])
+@pytest.mark.parametrize("damage", [None, ("jpeg", 5), ("white_noise", 5), ("gaussian_blur", 5), ("quantisation", 4)])
+def test_photographs_are_in_the_domain_even_when_damaged(name: str, damage: tuple[str, int] | None) -> None:
+    pixels = np.ascontiguousarray(getattr(data, name)()[..., :3])
+
+    assert find_out_of_domain(distort(pixels, *damage) if damage else pixels) is None
+
+
+@pytest.mark.parametrize("kind", ["gaussian_blur", "jpeg", "white_noise"])
+def test_severe_damage_costs_at_least_a_level(model: QualityModel, photograph: Pixels, kind: str) -> None:
+    clean, damaged = model.judge(photograph).score, model.judge(distort(photograph, kind, 5)).score
+
+    assert damaged < clean - 1
+
+
+def test_the_interval_holds_the_score_and_stays_on_the_scale(model: QualityModel, photograph: Pixels) -> None:
+    judged = model.judge(photograph)
+
+    low, high = judged.interval
+    assert 1 <= low < judged.score < high <= 5
+    assert sum(level * p for level, p in enumerate(judged.probabilities, 1)) == pytest.approx(judged.score, abs=1e-6)
+
+
+def test_the_worst_region_is_where_the_damage_is(model: QualityModel, photograph: Pixels) -> None:
+    spoiled = photograph.copy()
+    spoiled[:192, :256] = distort(photograph, "gaussian_blur", 5)[:192, :256]
+
+    judged = model.judge(spoiled)
+
+    centre = ((judged.worst_region.left + judged.worst_region.right) / 2, judged.worst_region.bottom)
+    assert centre[0] < 300
+    assert judged.worst_region.top < 192
+    assert judged.local_quality.min() < judged.local_quality.max()
+
+
+def test_threads_processes_and_batches_give_the_same_score(photograph: Pixels) -> None:
+    model = load_quality_model("research")
+    pictures = [photograph, np.ascontiguousarray(photograph[::-1]), np.ascontiguousarray(photograph[:200])]
+    alone = [model.judge(picture).score for picture in pictures]
+
+    batch = [judged.score for judged in model.judge_all(pictures)]
+    with ThreadPoolExecutor(3) as threads:
+        threaded = list(threads.map(aiqa_nr, pictures))
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        elsewhere = list(processes.map(aiqa_nr, pictures))
+
+    for other in (batch, threaded, elsewhere):
+        np.testing.assert_allclose(other, alone, atol=1e-6, rtol=0)
+
+
+def test_a_loaded_image_and_its_pixels_are_judged_alike(photograph: Pixels) -> None:
+    image = load_image(photograph)
+
+    assert judge(image).score == judge(photograph).score
+
+
+def test_the_tool_gives_the_models_score_and_says_its_terms(photograph: Pixels) -> None:
+    tool = QualityTool("open")
+
+    assert tool.measure(photograph) == aiqa_nr(photograph, "open")
+    assert not tool.card.research_only
+    assert QualityTool("research").card.research_only
+
+
+@given(st.floats(1, 5), st.floats(0.05, 2.5))
+def test_level_probabilities_have_the_score_as_their_mean(score: float, error: float) -> None:
+    probabilities = level_probabilities(score, error)
+
+    assert sum(probabilities) == pytest.approx(1)
+    assert min(probabilities) >= 0
+    assert sum(level * p for level, p in enumerate(probabilities, 1)) == pytest.approx(score, abs=1e-6)
+
+
+def test_a_symmetric_score_has_symmetric_levels() -> None:
+    probabilities = level_probabilities(3.0, 0.7)
+
+    assert probabilities == pytest.approx(probabilities[::-1])
+    # The middle level holds |z| < 0.5/0.7 of a normal: erf(0.5/0.7/√2) = 0.5249
+    assert probabilities[2] == pytest.approx(0.5249, abs=1e-4)
+
+
+def test_the_head_is_worked_by_hand() -> None:
+    head = QualityHead(
+        {
+            "centre": np.zeros(2), "spread": np.ones(2),
+            "first_weight": np.eye(2), "first_bias": np.array([0.0, -1.0]),
+            "last_weight": np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), "last_bias": np.array([0.0, 0.5, 0.0]),
+            "kernel_centre": np.zeros(2), "kernel_spread": np.ones(2), "kernel_projection": np.eye(2),
+            "kernel_width": np.array(1.0), "authentic_points": np.zeros((1, 2)), "authentic_weights": np.ones(1),
+            "authentic_mean": np.array(0.0), "synthetic_points": np.zeros((0, 2)), "synthetic_weights": np.zeros(0),
+            "synthetic_mean": np.array(2.0), "network_share": np.array([0.5, 1.0]), "gate": np.array([1.0, 0.0]),
+            "scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0]),
+        }
+    )  # fmt: skip
+
+    outputs = head.network(np.array([[1.0, 3.0]]))
+    kernel = head.kernel(np.array([[1.0, 0.0]]))
+    quality, gate, _ = head.combine(outputs, kernel)
+
+    # hidden (1, 2): authentic 1, synthetic 2 + 2 + 0.5; kernel exp(−1) and the mean 2; the gate at zero is a half
+    np.testing.assert_allclose(outputs, [[1.0, 4.5, 0.0]])
+    np.testing.assert_allclose(kernel, [[np.exp(-1), 2.0]])
+    authentic = 3 + 0.5 * (1 + np.exp(-1)) / 2
+    np.testing.assert_allclose(quality, [(authentic + 4.5) / 2])
+    assert gate[0] == 0.5
+
+
+def test_the_ends_of_the_scale_are_bent_not_cut() -> None:
+    # Up to 4.5 nothing changes; 5 becomes 4.5 + 0.5·tanh(1)
+    found = within_scale(np.array([2.0, 4.5, 5.0, 6.0, 7.0, 0.0]))
+
+    np.testing.assert_allclose(found[:3], [2.0, 4.5, 4.5 + 0.5 * np.tanh(1)])
+    assert found[2] < found[3] < found[4] < 5
+    assert found[5] > 1
