@@ -20,11 +20,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import numpy.typing as npt
-from training.biq2021 import read_photographs
-from training.clusters import find_clusters, thumbnails
-from training.opinions import on_common_scale
-from training.pictures import Pixels, read_pixels
-from training.sources import list_scenes, view
 
 from agenticiqa.backbone.features import load_backbone
 from agenticiqa.backbone.tail import Terms
@@ -33,6 +28,11 @@ from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootst
 from agenticiqa.perception.quality import QualityJudgement, load_quality_model
 from agenticiqa.tools import default_registry
 from agenticiqa.tools.distort import LEVELS, distort
+from training.biq2021 import read_photographs
+from training.clusters import find_clusters, thumbnails
+from training.opinions import on_common_scale
+from training.pictures import Pixels, read_pixels
+from training.sources import list_scenes, view
 
 Values = npt.NDArray[np.float64]
 BASELINES = ("NSS_DISTANCE", "NSS_REGRESSION", "PIQE", "SHARPNESS")

@@ -20,10 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from training.fr_data import Pairs, read_tid
-from training.fr_extract import extract_tid
-from training.fr_fit import RECIPE, WITHOUT_DETECTION, Recipe, fit_pair_model
-from training.fr_train import fit_rated, leave_one_photograph_out, told_of_consensus
 
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.perception.full_reference import STUDENT
@@ -33,6 +29,10 @@ from agenticiqa.perception.full_reference_weights import FullReferenceModel, Ope
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, LevelLetter
 from agenticiqa.tools.fitting import evaluate, fit_curve
+from training.fr_data import Pairs, read_tid
+from training.fr_extract import extract_tid
+from training.fr_fit import RECIPE, WITHOUT_DETECTION, Recipe, fit_pair_model
+from training.fr_train import fit_rated, leave_one_photograph_out, told_of_consensus
 
 Floats = npt.NDArray[np.float64]
 Fold = Callable[[Pairs, Pairs], Floats]

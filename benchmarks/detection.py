@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from training.detect_extract import read_recipe
-from training.detect_severity import Losses, category_losses, measure_losses
 
 from agenticiqa.perception.distortions_model import DistortionModel, load_distortion_model
 from agenticiqa.perception.distortions_severity import severity_of
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.tools.distort import KINDS
+from training.detect_extract import read_recipe
+from training.detect_severity import Losses, category_losses, measure_losses
 
 Floats = npt.NDArray[np.float64]
 Table = dict[str, npt.NDArray[Any]]

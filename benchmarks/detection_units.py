@@ -13,7 +13,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 import numpy.typing as npt
-from training.sources import SIDE, list_scenes, view
 
 from agenticiqa.backbone.features import load_backbone
 from agenticiqa.perception.distortions import find_distortions
@@ -21,6 +20,7 @@ from agenticiqa.tools.degradations import gaussian_blur, jpeg, white_noise
 from agenticiqa.tools.metrics.blur import blur_radius
 from agenticiqa.tools.metrics.jpeg import jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
+from training.sources import SIDE, list_scenes, view
 
 Pixels = npt.NDArray[np.uint8]
 Judge = Callable[[float, float], bool]

@@ -82,7 +82,6 @@ def report_pyiqa(photograph: Pixels, repeats: int) -> None:
     """NIQE and BRISQUE on the same picture, or why they are missing."""
     try:
         import pyiqa
-
         import torch
     except ImportError as error:
         print(f"pyiqa     not measured: {error}; pip install 'agenticiqa[pyiqa]'")

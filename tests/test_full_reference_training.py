@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.interpolate import RBFInterpolator
+
+from agenticiqa.tools.distort import KINDS
 from training.fr_data import Pairs
 from training.fr_extract import ladders
 from training.fr_fit import Recipe, fit_machine, fit_recogniser, out_of_fold_kinds
 from training.fr_train import leave_one_photograph_out
 from training.sources import Scene
-
-from agenticiqa.tools.distort import KINDS
 
 
 def some_pairs(count: int = 60, photographs: int = 6) -> Pairs:

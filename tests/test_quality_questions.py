@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.known_damage import SYNTHETIC_KINDS, VISIBLE_LEVELS, Picture, synthetic_pictures
-from benchmarks.multiple_choice import chosen_option, named_first
-from benchmarks.quality_questions import AskedPicture, make_questions
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
 from agenticiqa.perception.eyes import Finding, Look
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
+from benchmarks.known_damage import SYNTHETIC_KINDS, VISIBLE_LEVELS, Picture, synthetic_pictures
+from benchmarks.multiple_choice import chosen_option, named_first
+from benchmarks.quality_questions import AskedPicture, make_questions
 from tests.looks import judged
 from tests.photos import photo
 

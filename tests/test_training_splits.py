@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image, ImageEnhance
 from skimage import data
+
 from training.clusters import LeakError, find_clusters, folds_of, refuse_twins, thumbnail, twins_between
 
 

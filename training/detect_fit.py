@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 import torch
+
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.distort import KINDS
 from training.detect_extract import read_recipe

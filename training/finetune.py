@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from torch.nn import functional
-
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+
 from training.network import Stages, pool
 
 CROP = 20

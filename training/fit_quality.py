@@ -89,7 +89,7 @@ def _kernel_arrays(name: str, kernel: Kernel) -> Arrays:
 
 
 def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
-    """Blend the two makes so that rank correlation on the rows kept apart is best."""
+    """Blend the two makes for rank correlation, and for falling ladders, on the rows kept apart."""
     head, figures = QualityHead(arrays), {}
     shares = [0.5, 0.5]
     for column, (name, tuned, start, truth) in enumerate(_kept_apart(material)):
@@ -99,13 +99,16 @@ def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
             head.network(tuned.astype(np.float64))[:, column],
             head.kernel(start.astype(np.float64))[:, column],
         )
-        found = [srcc(share * outputs + (1 - share) * kernel, truth) for share in SHARES]
+        blends = [share * outputs + (1 - share) * kernel for share in SHARES]
+        found = [
+            srcc(blend, truth) + (falling_share(material, blend) if name == "synthetic" else 0) for blend in blends
+        ]
         best = int(np.argmax(found))
         shares[column] = float(SHARES[best])
         figures |= {
-            f"{name}_network": found[-1],
-            f"{name}_kernel": found[0],
-            f"{name}_blend": found[best],
+            f"{name}_network": srcc(outputs, truth),
+            f"{name}_kernel": srcc(kernel, truth),
+            f"{name}_blend": srcc(blends[best], truth),
             f"{name}_share": shares[column],
         }
     arrays["network_share"] = np.array(shares)
@@ -113,7 +116,7 @@ def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
 
 
 def _choose_gate(material: Material, arrays: Arrays) -> dict[str, float]:
-    """Slope and offset of the gate for which the two sources' rank correlations on rows kept apart sum highest."""
+    """Slope and offset of the gate for which both rank correlations and the share of falling steps sum highest."""
     rows = [
         (
             QualityHead(arrays).network(tuned.astype(np.float64)),
@@ -126,12 +129,25 @@ def _choose_gate(material: Material, arrays: Arrays) -> dict[str, float]:
     for slope in (0.5, 1.0, 2.0):
         for offset in (-2.0, -1.0, 0.0, 1.0):
             head = QualityHead(arrays | {"gate": np.array([slope, offset])})
-            found = [srcc(head.combine(outputs, kernel)[0], truth) for outputs, kernel, truth in rows]
+            scores = [head.combine(outputs, kernel)[0] for outputs, kernel, _ in rows]
+            found = [srcc(score, truth) for score, (_, _, truth) in zip(scores, rows, strict=True)]
+            found.append(falling_share(material, scores[1]))
             if sum(found) > best[0]:
                 best = (sum(found), [slope, offset, *found])
-    slope, offset, authentic, synthetic = best[1]
-    arrays["gate"] = np.array([slope, offset])
-    return {"gate_slope": slope, "gate_offset": offset, "authentic_gated": authentic, "synthetic_gated": synthetic}
+    arrays["gate"] = np.array(best[1][:2])
+    names = ("gate_slope", "gate_offset", "authentic_gated", "synthetic_gated", "falling_share")
+    return dict(zip(names, best[1], strict=True))
+
+
+def falling_share(material: Material, scores: Values) -> float:
+    """The share of held-out ladder steps at which the score falls, from the clean view on."""
+    table = material.damaged.table[~material.damaged.training].reset_index(drop=True)
+    steps: list[Values] = []
+    for _, scene in table.groupby(["photograph", "scaled_to"], sort=False):
+        clean = scene.index[scene["kind"] == "clean"].to_numpy()
+        for _, rows in scene[scene["level"] > 0].groupby("kind", sort=False):
+            steps.append(np.diff(scores[np.concatenate([clean, rows.sort_values("level").index.to_numpy()])]))
+    return float(np.mean(np.concatenate(steps) < 0)) if steps else 0.0
 
 
 def _kept_apart(material: Material) -> list[tuple[str, npt.NDArray[np.float32], npt.NDArray[np.float32], Values]]:

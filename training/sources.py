@@ -75,8 +75,7 @@ def list_scenes(bsds: Path, imagenet: Path, seed: int) -> list[Scene]:
         scenes.append(Scene(name, scaled_to, _offset(random), "research", split))
     for number, name in enumerate(FREE_PHOTOGRAPHS):
         split = "held" if number % 8 == 7 else "train"
-        for scaled_to in (SIDE, 560):
-            scenes.append(Scene(name, scaled_to, _offset(random), "open", split))
+        scenes.extend(Scene(name, scaled_to, _offset(random), "open", split) for scaled_to in (SIDE, 560))
     return scenes
 
 

@@ -49,9 +49,10 @@ def label(table: pd.DataFrame) -> SyntheticSet:
     """The table with its labels, the curves fitted on its training photographs."""
     fitted = (table["split"] == "train") & (table["level"] > 0)
     nominal = 5 - NOMINAL_STEP * table["level"].to_numpy(float)
+    each_kind_alike = 1 / table["kind"].map(table.loc[fitted, "kind"].value_counts()).fillna(1).to_numpy(float)
     measured = np.zeros(len(table))
     for name, weight in MEASURE_WEIGHTS.items():
-        measured += weight * _curve(table[name].to_numpy(), nominal, fitted.to_numpy())
+        measured += weight * _curve(table[name].to_numpy(), nominal, each_kind_alike, fitted.to_numpy())
     worst, best = np.quantile(measured[fitted], [0.01, 0.995])
     measured = 1 + 4 * (measured - worst) / (best - worst)
     blended = np.where(table["level"] > 0, (1 - NOMINAL_SHARE) * measured + NOMINAL_SHARE * nominal, measured)
@@ -59,8 +60,9 @@ def label(table: pd.DataFrame) -> SyntheticSet:
     return SyntheticSet(table, labels)
 
 
-def _curve(measure: Values, nominal: Values, fitted: npt.NDArray[np.bool_]) -> Values:
+def _curve(measure: Values, nominal: Values, weight: Values, fitted: npt.NDArray[np.bool_]) -> Values:
     from sklearn.isotonic import IsotonicRegression
 
-    curve = IsotonicRegression(increasing=False, out_of_bounds="clip").fit(measure[fitted], nominal[fitted])
+    curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
+    curve.fit(measure[fitted], nominal[fitted], sample_weight=weight[fitted])
     return np.asarray(curve.predict(measure))

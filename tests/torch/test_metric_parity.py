@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from training.reference_values import peers
 
 from tests.built_in_metrics import score
 from tests.metric_pictures import NAMES, pair
+from training.reference_values import peers
 
 KEPT = json.loads((Path(__file__).parents[1] / "reference_values" / "metrics.json").read_text())["pictures"]
 

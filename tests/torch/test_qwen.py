@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoTokenizer
 
-import torch
 from agenticiqa.config import QwenSettings, load_settings
 from agenticiqa.errors import UnavailableError, UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image

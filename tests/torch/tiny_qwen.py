@@ -20,10 +20,9 @@ WORDS = 'Image quality is excellent good fair poor bad. A B C D E {"final_answer
 
 def make_tiny_qwen(folder: Path) -> Path:
     """The folder, now holding model, tokenizer and image processor."""
+    import torch
     from transformers import Qwen2_5_VLForConditionalGeneration
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
-
-    import torch
 
     tokenizer = _tokenizer()
     torch.manual_seed(0)

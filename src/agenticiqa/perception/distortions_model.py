@@ -1,7 +1,8 @@
 """The fitted distortion models: small networks stored as plain arrays and evaluated with NumPy.
 
 `load_distortion_model("distortions_research")` judges one picture from its features;
-`load_distortion_model("distortions_pair_research")` judges a pair. A file is used only with the hash recorded beside it.
+`load_distortion_model("distortions_pair_research")` judges a pair.
+A file is used only with the hash recorded beside it.
 """
 
 from __future__ import annotations

@@ -90,10 +90,9 @@ class QwenModel:
 
 def load_model(name: str, *, device: str, dtype: str, max_pixels: int, local_only: bool) -> QwenModel:
     """The model of a folder or hub name; transformers' OSError if it is not there."""
+    import torch
     from transformers import AutoModelForImageTextToText, AutoTokenizer
     from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
-
-    import torch
 
     place = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     # Half precision is slow on CPUs.
