@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
-from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, SEVERITIES, Region
 
 Pixels = NDArray[np.uint8]
 Weights = Literal["research", "open"]
@@ -56,7 +56,8 @@ class ShippedEyes:
         judged = load_quality_model(self._weights).judge_features(features, (pixels.shape[0], pixels.shape[1]))
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
         if reference is None:
-            return Look(quality, find_distortions(pixels, features, self._weights), None, judged.worst_region)
+            findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
+            return Look(quality, findings, None, judged.worst_region)
         findings, against = self._compare(pixels, reference)
         return Look(quality, findings, against, judged.worst_region)
 
@@ -74,6 +75,24 @@ class ShippedEyes:
         pair = measure_pair(test, original, load_backbone())
         findings = find_changes(pixels, pair.values, self._weights)
         return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
+
+
+def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with blur at least as strong as enlargement: what was enlarged from few pixels is blurred too."""
+    enlarged = next((f for f in findings if f.category == "Sharpness" and f.kind == "upscale"), None)
+    if enlarged is None:
+        return findings
+    return tuple(
+        replace(
+            finding,
+            probability=max(finding.probability, enlarged.probability),
+            strength=max(finding.position, enlarged.position),
+            severity=max(finding.severity, enlarged.severity, key=SEVERITIES.index),
+        )
+        if finding.category == "Blurs"
+        else finding
+        for finding in findings
+    )
 
 
 def _with_kind(finding: Finding, kind: str | None) -> Finding:
