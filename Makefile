@@ -29,7 +29,7 @@ demo: $(VENV)/.ready ## Assess example images with the embedded backend and rend
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.ready ## Run every test that does not need torch
-	$(BIN)/python -m pytest
+	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest
 
 test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
 	$(TORCH_VENV)/bin/python -m pytest tests/torch --override-ini 'addopts=-q --strict-markers --strict-config'

@@ -27,7 +27,7 @@ def calibrate(
 
     \b
     Examples:
-      agenticiqa calibrate --ladder VSI --photographs 1
+      agenticiqa calibrate --ladder PSNR --photographs 1
     """
     from agenticiqa.config import load_settings
     from agenticiqa.parts import tools_for
