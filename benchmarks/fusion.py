@@ -2,6 +2,7 @@
 
     python -m benchmarks.fusion --tid DIR [--biq DIR] [--limit N]
 
+Tools whose evidence is inside the model's do not vote; tool-only is their score all the same.
 Runs the whole agent on rated pictures, keeps the level probabilities and the votes of the tools, then fuses them with
 every pair of eta and temperature. The weights used for a picture are chosen on the other folds; pictures of one
 photograph stay in one fold. The last line is what `pipeline.fusion_weights` should hold.
@@ -12,15 +13,19 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from agenticiqa import Assessor
-from agenticiqa.config import load_settings
+from agenticiqa.config import ROLES, load_settings
 from agenticiqa.evaluation.statistics import srcc
+from agenticiqa.parts import build_parts
+from agenticiqa.perception.client import PerceptionClient
+from agenticiqa.perception.eyes import RememberingEyes
+from agenticiqa.perception.sight import ShippedEyes
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES
 
@@ -52,6 +57,7 @@ class Votes:
     rated: Rated
     beliefs: dict[int, float]
     tools: tuple[float, ...]
+    tool_only: float | None
 
     def fused(self, weights: Weights) -> float:
         """The fused score with this eta and temperature."""
@@ -69,7 +75,7 @@ def main() -> None:
     options.add_argument("--limit", type=int, default=300, help="pictures per source")
     options.add_argument("--seed", type=int, default=5)
     given = options.parse_args()
-    assessor = Assessor(load_settings(overrides={"pipeline": {"fusion_weights": PLAIN}}))
+    assessor = assessor_not_fitted_on_tid2013()
     sources = [tid2013(given.tid, True), tid2013(given.tid, False)] if given.tid else []
     sources += [biq2021(given.biq)] if given.biq else []
     chosen: dict[str, Weights] = {}
@@ -83,12 +89,19 @@ def main() -> None:
     print(json.dumps({BACKEND: {mode: {"eta": e, "temperature": t} for mode, (e, t) in chosen.items()}}))
 
 
+def assessor_not_fitted_on_tid2013() -> Assessor:
+    """The agent with equal weights, whose full-reference judgement has seen no opinion of TID2013."""
+    eyes = RememberingEyes(ShippedEyes("research", pairs="open"))
+    parts = build_parts(load_settings(overrides={"pipeline": {"fusion_weights": PLAIN}}))
+    return Assessor(parts=replace(parts, vlm_clients={role: PerceptionClient(eyes) for role in ROLES}))
+
+
 def votes_of(assessor: Assessor, rated: Rated) -> Votes:
     """The level probabilities and the votes of one run of the agent."""
     found = assessor.assess(rated.path, reference=rated.reference)
     beliefs = {LEVEL_SCORES[letter]: (found.level_probabilities or {})[letter] for letter in LEVEL_SCORES}
     votes = {reading.tool: reading.calibrated for reading in found.tools if reading.voted}
-    return Votes(rated, beliefs, tuple(score for score in votes.values() if score is not None))
+    return Votes(rated, beliefs, tuple(score for score in votes.values() if score is not None), found.tool_score)
 
 
 def report(mode: str, groups: Sequence[Sequence[Votes]], seed: int) -> Weights:
@@ -97,8 +110,8 @@ def report(mode: str, groups: Sequence[Sequence[Votes]], seed: int) -> Weights:
     for votes in groups:
         opinions = [vote.rated.opinion for vote in votes]
         model = srcc([model_only(vote) for vote in votes], opinions)
-        has_tools = all(vote.tools for vote in votes)
-        tool = srcc([float(np.mean(vote.tools)) for vote in votes], opinions) if has_tools else float("nan")
+        shown = [vote.tool_only for vote in votes]
+        tool = float("nan") if None in shown else srcc([score for score in shown if score is not None], opinions)
         fused = srcc(out_of_fold(votes, groups, seed), opinions)
         loss = float(np.nanmax([model, tool])) - fused
         verdict = "" if loss <= ALLOWED_LOSS else "  too much"

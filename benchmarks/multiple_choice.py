@@ -11,19 +11,26 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
-from agenticiqa.perception.eyes import Eyes
+from agenticiqa.perception.eyes import Eyes, RememberingEyes
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
 from agenticiqa.vlm_client.replies import AnswerReply
 from agenticiqa.vlm_client.tasks import AnswerInputs
-from benchmarks.known_damage import VISIBLE_LEVELS, Picture, held_out_photographs, synthetic_pictures, tid_pictures
+from benchmarks.known_damage import (
+    SYNTHETIC_KINDS,
+    VISIBLE_LEVELS,
+    Picture,
+    held_out_photographs,
+    synthetic_pictures,
+    tid_pictures,
+)
 from benchmarks.quality_questions import AskedPicture, make_questions
 
 TARGETS = {"accuracy": 0.80, "unchanged": 0.97, "named first": 0.85}
@@ -40,21 +47,33 @@ def main() -> None:
     options.add_argument("--json", type=Path, help="also write the figures here")
     given = options.parse_args()
     photographs = held_out_photographs(given.bsds, given.imagenet)
-    synthetic = list(synthetic_pictures(photographs, 20 * 23, given.seed))
-    tid = list(tid_pictures(given.tid))
-    client = PerceptionClient(_eyes())
+    synthetic = list(synthetic_pictures(photographs, 25 * len(SYNTHETIC_KINDS), given.seed))
+    clients = {source: PerceptionClient(eyes) for source, eyes in eyes_by_source().items()}
     questions = [
-        question for pictures in (tid, synthetic) for question in make_questions(pictures, given.per_kind, given.seed)
+        question
+        for pictures in (list(tid_pictures(given.tid)), synthetic)
+        for question in make_questions(pictures, given.per_kind, given.seed)
     ]
-    figures = ask_all(client, questions, given.seed)
-    figures["named first"] = named_first(client, [picture for picture in synthetic if picture.level in VISIBLE_LEVELS])
+    figures = ask_all(clients, questions, given.seed)
+    visible = [picture for picture in synthetic if picture.level in VISIBLE_LEVELS]
+    figures["named first"] = named_first(clients["synthetic"], visible)
     for name, target in TARGETS.items():
         print(f"{name}: {figures[name]:.3f} (target {target})")
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
 
 
-def ask_all(client: PerceptionClient, questions: Sequence[AskedPicture], seed: int) -> dict[str, float]:
+def eyes_by_source() -> dict[str, Eyes]:
+    """The shipped eyes; for TID2013 the full-reference judgement is the one that was not fitted on it."""
+    from agenticiqa.perception.sight import ShippedEyes
+
+    return {
+        "synthetic": RememberingEyes(ShippedEyes("research")),
+        "tid2013": RememberingEyes(ShippedEyes("research", pairs="open")),
+    }
+
+
+def ask_all(clients: Mapping[str, PerceptionClient], questions: Sequence[AskedPicture], seed: int) -> dict[str, float]:
     """Accuracy and the share of answers that stay when the options are reordered."""
     random = np.random.default_rng(seed)
     right: dict[tuple[str, str], list[bool]] = defaultdict(list)
@@ -62,7 +81,7 @@ def ask_all(client: PerceptionClient, questions: Sequence[AskedPicture], seed: i
     unchanged = []
     for question in questions:
         orders = [random.permutation(len(question.options)).tolist() for _ in range(2)]
-        first, second = (chosen_option(client, question, order) for order in orders)
+        first, second = (chosen_option(clients[question.source], question, order) for order in orders)
         unchanged.append(first == second)
         right[question.kind, question.source].append(first == question.right)
         confusion[question.kind, question.right, first] += 1
@@ -106,12 +125,6 @@ def ask(
     if reference is not None:
         images.append(LabelledImage("reference image", reference))
     return client.ask(VLMRequest("answer", "", "", tuple(images), inputs, AnswerReply))
-
-
-def _eyes() -> Eyes:
-    from agenticiqa.perception.sight import shipped_eyes
-
-    return shipped_eyes("research")
 
 
 def _print_accuracy(right: dict[tuple[str, str], list[bool]]) -> None:

@@ -25,10 +25,11 @@ def shipped_eyes(terms: str) -> Eyes:
 
 
 class ShippedEyes:
-    """Eyes whose models are loaded at the first look."""
+    """Eyes whose models are loaded at the first look; `pairs` names other weights for the full-reference judgement."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, pairs: Weights | None = None) -> None:
         self._weights = weights
+        self._pair_weights = pairs or weights
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """What the shipped models see; a region is judged with the rest of the picture in mind."""
@@ -68,7 +69,7 @@ class ShippedEyes:
         from agenticiqa.perception.full_reference_alignment import aligned
         from agenticiqa.perception.full_reference_features import measure_pair
 
-        judged = shipped_judge(self._weights).judge_pixels(pixels, reference)
+        judged = shipped_judge(self._pair_weights).judge_pixels(pixels, reference)
         if np.array_equal(pixels, reference):
             return _UNCHANGED, judged.for_eyes()
         test, original, _ = aligned(pixels, reference)
