@@ -31,7 +31,7 @@ FOLDS, COMPONENTS, POOLED = 5, 128, 1088
 HIDDEN = (160, 96)
 BATCH = 256
 # The synthetic sets whose trunk features are cached, and how often a picture is shown without its traces.
-SYNTHETIC, WITHOUT_TRACES = ("research", "open"), 0.15
+SYNTHETIC, WITHOUT_TRACES = ("synthetic", "open"), 0.15
 CATEGORIES = len(DISTORTION_CATEGORIES)
 VISIBLE = 0.5
 COLUMNS = ("features", "photograph", "terms", "recipe", "hard")
@@ -61,12 +61,13 @@ def read_examples(files: list[Path], losses: Losses, terms: str, with_reference:
     recipes = [read_recipe(str(recipe)) for recipe in columns["recipe"][chosen]]
     if not with_reference:
         recipes = [[part for part in recipe if part != COLOURLESS] for recipe in recipes]
+    lost = np.array([category_losses(recipe, losses) for recipe in recipes], np.float32)
     return Examples(
         columns["features"][chosen],
-        np.array([category_losses(recipe, losses) for recipe in recipes], np.float32),
+        lost,
         np.array([_kind_row(recipe, losses) for recipe in recipes], np.float32),
         np.array([zlib.crc32(str(name).encode()) % FOLDS for name in columns["photograph"][chosen]]),
-        np.where(columns["hard"][chosen] != "", 2.0, 1.0).astype(np.float32),
+        np.where(columns["hard"][chosen] != "", 2.0, _rarity(lost)).astype(np.float32),
         columns["hard"][chosen] != "",
     )
 
@@ -82,6 +83,13 @@ def read_untraced(cache: Path, name: str, width: int) -> dict[str, npt.NDArray[A
     missing = np.full((len(kept), width - POOLED), np.nan, np.float32)
     columns = {key: np.array([table[n][key] for n in kept]) for key in ("photograph", "terms", "recipe")}
     return {"features": np.concatenate([pooled, half, missing], axis=1), "hard": np.full(len(kept), ""), **columns}
+
+
+def _rarity(lost: Floats) -> Floats:
+    """More weight for pictures that show a category few pictures show."""
+    shown = lost >= VISIBLE
+    rarity = np.sqrt(shown.mean(axis=0).max() / shown.mean(axis=0))
+    return np.maximum(1, (shown * rarity).max(axis=1)).astype(np.float32)
 
 
 def _kind_row(recipe: list[tuple[str, int]], losses: Losses) -> list[float]:
@@ -155,25 +163,23 @@ def prepare(features: Floats, arrays: dict[str, Floats]) -> Floats:
 
 
 def calibrate(outputs: Floats, losses: Floats) -> dict[str, Floats]:
-    """Slope and shift of presence, and a rising curve of strength, per category, from out-of-fold outputs."""
+    """Per category, from out-of-fold outputs: presence from both outputs, and a rising curve of strength."""
     from sklearn.isotonic import IsotonicRegression
     from sklearn.linear_model import LogisticRegression
 
-    slope, shift, knots, heights = [], [], [], []
+    lines, knots, heights = [], [], []
     for c in range(CATEGORIES):
         told = (losses[:, c] == 0) | (losses[:, c] >= VISIBLE)
-        line = LogisticRegression(C=10).fit(outputs[told, c : c + 1], losses[told, c] > 0)
-        slope.append(float(line.coef_[0, 0]))
-        shift.append(float(line.intercept_[0]))
+        line = LogisticRegression(C=10).fit(outputs[told][:, [c, CATEGORIES + c]], losses[told, c] > 0)
+        lines.append((*line.coef_[0], line.intercept_[0]))
         grid = np.linspace(-0.5, 4.5, 26)
         curve = IsotonicRegression(y_min=0, y_max=4, out_of_bounds="clip").fit(outputs[:, CATEGORIES + c], losses[:, c])
         knots.append(grid)
         # A little of the identity keeps the curve strictly rising, so that stronger stays stronger.
         heights.append(0.9 * curve.predict(grid) + 0.1 * np.clip(grid, 0, 4))
-    return {
-        name: np.array(v, np.float32)
-        for name, v in zip(("slope", "shift", "knots", "heights"), (slope, shift, knots, heights), strict=True)
-    }
+    slope, lift, shift = np.array(lines, np.float32).T
+    curves = {"knots": np.array(knots, np.float32), "heights": np.array(heights, np.float32)}
+    return {"slope": slope, "lift": lift, "shift": shift, **curves}
 
 
 def fit(examples: Examples, pooled: int, epochs: int) -> tuple[dict[str, Floats], Floats]:

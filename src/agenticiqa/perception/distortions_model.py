@@ -54,7 +54,8 @@ class DistortionModel:
             raise ModelFileError("the distortion weights belong to other features; reinstall the package")
         outputs = np.mean([self._member(layers, self._prepared(vector)) for layers in self._layers()], axis=0)
         logits, strength, kinds = np.split(outputs, (CATEGORIES, 2 * CATEGORIES))
-        presence = _logistic(self.arrays["slope"] * logits + self.arrays["shift"])
+        evidence = self.arrays["slope"] * logits + self.arrays["lift"] * strength + self.arrays["shift"]
+        presence = _logistic(evidence)
         return Opinion(presence, self._calibrated(strength), dict(zip(self.kind_names, map(float, kinds), strict=True)))
 
     def _prepared(self, vector: Floats) -> Floats:
