@@ -51,6 +51,15 @@ def test_an_assessment_of_a_file_shows_the_file_on_its_page(tmp_path: Path) -> N
     assert '"thumbnail":"data:image/jpeg;base64,' in page
 
 
+def test_a_file_name_that_is_no_utf8_is_written_down_as_far_as_it_can_be(tmp_path: Path) -> None:
+    path = Path(picture(tmp_path)).rename(tmp_path / "caf\udce9.png")
+
+    found = scripted_assessor().assess(path)
+
+    assert json.loads(found.to_json())["provenance"]["images"]["test image"]["path"].endswith("caf\ufffd.png")
+    assert "caf\ufffd.png" in found.to_html()
+
+
 def test_an_assessment_of_pixels_shows_them_when_they_are_given() -> None:
     pixels = np.full((32, 48, 3), 200, np.uint8)
     found = scripted_assessor().assess(pixels)

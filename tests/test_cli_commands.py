@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import pty
 import shlex
 import shutil
 import signal
@@ -181,6 +182,31 @@ def test_progress_is_plain_lines_on_the_error_stream_unless_quiet(folder: Path, 
     assert lines[-1].startswith("summarizer finished (")
     assert "planner" not in quiet.stderr
     assert loud.stdout.startswith("Answer: C")
+
+
+def test_on_a_terminal_progress_is_one_moving_line_that_goes_away(folder: Path, scripted_backend: str) -> None:
+    reader, terminal = pty.openpty()
+    command = [PROGRAM, "assess", "photo.jpg", "--backend", scripted_backend]
+
+    result = subprocess.run(command, stderr=terminal, stdout=subprocess.PIPE, text=True, check=True,
+                            env={**os.environ, "TERM": "xterm"})  # fmt: skip
+    os.close(terminal)
+    shown = os.read(reader, 1_000_000).decode()
+    os.close(reader)
+
+    assert "starting" in shown
+    assert "\x1b[2K" in shown
+    assert result.stdout.startswith("Answer: C")
+    assert "\x1b" not in result.stdout
+
+
+def test_a_log_file_that_cannot_be_written_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTICIQA_PIPELINE__LOGGING__FILE", "nowhere/log.jsonl")
+
+    result = runner.invoke(app, ["assess", "photo.jpg"])
+
+    assert result.exit_code == 2
+    assert "nowhere/log.jsonl: cannot be written" in result.stderr
 
 
 def test_a_second_pass_is_named_in_the_progress() -> None:

@@ -78,6 +78,9 @@ def test_words_with_unusual_line_ends_stay_in_their_line(tmp_path: Path) -> None
         ('{"colour": "red"}\n', "line 1 is no result"),
         ("[1, 2]\n", "line 1 is no result"),
         ("[" * 100_000, "line 1 is not JSON"),
+        ('{"answer": "A", "score": NaN}', "line 1 is not JSON"),
+        ('{"answer": "A", "score": "high"}', "line 1 is no result"),
+        ('{"answer": "A", "tools": [3]}', "line 1 is no result"),
     ],
 )
 def test_a_file_that_holds_no_results_is_refused_with_the_line(tmp_path: Path, content: str, words: str) -> None:
@@ -94,6 +97,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
 
     with pytest.raises(ReportError, match="cannot be read"):
         read_rows(tmp_path / name)
+
+
+def test_a_lone_surrogate_in_a_name_does_not_stop_the_page(tmp_path: Path) -> None:
+    write_report([{"sample_id": "caf\udce9", "assessment": record()}], tmp_path / "r.html", title="caf\udce9")
+
+    assert embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["rows"][0]["id"] == "caf\udce9"
 
 
 def test_figures_are_what_one_counts_by_hand() -> None:

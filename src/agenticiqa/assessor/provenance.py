@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from importlib.metadata import version
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -78,7 +79,8 @@ def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: Referen
 
 
 def _origin(image: LoadedImage) -> ImageOrigin:
-    path = None if image.path is None else str(image.path)
+    # A file name may hold bytes that are no UTF-8, and JSON cannot.
+    path = None if image.path is None else os.fsencode(image.path).decode("utf-8", "replace")
     return ImageOrigin(sha256=image.sha256, width=image.width, height=image.height, path=path, notes=list(image.notes))
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agenticiqa.cli.app import writing_to
+
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
 
@@ -44,4 +46,6 @@ def start_logging(settings: Settings, verbose: bool) -> None:
 
     wanted = settings.pipeline.logging
     level = "INFO" if verbose and wanted.level != "DEBUG" else wanted.level
-    configure_logging(level, wanted.format, Path(wanted.file) if wanted.file else None, settings.secrets())
+    file = Path(wanted.file) if wanted.file else None
+    with writing_to(file or Path("stderr")):
+        configure_logging(level, wanted.format, file, settings.secrets())

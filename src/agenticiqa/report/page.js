@@ -90,6 +90,7 @@
     }).sort(compare);
     at("count").textContent = `${listed.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
     at("space").style.height = `${listed.length * ROW}px`;
+    at("scroller").style.height = `${Math.min(13, Math.max(1, listed.length)) * ROW}px`;
     at("scroller").scrollTop = 0;
     draw();
   }

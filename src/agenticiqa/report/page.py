@@ -67,8 +67,11 @@ def _hash(text: str) -> str:
 
 
 def _inert_json(data: Any) -> str:
-    """JSON that no parser of HTML can take for the end of its element or for a comment."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    """JSON that no parser of HTML can take for the end of its element or for a comment.
+
+    In ASCII, because a file name may hold what UTF-8 cannot.
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -23,10 +23,11 @@ def read_rows(path: Path) -> list[Row]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise ReportError(f"{path}: cannot be read ({reason}); name a file of results") from error
-    records = _one_record(text) or _lines(path, text)
-    if not records:
+    whole = _one_record(text)
+    rows = [row_of(whole)] if whole else [_row(path, number, line) for number, line in _lines(text)]
+    if not rows:
         raise ReportError(f"{path}: holds no results; write some with `agenticiqa assess IMAGE --json`")
-    return rows_of(records)
+    return rows
 
 
 def rows_of(records: Iterable[Mapping[str, Any]]) -> list[Row]:
@@ -45,7 +46,7 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "image": image,
         "query": found.get("query") or record.get("query") or "",
         "answer": found.get("answer") or "",
-        "score": found.get("score"),
+        "score": _number(found.get("score")),
         "interval": found.get("interval"),
         "level": found.get("level"),
         "level_name": found.get("level_name"),
@@ -71,34 +72,47 @@ def disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:
     return round(max(scores.values()) - min(scores.values()), 4) if len(scores) > 1 else None
 
 
-def _one_record(text: str) -> list[dict[str, Any]]:
-    """The record of a file that is one JSON object over several lines; nothing for any other file."""
+def _one_record(text: str) -> dict[str, Any] | None:
+    """The record of a file that is one JSON object over several lines; None for any other file."""
     if not text.startswith("{\n"):
-        return []
+        return None
     try:
-        record = json.loads(text)
-    except json.JSONDecodeError:
-        return []
-    return [record] if _is_result(record) else []
+        record = json.loads(text, parse_constant=_no_number)
+    except ValueError:
+        return None
+    return dict(record) if _is_result(record) else None
 
 
-def _lines(path: Path, text: str) -> list[dict[str, Any]]:
+def _lines(text: str) -> list[tuple[int, str]]:
     # Only line feeds part lines: JSON text may hold other separators as they are.
-    return [_record(path, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+def _row(path: Path, number: int, line: str) -> Row:
     try:
-        record = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+        record = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: line {number} is not JSON ({error}); one result per line is expected") from None
-    if not _is_result(record):
-        raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")
-    return dict(record)
+    try:
+        if _is_result(record):
+            return row_of(record, number)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        pass
+    raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no JSON number")
 
 
 def _is_result(record: object) -> bool:
     return isinstance(record, dict) and bool({"answer", "assessment", "error"} & set(record))
+
+
+def _number(value: object) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    raise TypeError(f"{value!r} is no number")
 
 
 def _image_path(record: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
