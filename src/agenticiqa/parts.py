@@ -67,11 +67,14 @@ def parts_from(configurable: Mapping[str, Any]) -> Parts:
 
 
 class _Fingerprint:
-    """Settings as a key: equal when nothing that is set differs, the API keys included."""
+    """Settings as a key: equal when nothing that is set differs, API keys and the overlay's content included."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._key = (settings.model_dump_json(), tuple(sorted(settings.secrets())))
+        overlay = settings.tools_overlay_path()
+        # A curve stored by `calibrate` counts from then on, in this process too.
+        curves = overlay.read_bytes() if overlay.is_file() else b""
+        self._key = (settings.model_dump_json(), tuple(sorted(settings.secrets())), curves)
 
     def __hash__(self) -> int:
         return hash(self._key)
