@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,7 +28,7 @@ from agenticiqa.backbone.tail import Terms
 from agenticiqa.config import load_settings
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.perception.quality import QualityJudgement, load_quality_model
-from agenticiqa.tools import default_registry
+from agenticiqa.tools import ToolRegistry, default_registry
 from agenticiqa.tools.distort import LEVELS, distort
 from training.biq2021 import read_photographs
 from training.clusters import find_clusters, thumbnails
@@ -97,9 +99,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     parser.add_argument("--limit", type=int, help="at most so many pictures per source, drawn with seed 0")
     parser.add_argument("--baselines", nargs="*", default=BASELINES)
+    parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
     for source in find_sources(given.data, given.limit):
-        judged = judge_source(source, given.baselines)
+        judged = judge_source(source, given.baselines, given.workers)
         report_agreement(source)
         report_intervals(source, judged)
     for folder in given.data:
@@ -116,22 +119,33 @@ def find_sources(folders: list[Path], limit: int | None) -> Iterator[Source]:
                 yield _thinned(reader(folder / name), limit)
 
 
-def judge_source(source: Source, baselines: list[str]) -> dict[str, list[QualityJudgement]]:
+def judge_source(source: Source, baselines: Sequence[str], workers: int) -> dict[Terms, list[QualityJudgement]]:
     """Fill in the scores of both weight sets and of the baselines, oriented so that higher is better."""
-    judged: dict[str, list[QualityJudgement]] = {"research": [], "open": []}
-    registry = default_registry(load_settings())
-    raw: dict[str, list[float]] = {name: [] for name in baselines}
-    for path in source.paths:
-        pixels = read_pixels(path)
-        features = load_backbone().features(pixels)
-        for terms in TERMS:
-            judged[terms].append(load_quality_model(terms).judge_features(features, pixels.shape[:2]))
-        for name in baselines:
-            sign = 1 if registry.card(name).higher_is_better else -1
-            raw[name].append(sign * registry.get(name).measure(pixels))
-    source.scores = {f"AIQA_NR {t}": np.array([j.score for j in js]) for t, js in judged.items()}
-    source.scores |= {name: np.array(values) for name, values in raw.items()}
+    with ProcessPoolExecutor(workers) as pool:
+        rows = list(pool.map(partial(judge_file, baselines), source.paths, chunksize=16))
+    judged: dict[Terms, list[QualityJudgement]] = {terms: [row[0][terms] for row in rows] for terms in TERMS}
+    source.scores = {f"AIQA_NR {terms}": np.array([j.score for j in js]) for terms, js in judged.items()}
+    source.scores |= {name: np.array([row[1][name] for row in rows]) for name in baselines}
     return judged
+
+
+def judge_file(baselines: Sequence[str], path: Path) -> tuple[dict[Terms, QualityJudgement], dict[str, float]]:
+    """The judgements of both weight sets and the baselines' values for one file."""
+    pixels = read_pixels(path)
+    features = load_backbone().features(pixels)
+    size = (pixels.shape[0], pixels.shape[1])
+    judged = {terms: load_quality_model(terms).judge_features(features, size) for terms in TERMS}
+    return judged, {name: _oriented(name, pixels) for name in baselines}
+
+
+@lru_cache(maxsize=1)
+def _registry() -> ToolRegistry:
+    return default_registry(load_settings())
+
+
+def _oriented(name: str, pixels: Pixels) -> float:
+    tool = _registry().get(name)
+    return (1 if tool.card.higher_is_better else -1) * tool.measure(pixels)
 
 
 def report_agreement(source: Source) -> None:
@@ -151,7 +165,7 @@ def report_agreement(source: Source) -> None:
         )
 
 
-def report_intervals(source: Source, judged: dict[str, list[QualityJudgement]]) -> None:
+def report_intervals(source: Source, judged: dict[Terms, list[QualityJudgement]]) -> None:
     """Coverage of the 95 % interval and its mean width, beside the constant-width interval where there is one."""
     for terms, judgements in judged.items():
         low, high = np.array([j.interval for j in judgements]).T
