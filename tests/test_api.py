@@ -15,7 +15,8 @@ from agenticiqa.assessor.schema import schema_text
 from tests.agent import picture
 from tests.results import record, scripted_assessor
 
-SCHEMA = Path(__file__).parents[1] / "docs/schema/assessment.schema.json"
+DOCS = Path(__file__).parents[1] / "docs"
+SCHEMA, USE = DOCS / "schema/assessment.schema.json", DOCS / "use.md"
 
 
 def test_the_examples_in_the_documentation_are_right() -> None:
@@ -23,6 +24,13 @@ def test_the_examples_in_the_documentation_are_right() -> None:
     module = importlib.import_module("agenticiqa.assessor.assessing")
 
     outcome = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)
+
+    assert outcome.failed == 0
+    assert outcome.attempted > 0
+
+
+def test_the_examples_of_the_page_on_everyday_use_are_right() -> None:
+    outcome = doctest.testfile(str(USE), module_relative=False)
 
     assert outcome.failed == 0
     assert outcome.attempted > 0

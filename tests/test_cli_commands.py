@@ -101,6 +101,13 @@ def test_every_example_of_every_help_text_works(folder: Path, example: str) -> N
     assert result.stdout
 
 
+def test_the_page_on_everyday_use_shows_examples_of_the_help() -> None:
+    page = (Path(__file__).parents[1] / "docs/use.md").read_text(encoding="utf-8")
+
+    assert examples(page)
+    assert set(examples(page)) <= {line for lines in EXAMPLES.values() for line in lines}
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_stand_in_the_help_line_by_line(name: str) -> None:
     output = runner.invoke(app, [*name.split()[1:], "--help"]).output

@@ -106,7 +106,8 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
     missing = {name: registry.available(name) for name in names}
     running = [name for name in names if missing[name] is None]
     voting = [name for name in running if registry.votes(name)]
-    checks = [Check("tools", bool(voting), f"{len(running)} of {len(names)} run here, {len(voting)} vote")]
+    count = f"{len(running)} of {len(names)} run here, {len(voting)} vote"
+    checks = [Check("tools", bool(voting), count, "" if voting else "agenticiqa tools")]
     reasons: dict[str, list[str]] = {}
     for name, reason in missing.items():
         if reason is not None:
