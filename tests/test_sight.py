@@ -10,7 +10,7 @@ import pytest
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
 from agenticiqa.perception.eyes import Eyes, Finding
-from agenticiqa.perception.sight import ShippedEyes, shipped_eyes, softness_counted_as_blur
+from agenticiqa.perception.sight import ShippedEyes, settled, shipped_eyes, softness_counted_as_blur
 from agenticiqa.tools.distort import distort
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
 from agenticiqa.vlm_client.replies import AnswerReply
@@ -89,3 +89,8 @@ def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:
 
     assert (blur.probability, blur.severity, blur.position) == (0.8, "severe", 2.9)
     assert sharpness == enlarged
+
+
+def test_what_is_more_likely_absent_is_not_called_severe() -> None:
+    assert settled(Finding("Noise", 0.4, "severe", "white_noise", strength=2.6)).severity == "none"
+    assert settled(Finding("Noise", 0.6, "severe", "white_noise", strength=2.6)).severity == "severe"

@@ -37,10 +37,10 @@ class ShippedEyes:
 
         whole = self._look(image.pixels, None if reference is None else reference.pixels)
         if region is None:
-            return whole
+            return replace(whole, findings=tuple(map(settled, whole.findings)))
         crop = self._look(_cut(image.pixels, region), None if reference is None else _cut(reference.pixels, region))
         findings = in_context(crop.findings, whole.findings, image.pixels, region)
-        return Look(crop.quality, findings, crop.against_reference, region)
+        return Look(crop.quality, tuple(map(settled, findings)), crop.against_reference, region)
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word or a face."""
@@ -76,6 +76,11 @@ class ShippedEyes:
         pair = measure_pair(test, original, load_backbone())
         findings = find_changes(pixels, pair.values, self._weights)
         return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
+
+
+def settled(finding: Finding) -> Finding:
+    """The finding with the severity "none" when it is more likely absent, so that word and probability agree."""
+    return finding if finding.probability >= 0.5 else replace(finding, severity="none", kind=None)
 
 
 def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
