@@ -130,8 +130,18 @@ def out_of_fold(votes: Sequence[Votes], groups: Sequence[Sequence[Votes]], seed:
 
 
 def best_weights(groups: Sequence[Sequence[Votes]]) -> Weights:
-    """The pair with the highest mean correlation over the sources; of equals the least trusting one."""
-    return max(product(ETAS, TEMPERATURES), key=lambda weights: (round(_mean_srcc(groups, weights), 4), -weights[0]))
+    """The pair with the highest mean correlation over the sources; of near equals the one that changes least."""
+    return max(product(ETAS, TEMPERATURES), key=lambda weights: (_rounded_srcc(groups, weights), *_mildness(weights)))
+
+
+def _rounded_srcc(groups: Sequence[Sequence[Votes]], weights: Weights) -> float:
+    # Differences below a few thousandths are noise: the plainer choice is taken.
+    return round(_mean_srcc(groups, weights) / ALLOWED_LOSS) * ALLOWED_LOSS
+
+
+def _mildness(weights: Weights) -> tuple[float, float]:
+    eta, temperature = weights
+    return -abs(float(np.log(temperature))), -eta
 
 
 def folds(votes: Sequence[Votes], seed: int) -> dict[str, int]:
