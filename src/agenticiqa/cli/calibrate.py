@@ -31,12 +31,14 @@ def calibrate(
     """
     from agenticiqa.config import load_settings
     from agenticiqa.parts import tools_for
+    from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_calibration
     from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
 
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
-    registry = tools_for(settings)
-    name = registry.card(ladder).name
+    tool = tools_for(settings).get(ladder)
+    # Only the tool itself is added: published metrics judge, not models fitted on ladders like these.
+    registry, name = default_registry(settings, more=[tool]), tool.name
     found = calibrate_by_ladder(registry, name, build_ladders(list(photographs().values())[:count]))
     path = settings.tools_overlay_path()
     with writing_to(path):
