@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from skimage import data
 
+from training.reference_values import complete_torchvision
+
 if TYPE_CHECKING:
     from agenticiqa.perception.quality import QualityModel
 
@@ -81,9 +83,11 @@ def peak() -> float:
 def report_pyiqa(photograph: Pixels, repeats: int) -> None:
     """NIQE and BRISQUE on the same picture, or why they are missing."""
     try:
-        import pyiqa
         import torch
-    except ImportError as error:
+
+        complete_torchvision()
+        import pyiqa
+    except (ImportError, RuntimeError) as error:
         print(f"pyiqa     not measured: {error}; pip install 'agenticiqa[pyiqa]'")
         return
     torch.set_num_threads(1)
@@ -93,7 +97,7 @@ def report_pyiqa(photograph: Pixels, repeats: int) -> None:
             metric = pyiqa.create_metric(name, device="cpu")
             seconds = best(lambda metric=metric: metric(planes), repeats)
             print(f"pyiqa     {name} 1 MP {1000 * seconds:.0f} ms   peak {peak():.0f} MB")
-        except (RuntimeError, OSError) as error:
+        except (RuntimeError, OSError, ValueError) as error:
             print(f"pyiqa     {name} not measured: {error}")
 
 
