@@ -106,17 +106,25 @@ def votes_of(assessor: Assessor, rated: Rated) -> Votes:
 
 def report(mode: str, groups: Sequence[Sequence[Votes]], seed: int) -> Weights:
     """Prints one line per source; gives the weights chosen on all pictures of this mode."""
-    print(f"\n{mode}\n{'source':12}{'pictures':>10}{'tool-only':>11}{'model-only':>12}{'fused':>8}{'loss':>8}")
+    final = best_weights(groups)
+    print(f"\n{mode}: eta {final[0]}, temperature {final[1]}; loss is that of the out-of-fold choice, then of this one")
+    print(
+        f"{'source':12}{'pictures':>10}{'tool-only':>11}{'model-only':>12}{'out-of-fold':>13}{'fused':>8}{'losses':>16}"
+    )
     for votes in groups:
         opinions = [vote.rated.opinion for vote in votes]
         model = srcc([model_only(vote) for vote in votes], opinions)
         shown = [vote.tool_only for vote in votes]
         tool = float("nan") if None in shown else srcc([score for score in shown if score is not None], opinions)
-        fused = srcc(out_of_fold(votes, groups, seed), opinions)
-        loss = float(np.nanmax([model, tool])) - fused
-        verdict = "" if loss <= ALLOWED_LOSS else "  too much"
-        print(f"{votes[0].rated.source:12}{len(votes):10}{tool:11.3f}{model:12.3f}{fused:8.3f}{loss:8.3f}{verdict}")
-    return best_weights(groups)
+        held_out = srcc(out_of_fold(votes, groups, seed), opinions)
+        fused = srcc([vote.fused(final) for vote in votes], opinions)
+        losses = [float(np.nanmax([model, tool])) - score for score in (held_out, fused)]
+        verdict = "" if losses[1] <= ALLOWED_LOSS else "  too much"
+        name, count = votes[0].rated.source, len(votes)
+        print(
+            f"{name:12}{count:10}{tool:11.3f}{model:12.3f}{held_out:13.3f}{fused:8.3f}{losses[0]:8.3f}{losses[1]:8.3f}{verdict}"
+        )
+    return final
 
 
 def out_of_fold(votes: Sequence[Votes], groups: Sequence[Sequence[Votes]], seed: int) -> list[float]:

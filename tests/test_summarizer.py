@@ -314,7 +314,7 @@ def test_a_fusion_passed_in_is_the_one_used(tmp_path: Path) -> None:
 
 
 def test_the_settings_choose_eta_and_temperature_per_backend_and_mode(tmp_path: Path) -> None:
-    weights = {"builtin.perception": {"No-Reference": {"eta": 0.0, "temperature": 2.0}}}
+    weights = {"scripted": {"No-Reference": {"eta": 0.0, "temperature": 2.0}}}
     logs = {"A": math.log(0.64), "B": math.log(0.16), "C": math.log(0.04), "D": math.log(0.16)}
     client = ScriptedVLMClient({"score": VLMReply(json.dumps(FAIR), "m", level_logprobs=logs)})
     calibrated = settings(pipeline={"fusion_weights": weights})

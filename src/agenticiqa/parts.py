@@ -37,7 +37,8 @@ class Parts:
             return self.fusion, 1.0
         weights = FusionWeights()
         if self.settings.pipeline.fusion == "calibrated":
-            weights = self.settings.pipeline.fusion_weights_for(self.settings.summarizer.backend, mode)
+            # The client that answers counts, not the backend's name in the settings: a caller may pass in another.
+            weights = self.settings.pipeline.fusion_weights_for(self.vlm_clients["summarizer"].model, mode)
         return ScoreFusion(eta=weights.eta), weights.temperature
 
 
