@@ -195,6 +195,15 @@ def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
     assert "evidence: finding: Noise, severe, Global" in reply.notes
 
 
+def test_an_answer_carries_the_level_probabilities_too() -> None:
+    _, reply = ask(FixedEyes(CLEAN), AnswerInputs(query="Is it blurry?"), AnswerReply)
+    _, declined = ask(FixedEyes(CLEAN), AnswerInputs(query="What animal is this?"), AnswerReply)
+
+    assert reply.level_logprobs is not None
+    assert math.exp(reply.level_logprobs["A"]) == pytest.approx(0.7)
+    assert declined.level_logprobs is None
+
+
 def test_every_reply_says_that_no_vision_language_model_was_involved() -> None:
     _, reply = ask(FixedEyes(BLURRED), AnswerInputs(query="Is it blurry?"), AnswerReply)
 

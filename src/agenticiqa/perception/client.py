@@ -138,19 +138,14 @@ class PerceptionClient(VLMClient):
         evidence = self._observer.evidence(question, _test_image(request), request.image("reference image"), inputs)
         if evidence.judgement is None:
             return self._answered(question, evidence, Answer(UNABLE, why_not="no_evidence"))
-        reply = self._answered(question, evidence, Answer(evidence.judgement.letter))
-        return replace(
-            reply,
-            level_logprobs=_logarithms(evidence.judgement),
-            probability_source="builtin",
-            interval=evidence.judgement.interval,
-        )
+        return self._answered(question, evidence, Answer(evidence.judgement.letter))
 
     def _answered(self, question: Question, evidence: Evidence, given: Answer) -> VLMReply:
         sentences = explain(question, evidence, given)
         reasons = in_one_text(sentences or [_no_vlm(question.language)], question.language)
         items = [f"evidence: {sentence.item}" for sentence in sentences]
-        return self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
+        reply = self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
+        return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
     def _looks(self, request: VLMRequest, names: Sequence[str]) -> tuple[dict[str, Look], tuple[str, ...]]:
         return self._observer.looks(_test_image(request), request.image("reference image"), names)
@@ -185,6 +180,16 @@ def _in_fractions(box: Region | None, image: LoadedImage) -> tuple[float, ...] |
         return None
     width, height = image.size
     return box.left / width, box.top / height, min(1.0, box.right / width), min(1.0, box.bottom / height)
+
+
+def _with_levels(reply: VLMReply, judgement: Judgement) -> VLMReply:
+    """The reply with the level probabilities behind it, whatever was asked: an answer's record has a score too."""
+    return replace(
+        reply,
+        level_logprobs=_logarithms(judgement),
+        probability_source="builtin",
+        interval=judgement.interval,
+    )
 
 
 def _logarithms(judgement: Judgement) -> dict[str, float]:
