@@ -1,6 +1,6 @@
 """How well full-reference scores agree with people: every single tool, plain combinations, and the agent's judgement.
 
-    python -m benchmarks.accuracy_fr --data ../shared/data/tid2013-part [--cache FOLDER] [--json FILE]
+    python -m benchmarks.accuracy_fr --data DIR [--cache FOLDER] [--json FILE]
 
 Everything fitted on TID2013 is refitted for each photograph without it, by the code in `training/`, and the
 predictions are pooled. Rows say what they were fitted on; only those with nothing of TID2013 may stand beside
