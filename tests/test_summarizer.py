@@ -16,6 +16,7 @@ from agenticiqa.nodes.summarizer import (
     SCORING_PROMPT_TEMPLATE,
     summarizer_node,
 )
+from agenticiqa.nodes.weighing import weigh
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import ExecutorOutput, SummarizerOutput
 from agenticiqa.vlm_client import ScriptedVLMClient, VLMClient, VLMReply
@@ -252,6 +253,12 @@ def test_a_model_without_a_level_leaves_the_tools_to_speak(tmp_path: Path) -> No
     assert (evidence["probability_source"], evidence["vlm_score"]) == ("uniform", None)
     assert evidence["fused_score"] == pytest.approx(2.6, abs=0.15)
     assert "the model gave no level" in result.quality_reasoning
+
+
+def test_tools_that_speak_alone_are_not_pulled_to_the_middle_by_a_fusion_that_ignores_them() -> None:
+    weighed = weigh({"VSI": 4.6, "MDSI": 4.8}, None, None, ScoreFusion(eta=0.0))
+
+    assert (weighed.fused_score, weighed.fused_level) == (pytest.approx(4.7), "A")
 
 
 def test_nothing_to_go_by_gives_no_score_at_all(tmp_path: Path) -> None:

@@ -69,11 +69,12 @@ def weigh(
     temperature: float = 1.0,
 ) -> Weighed:
     """The model's side and the fusion; a model that gave no level leaves the tools to speak alone."""
-    scores = list(tool_scores.values())
     beliefs, source = _beliefs(letter, reply, fusion, temperature)
-    if source == "uniform" and not scores:
+    # Uniform beliefs are no opinion: with eta = 0 fusing them would put any tool's score in the middle of the scale.
+    alone = mean_score(tool_scores) if source == "uniform" else None
+    if source == "uniform" and alone is None:
         return Weighed(None, None, None, None, None)
-    fused = fusion.fuse_scores(scores, beliefs)
+    fused = alone if alone is not None else fusion.fuse_scores(list(tool_scores.values()), beliefs)
     model_score = None if source == "uniform" else math.fsum(level * p for level, p in beliefs.items())
     letters = {str(name): round(beliefs.get(level, 0.0), 6) for name, level in LEVEL_SCORES.items()}
     interval = _around(fused, reply)
