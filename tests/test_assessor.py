@@ -95,6 +95,16 @@ def test_bytes_arrays_and_pillow_images_are_assessed_like_files(tmp_path: Path) 
     assert sizes == [("C", 48, "Full-Reference")] * 4
 
 
+def test_a_reference_of_another_size_is_scaled_when_asked_and_noted(tmp_path: Path) -> None:
+    larger = np.zeros((64, 96, 3), np.uint8)
+
+    result = assessor().assess(picture(tmp_path), reference=larger, align="resize")
+
+    reference = result.provenance.images["reference image"]
+    assert (reference.width, reference.height) == (48, 32)
+    assert "scaled from 96×64 to 48×32 to match the test image" in reference.notes
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

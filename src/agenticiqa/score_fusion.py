@@ -123,7 +123,7 @@ class ScoreFusion:
             mean = _mean(tool_scores)
             logs = {level: value - self.eta * (mean - level) ** 2 for level, value in logs.items()}
         else:
-            logger.warning("no tool scores: the fused score is the model's expectation")
+            logger.info("no tool scores: the fused score is the model's expectation")
         return _softmax(logs)
 
 

@@ -20,6 +20,7 @@ from agenticiqa.images import ImageSource, load_image
 from agenticiqa.nodes.pictures import Pictures
 from agenticiqa.nodes.progress import OnEvent
 from agenticiqa.parts import Parts, build_parts
+from agenticiqa.tools.execution import Align
 
 DEFAULT_QUERY = "Rate the perceptual quality of this image."
 
@@ -39,15 +40,17 @@ class Assessor:
         max_replan_iterations: int | None = None,
         on_event: OnEvent | None = None,
         *,
+        align: Align | None = None,
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         thread_id: str | None = None,
     ) -> Assessment:
         """The assessment of an image; raises the typed error of an image, question or setting that cannot be used.
 
         Without a query the quality is rated. 0 or 1 replan iterations never replan, 2 (the default) replans once.
+        `align="resize"` scales a reference of another size instead of refusing it.
         A model that fails is no exception: the assessment says "Unable to determine", and why.
         """
-        pictures = Pictures(self.parts.settings)
+        pictures = Pictures(self.parts.settings, align)
         test, other = _path(image, "test", pictures), None
         if reference is not None:
             other = _path(reference, "reference", pictures)

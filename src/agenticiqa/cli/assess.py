@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -34,6 +34,9 @@ def assess(
         str | None, typer.Argument(help="The question, - to read it from standard input; default: rate the quality.")
     ] = None,
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The undistorted original.")] = None,
+    align: Annotated[
+        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to the image's.")
+    ] = None,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 below this score.")
     ] = None,
@@ -67,7 +70,7 @@ def assess(
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose)
-        assessment = Assessor(settings).assess(image, question, reference, on_event=on_event)
+        assessment = Assessor(settings).assess(image, question, reference, on_event=on_event, align=align)
     typer.echo(assessment.to_json() if as_json else in_words(assessment))
     if html is not None:
         write_whole(html, assessment.to_html())

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agenticiqa.config import Settings
 from agenticiqa.images import ImageLimits, LoadedImage, load_image
 from agenticiqa.state import AgenticIQAState
+from agenticiqa.tools.execution import Align, resized
 from agenticiqa.vlm_client.client import LabelledImage
 
 
 class Pictures:
-    """Opens images by path and remembers them; `add` puts in one that has no file."""
+    """Opens images by path and remembers them; `add` puts in one that has no file.
 
-    def __init__(self, settings: Settings) -> None:
+    With `align="resize"` a reference of another size is scaled to the test image's, and says so in its notes.
+    """
+
+    def __init__(self, settings: Settings, align: Align | None = None) -> None:
+        self._align = align
         limits = settings.pipeline.limits
         self._limits = ImageLimits(
             max_pixels=limits.max_pixels, max_bytes=limits.max_file_megabytes * 2**20, min_side=limits.min_side
@@ -32,4 +39,14 @@ class Pictures:
         """The test image and, if there is one, the reference; raises ImageError."""
         test = LabelledImage("test image", self.open(state["image_path"]))
         path = state.get("reference_path")
-        return (test, LabelledImage("reference image", self.open(path))) if path else (test,)
+        if not path:
+            return (test,)
+        if self._align and self.open(path).size != test.image.size:
+            self._opened[path] = scaled(self.open(path), test.image.size)
+        return test, LabelledImage("reference image", self.open(path))
+
+
+def scaled(image: LoadedImage, size: tuple[int, int]) -> LoadedImage:
+    """The image at another width and height; the change is in its notes, and its hash is that of the new pixels."""
+    note = f"scaled from {image.width}×{image.height} to {size[0]}×{size[1]} to match the test image"
+    return replace(load_image(resized(image.pixels, *size)), notes=(*image.notes, note), path=image.path)

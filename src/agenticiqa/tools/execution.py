@@ -110,7 +110,7 @@ def _aligned(
             "use a reference of the same size, or --align resize to scale the reference"
         )
     notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
-    return _resized(reference.pixels, test.width, test.height)
+    return resized(reference.pixels, test.width, test.height)
 
 
 def _cropped(pixels: Pixels, region: Region | None, notes: list[str]) -> Pixels:
@@ -140,8 +140,8 @@ def _shrunk(tool: Tool, prepared: Prepared, budget: int) -> tuple[float, tuple[s
     factor = math.sqrt(budget / (height * width))
     size = max(1, int(width * factor)), max(1, int(height * factor))
     _require_side(tool, min(size))
-    test = _resized(prepared.test, *size)
-    reference = None if prepared.reference is None else _resized(prepared.reference, *size)
+    test = resized(prepared.test, *size)
+    reference = None if prepared.reference is None else resized(prepared.reference, *size)
     note = f"{width}×{height} pixels exceed the budget of {budget}: shrunk to {size[0]}×{size[1]} by area averaging"
     return tool.measure(test, reference), (note,)
 
@@ -191,12 +191,13 @@ def _tiles(height: int, width: int, rows: int, columns: int) -> list[tuple[slice
     ]
 
 
-def _resized(pixels: Pixels, width: int, height: int) -> Pixels:
+def resized(pixels: Pixels, width: int, height: int) -> Pixels:
+    """The pixels at another size: averaged over areas when shrunk, cubic when enlarged."""
     import cv2
 
     shrinks = width * height < pixels.shape[0] * pixels.shape[1]
-    resized = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
-    return np.asarray(resized, np.uint8)
+    rule = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=rule), np.uint8)
 
 
 def _within_time(
