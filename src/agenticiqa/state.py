@@ -80,7 +80,6 @@ def canonical_severity(value: object) -> object:
 
 Category = Annotated[DistortionCategory, BeforeValidator(canonical_category)]
 SeverityWord = Annotated[Severity, BeforeValidator(canonical_severity)]
-Letter = Annotated[LevelLetter, BeforeValidator(lambda value: canonical(value, LEVEL_LETTERS))]
 # "Overall" is the reserved key when nothing was found; everything else must be a category.
 EvidenceKey = Annotated[
     Literal[DistortionCategory, "Overall"],

@@ -49,11 +49,6 @@ class Claim:
     amount: str | None = None
     score: tuple[float, float] | None = None
 
-    @property
-    def says_something(self) -> bool:
-        """Whether anything in the text was understood."""
-        return self != Claim(negated=self.negated, joined=self.joined, least=self.least, main=self.main)
-
 
 def read_claim(text: str) -> Claim:
     """The claim of an option or a question, from normalised text."""

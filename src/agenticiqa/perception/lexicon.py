@@ -60,10 +60,6 @@ class Terms:
         bare = text.strip(" .,;:!?。，；：！？、\"'()")
         return any(pattern.fullmatch(bare) for pattern in self._patterns)
 
-    def starts(self, text: str) -> bool:
-        """Whether the text starts with one of the words."""
-        return any(pattern.match(text) for pattern in self._patterns)
-
 
 @dataclass(frozen=True)
 class Lexicon:

@@ -14,7 +14,6 @@ from agenticiqa.tools.metrics.planes import Plane, pool
 
 Values = NDArray[np.float64]
 SCALES = 2
-FEATURES_PER_SCALE = 18
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1), (1, -1))
 TINY = 1e-12
 
