@@ -7,7 +7,10 @@ AgenticIQAError
 │   ├── UnknownToolError        no such IQA tool
 │   ├── QueryError              the question itself cannot be used
 │   ├── ReportError             a file of results cannot be read
+│   ├── ManifestError           a list of samples cannot be used (says the line)
 │   └── OutputError             a result cannot be written where it should go
+│       ├── OutputInUseError    another run writes to the same file
+│       └── ChangedSettingsError  the file was begun with other settings or samples
 ├── MissingExtraError           an optional dependency is not installed (says the pip command)
 ├── ImageError                  an image cannot be used
 │   ├── ImageNotFoundError      no such file
@@ -32,6 +35,7 @@ AgenticIQAError
 │   ├── BadReplyError           the reply is not what the protocol promises
 │   ├── UnavailableError        the service cannot be reached
 │   └── OfflineError            a network backend was asked for in offline mode
+├── JournalError                records cannot be kept: the disk is full or failing, or their file is damaged
 ├── ModelReplyError             no reply passed validation after all attempts and the fallback
 └── ModelFileError              a shipped weight file is missing or its hash is wrong
 """
@@ -74,6 +78,18 @@ class ReportError(UsageError):
 
 class OutputError(UsageError):
     """A result cannot be written where it should go."""
+
+
+class ManifestError(UsageError):
+    """A list of samples cannot be used; the message names the lines."""
+
+
+class OutputInUseError(OutputError):
+    """Another run writes to the same file."""
+
+
+class ChangedSettingsError(OutputError):
+    """The file was begun with other settings or other samples."""
 
 
 class MissingExtraError(AgenticIQAError):
@@ -155,6 +171,11 @@ class BackendError(AgenticIQAError):
 
     attempts: int = 1
     retry_after: float | None = None
+    # What the model read and wrote for a reply that could not be used, as far as the service told.
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = 0.0
 
 
 class AuthenticationError(BackendError):
@@ -199,3 +220,7 @@ class ModelReplyError(AgenticIQAError):
 
 class ModelFileError(AgenticIQAError):
     """A shipped model file is missing or altered."""
+
+
+class JournalError(AgenticIQAError):
+    """Records cannot be kept: the disk is full or failing, or their file is damaged."""

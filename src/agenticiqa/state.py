@@ -5,6 +5,7 @@
 import logging
 import math
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NotRequired, Self, TypedDict, get_args
 
@@ -282,13 +283,15 @@ class CallCount(Strict):
 
 
 class Ledger(Strict):
-    """Model calls per node."""
+    """Model calls per node, and which replies came from another backend than the role's own."""
 
     nodes: dict[str, CallCount] = Field(default_factory=dict)
+    stand_ins: list[str] = Field(default_factory=list)
 
-    def adding(self, node: str, count: CallCount) -> "Ledger":
-        """A ledger with this count booked under the node."""
-        return Ledger(nodes={**self.nodes, node: self.nodes.get(node, CallCount()).plus(count)})
+    def adding(self, node: str, count: CallCount, stand_ins: Iterable[str] = ()) -> "Ledger":
+        """A ledger with this count booked under the node, and these stand-ins."""
+        nodes = {**self.nodes, node: self.nodes.get(node, CallCount()).plus(count)}
+        return Ledger(nodes=nodes, stand_ins=[*self.stand_ins, *stand_ins])
 
     @property
     def total(self) -> CallCount:

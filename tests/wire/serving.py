@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import socket
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 
@@ -20,6 +22,12 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     cut: bool = False
     """The connection breaks before the body is complete."""
+    reset: bool = False
+    """The connection breaks before anything is said."""
+    silence: float = 0.0
+    """Seconds before the first byte."""
+    drip: float = 0.0
+    """Seconds between one byte of the body and the next."""
 
     def content(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -35,17 +43,33 @@ class Seen:
 
 
 class ScriptedServer:
-    """Gives the scripted answers in turn, the last one again and again, and keeps every request."""
+    """Gives the scripted answers in turn, the last one again and again, and keeps every request.
+
+    With a function as its script it gives what the function makes of each request.
+    """
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.seen: list[Seen] = []
+        self.closing = Event()
+        self._answer: Callable[[Seen], Answer] = self._next
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def script(self, *answers: Answer) -> ScriptedServer:
         self.answers = list(answers)
         return self
+
+    def script_by(self, answer: Callable[[Seen], Answer]) -> ScriptedServer:
+        self._answer = answer
+        return self
+
+    def answer_to(self, seen: Seen) -> Answer:
+        self.seen.append(seen)
+        return self._answer(seen)
+
+    def _next(self, seen: Seen) -> Answer:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     @contextmanager
     def running(self) -> Iterator[ScriptedServer]:
@@ -54,6 +78,7 @@ class ScriptedServer:
         try:
             yield self
         finally:
+            self.closing.set()
             self._http.shutdown()
             thread.join()
             self._http.server_close()
@@ -64,18 +89,28 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = int(self.headers.get("content-length", 0))
             body = json.loads(self.rfile.read(length) or b"null")
-            server.seen.append(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-            answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
-            self._send(answer)
+            seen = Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+            # A client that gave up waiting has closed its end.
+            with suppress(ConnectionError):
+                self._send(server.answer_to(seen))
 
         def _send(self, answer: Answer) -> None:
+            server.closing.wait(answer.silence)
+            if answer.reset:
+                # Closed at once and without a farewell: the client sees a reset.
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+                return
             content = answer.content()
             self.send_response(answer.status)
             for name, value in {"content-type": "application/json", **answer.headers}.items():
                 self.send_header(name, value)
             self.send_header("content-length", str(len(content) + answer.cut))
             self.end_headers()
-            self.wfile.write(content)
+            for piece in [content[at : at + 1] for at in range(len(content))] if answer.drip else [content]:
+                if server.closing.wait(answer.drip):
+                    return
+                self.wfile.write(piece)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: tests look at `seen`."""

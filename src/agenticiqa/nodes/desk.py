@@ -61,13 +61,19 @@ class Desk:
             inputs=inputs,
             reply_model=model,
             sampling=Sampling(role.temperature, role.top_p, role.max_tokens),
+            images_first=self.parts.settings.pipeline.mode == "fast",
         )
         client = self.parts.vlm_clients[self.role]
-        return ask_for(model, client, request, attempts=role.retry_attempts, counter=self.counter, check=check)
+        found = ask_for(model, client, request, attempts=role.retry_attempts, counter=self.counter, check=check)
+        if found.client.model != client.model:
+            self.counter.stand_ins.append(
+                f"{found.client.model} answered in place of {client.model} (task {request.task})"
+            )
+        return found
 
     def booked(self) -> Ledger:
         """The run's ledger with this node's calls."""
-        return self.ledger.adding(self.role, self.counter.count)
+        return self.ledger.adding(self.role, self.counter.count, self.counter.stand_ins)
 
     @contextmanager
     def reporting(self, subtask: str | None = None) -> Iterator[None]:

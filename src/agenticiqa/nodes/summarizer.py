@@ -104,7 +104,7 @@ def _backend_notes(desk: Desk, answered: Structured[AnswerReply]) -> list[str]:
     first = desk.parts.vlm_clients["summarizer"].model
     stood_in = answered.client.model != first
     said = [f"{answered.client.model} answered in place of {first}"] if stood_in else []
-    return [*said, *answered.reply.notes]
+    return [*said, *desk.ledger.stand_ins, *answered.reply.notes]
 
 
 def _result(

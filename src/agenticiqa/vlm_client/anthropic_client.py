@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from agenticiqa.errors import BackendError, BackendTimeoutError, BadReplyError, RefusedError, UnavailableError
 from agenticiqa.vlm_client.client import Usage, VLMReply
+from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.message import Message, Parameters, system_text
@@ -23,6 +24,7 @@ class AnthropicVLMClient(NetworkVLMClient):
     package: ClassVar[str] = "anthropic"
     extra: ClassVar[str] = "anthropic"
     default_base_url: ClassVar[str] = "https://api.anthropic.com"
+    schema_is_remembered: ClassVar[bool] = True
     # 5 MB are allowed after base64, which makes four bytes of three.
     rule: ClassVar[SizeRule] = SizeRule(
         media_types=("image/png", "image/jpeg", "image/webp"), max_side=8000, max_bytes=3_750_000, shown_side=1568
@@ -32,7 +34,10 @@ class AnthropicVLMClient(NetworkVLMClient):
         import anthropic
 
         link = self.link
-        return anthropic.Anthropic(api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0)
+        http = anthropic.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
+        return anthropic.Anthropic(
+            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
+        )
 
     def _optional(self, message: Message) -> Parameters:
         sampling = message.sampling
@@ -57,7 +62,7 @@ class AnthropicVLMClient(NetworkVLMClient):
             # The SDK no longer lists the sampling parameters, which many models still take.
             extra_body={name: value for values in options.values() for name, value in values.items()},
         )
-        return self._reply(reply)
+        return self._read(reply)
 
     def _reply(self, message: Any) -> VLMReply:
         blocks = getattr(message, "content", None)
@@ -67,9 +72,12 @@ class AnthropicVLMClient(NetworkVLMClient):
             raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
         text = "".join(block.text for block in blocks if block.type == "text" and block.text)
         if not text:
-            raise self._empty(message.stop_reason, message.stop_reason in _CUT, _usage(message))
+            raise self._empty(message.stop_reason, message.stop_reason in _CUT)
         notes = ("the reply was cut at max_tokens",) if message.stop_reason in _CUT else ()
-        return VLMReply(text=text, model=self.model, usage=_usage(message), notes=notes)
+        return VLMReply(text=text, model=self.model, usage=self._usage(message), notes=notes)
+
+    def _usage(self, answer: Any) -> Usage:
+        return _usage(answer)
 
     def _translated(self, error: Exception) -> BackendError | None:
         import anthropic
@@ -93,6 +101,8 @@ def _content(message: Message) -> list[dict[str, Any]]:
         data = base64.b64encode(image.data).decode()
         parts.append({"type": "text", "text": f"{image.label}:"})
         parts.append({"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": data}})
+    if message.images_first and parts:
+        parts[-1]["cache_control"] = {"type": "ephemeral"}
     return [*parts, {"type": "text", "text": message.user}]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from PIL import Image
 from pydantic import BaseModel
 
+from agenticiqa.errors import BackendError
 from agenticiqa.images import LoadedImage
 from agenticiqa.vlm_client.tasks import Task, TaskInputs
 
@@ -39,6 +40,7 @@ class VLMRequest:
     """One question to a model, as words for those that read and as `inputs` for those that compute.
 
     `system` and `user` are a pure function of `task` and `inputs`, so that no backend knows more than another.
+    With `images_first` all requests of a run begin alike, up to the images, for services that remember beginnings.
     """
 
     task: Task
@@ -48,6 +50,7 @@ class VLMRequest:
     inputs: TaskInputs
     reply_model: type[BaseModel]
     sampling: Sampling = Sampling()
+    images_first: bool = False
 
     def image(self, label: ImageLabel) -> LoadedImage | None:
         """The image with this label, if the request has one."""
@@ -77,6 +80,24 @@ class Usage:
             transport_attempts=self.transport_attempts + other.transport_attempts,
             seconds=self.seconds + other.seconds,
         )
+
+
+def usage_of(error: BackendError) -> Usage:
+    """What a call consumed that brought no reply."""
+    return Usage(
+        input_tokens=error.input_tokens,
+        output_tokens=error.output_tokens,
+        cached_tokens=error.cached_tokens,
+        cost_usd=error.cost_usd,
+        transport_attempts=error.attempts,
+    )
+
+
+def charge(error: BackendError, usage: Usage) -> None:
+    """Writes into the error what the call consumed."""
+    error.input_tokens, error.output_tokens = usage.input_tokens, usage.output_tokens
+    error.cached_tokens, error.cost_usd = usage.cached_tokens, usage.cost_usd
+    error.attempts = usage.transport_attempts
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from agenticiqa.errors import BackendError, BackendTimeoutError, BadReplyError, RefusedError, UnavailableError
 from agenticiqa.vlm_client.client import Usage, VLMReply
+from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
@@ -42,6 +43,7 @@ class GoogleVLMClient(NetworkVLMClient):
             api_version=API_VERSION,
             timeout=round(self.link.timeout * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
+            client_args={"event_hooks": deadline_hooks(self.link.timeout)},
         )
         return genai.Client(api_key=self.link.key, vertexai=False, http_options=options)
 
@@ -69,7 +71,7 @@ class GoogleVLMClient(NetworkVLMClient):
         for image in message.images:
             parts += [f"{image.label}:", types.Part.from_bytes(data=image.data, mime_type=image.media_type)]
         response = sdk.models.generate_content(model=self.link.model, contents=[*parts, message.user], config=config)
-        return self._reply(response)
+        return self._read(response)
 
     def _reply(self, response: Any) -> VLMReply:
         if response.prompt_feedback and response.prompt_feedback.block_reason:
@@ -82,7 +84,7 @@ class GoogleVLMClient(NetworkVLMClient):
             raise RefusedError(f"{self.model} declined to answer ({finish}); rephrase or use another backend")
         text = "".join(_texts(candidate))
         if not text:
-            raise self._empty(finish, finish == "MAX_TOKENS", _usage(response.usage_metadata))
+            raise self._empty(finish, finish == "MAX_TOKENS")
         levels = level_logprobs(_tokens(candidate.logprobs_result))
         notes = ("the reply was cut at max_tokens",) if finish == "MAX_TOKENS" else ()
         return VLMReply(
@@ -90,9 +92,12 @@ class GoogleVLMClient(NetworkVLMClient):
             model=self.model,
             level_logprobs=levels.values if levels else None,
             probability_source="logprobs" if levels else None,
-            usage=_usage(response.usage_metadata),
+            usage=self._usage(response),
             notes=notes + (levels.notes if levels else ()),
         )
+
+    def _usage(self, answer: Any) -> Usage:
+        return _usage(answer.usage_metadata)
 
     def _translated(self, error: Exception) -> BackendError | None:
         from google.genai import errors

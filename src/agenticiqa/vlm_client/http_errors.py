@@ -14,7 +14,6 @@ from agenticiqa.errors import (
     OverloadedError,
     RateLimitError,
 )
-from agenticiqa.vlm_client.client import Usage
 
 _SHOWN_CHARACTERS = 300
 
@@ -28,11 +27,7 @@ class InvalidRequestError(BackendError):
 
 
 class NoRoomError(BadReplyError):
-    """The model used up its tokens before it wrote anything, as reasoning models do; `usage` is what that took."""
-
-    def __init__(self, message: str, usage: Usage) -> None:
-        super().__init__(message)
-        self.usage = usage
+    """The model used up its tokens before it wrote anything, as reasoning models do."""
 
 
 def error_for_status(
@@ -71,7 +66,7 @@ def retry_after_seconds(headers: Mapping[str, str], now: float | None = None) ->
         return seconds
     try:
         moment = parsedate_to_datetime(value).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
 

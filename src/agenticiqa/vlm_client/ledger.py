@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agenticiqa.errors import BackendError
 from agenticiqa.state import CallCount
-from agenticiqa.vlm_client.client import Usage
+from agenticiqa.vlm_client.client import Usage, usage_of
 
 
 class CallCounter:
@@ -15,6 +15,7 @@ class CallCounter:
 
     def __init__(self) -> None:
         self.count = CallCount()
+        self.stand_ins: list[str] = []
 
     def add(self, usage: Usage) -> None:
         """Books a reply."""
@@ -22,7 +23,7 @@ class CallCounter:
 
     def add_failure(self, error: BackendError) -> None:
         """Books a call that brought no reply."""
-        self.count = self.count.plus(CallCount(calls=1, attempts=error.attempts))
+        self.count = self.count.plus(count_of(usage_of(error)))
 
 
 def count_of(usage: Usage) -> CallCount:

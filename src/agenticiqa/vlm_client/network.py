@@ -25,14 +25,26 @@ from agenticiqa.errors import (
 from agenticiqa.images import load_image
 from agenticiqa.logs import redact
 from agenticiqa.vlm_client.aliases import official_name
-from agenticiqa.vlm_client.client import LabelledImage, Sampling, Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import (
+    LabelledImage,
+    Sampling,
+    Usage,
+    VLMClient,
+    VLMReply,
+    VLMRequest,
+    charge,
+    usage_of,
+)
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule, encode
 from agenticiqa.vlm_client.http_errors import InvalidRequestError, NoRoomError
-from agenticiqa.vlm_client.message import Link, Message, Parameters
+from agenticiqa.vlm_client.message import SHARED_SYSTEM, Link, Message, Parameters
+from agenticiqa.vlm_client.schemas import schema_rule
 from agenticiqa.vlm_client.task_schemas import schema_for
 
 ROOM_TO_THINK = 8192
 """Tokens given to a model that used up the set number before it wrote anything."""
+# What reading an answer of the wrong shape may raise: SDKs build their objects without looking at the values.
+_MALFORMED = (AttributeError, TypeError, LookupError, ValueError)
 
 
 class NetworkVLMClient(VLMClient):
@@ -44,6 +56,8 @@ class NetworkVLMClient(VLMClient):
     extra: ClassVar[str]
     rule: ClassVar[SizeRule]
     default_base_url: ClassVar[str]
+    schema_is_remembered: ClassVar[bool] = False
+    """Whether an enforced schema counts as the beginning of a request where the service remembers beginnings."""
     remote = True
 
     def __init__(self, link: Link) -> None:
@@ -104,7 +118,7 @@ class NetworkVLMClient(VLMClient):
             schema=schema_for(request),
             wants_levels=request.task == "score",
         )
-        return self._exchange(message)
+        return self._exchange(self._with_images_first(message) if request.images_first else message)
 
     def close(self) -> None:
         """Closes the connections; the next request opens them again."""
@@ -126,6 +140,14 @@ class NetworkVLMClient(VLMClient):
         """The reply to one try on the wire, with those optional parameters."""
 
     @abstractmethod
+    def _reply(self, answer: Any) -> VLMReply:
+        """The reply in what the SDK returned; the SDK may have checked nothing of it."""
+
+    @abstractmethod
+    def _usage(self, answer: Any) -> Usage:
+        """What the answer says was consumed."""
+
+    @abstractmethod
     def _translated(self, error: Exception) -> BackendError | None:
         """What an SDK's error means; None if it is not the service's doing."""
 
@@ -135,11 +157,45 @@ class NetworkVLMClient(VLMClient):
     def _out_of_reach(self) -> str:
         return self._redacted(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
 
-    def _empty(self, reason: object, cut: bool, usage: Usage) -> BadReplyError:
+    def _empty(self, reason: object, cut: bool) -> BadReplyError:
         """The error for a reply without text."""
         if cut:
-            return NoRoomError(f"{self.model}: no room left for a reply ({reason}); raise max_tokens", usage)
+            return NoRoomError(f"{self.model}: no room left for a reply ({reason}); raise max_tokens")
         return BadReplyError(f"{self.model}: an empty reply ({reason})")
+
+    def _read(self, answer: Any) -> VLMReply:
+        """The reply in the service's answer; an error carries what the answer says was consumed."""
+        try:
+            reply = self._reply(answer)
+        except BackendError as error:
+            charge(error, self._told(answer))
+            raise
+        except _MALFORMED as error:
+            malformed = self._malformed()
+            charge(malformed, self._told(answer))
+            raise malformed from error
+        if not isinstance(reply.text, str):
+            raise self._malformed()
+        return reply
+
+    def _told(self, answer: Any) -> Usage:
+        try:
+            told = self._usage(answer)
+        except _MALFORMED:
+            return Usage()
+        return told if told.input_tokens or told.output_tokens else Usage()
+
+    def _malformed(self) -> BadReplyError:
+        return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+
+    def _with_images_first(self, message: Message) -> Message:
+        """The message with its task after the images, so that the service's memory of beginnings covers them."""
+        task, schema = message.system, message.schema
+        if self.schema_is_remembered and schema is not None:
+            task, schema = f"{task}\n\n{schema_rule(schema)}", None
+        return replace(
+            message, system=SHARED_SYSTEM, user=f"{task}\n\n{message.user}", schema=schema, images_first=True
+        )
 
     def _encoded(self, images: tuple[LabelledImage, ...]) -> tuple[SentImage, ...]:
         keep = self.link.keep_metadata
@@ -160,8 +216,8 @@ class NetworkVLMClient(VLMClient):
             if self._thinks or message.sampling.max_tokens >= ROOM_TO_THINK:
                 raise
             self._thinks = True
-            wasted = replace(error.usage, transport_attempts=error.attempts)
-            reply = self._insist(self._with_room(message), tried=error.attempts)
+            wasted = usage_of(error)
+            reply = self._insist(self._with_room(message), wasted)
         usage = replace(wasted.plus(reply.usage), seconds=time.perf_counter() - started)
         return replace(reply, usage=usage)
 
@@ -170,8 +226,8 @@ class NetworkVLMClient(VLMClient):
             return message
         return replace(message, sampling=replace(message.sampling, max_tokens=ROOM_TO_THINK), room_added=True)
 
-    def _insist(self, message: Message, tried: int = 0) -> VLMReply:
-        """The reply, asked for again without the parameters the model refuses; an error counts those `tried` before."""
+    def _insist(self, message: Message, wasted: Usage | None = None) -> VLMReply:
+        """The reply, asked for again without the parameters the model refuses; an error adds what was `wasted`."""
         attempts, refused = 0, dict(self._refused)
         shape = json.dumps(message.schema, sort_keys=True)
         while True:
@@ -180,7 +236,8 @@ class NetworkVLMClient(VLMClient):
             try:
                 reply = self._try(message, left_out)
             except BackendError as error:
-                error.attempts = tried + attempts
+                spent = replace(usage_of(error), transport_attempts=attempts)
+                charge(error, wasted.plus(spent) if wasted else spent)
                 more = self._refused_by(error, message, left_out)
                 if not more:
                     raise
@@ -200,7 +257,7 @@ class NetworkVLMClient(VLMClient):
         except BackendError:
             raise
         except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
-            raise BadReplyError(f"{self.model}: the service's answer is not in its own format") from error
+            raise self._malformed() from error
         except Exception as error:
             translated = self._translated(error)
             if translated is None:

@@ -15,6 +15,7 @@ from agenticiqa.errors import (
     UnavailableError,
 )
 from agenticiqa.vlm_client.client import Usage, VLMReply
+from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.http_errors import error_for_status, retry_after_seconds
 from agenticiqa.vlm_client.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
@@ -34,6 +35,7 @@ class OpenAIVLMClient(NetworkVLMClient):
     package: ClassVar[str] = "openai"
     extra: ClassVar[str] = "openai"
     default_base_url: ClassVar[str] = "https://api.openai.com/v1"
+    schema_is_remembered: ClassVar[bool] = True
     rule: ClassVar[SizeRule] = SizeRule(
         media_types=("image/png", "image/jpeg", "image/webp"), max_side=16384, max_bytes=20_000_000, shown_side=2048
     )
@@ -42,7 +44,10 @@ class OpenAIVLMClient(NetworkVLMClient):
         import openai
 
         link = self.link
-        return openai.OpenAI(api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0)
+        http = openai.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
+        return openai.OpenAI(
+            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
+        )
 
     def _length(self, message: Message) -> Parameters:
         # Reasoning models know no other name for it, and all others know this one too.
@@ -77,7 +82,7 @@ class OpenAIVLMClient(NetworkVLMClient):
         completion = sdk.chat.completions.create(
             model=self.link.model, messages=[*messages, {"role": "user", "content": _content(message)}], **parameters
         )
-        return self._reply(completion)
+        return self._read(completion)
 
     def _other_length(self, message: Message) -> dict[str, Any]:
         return {"max_tokens": message.sampling.max_tokens}
@@ -90,7 +95,7 @@ class OpenAIVLMClient(NetworkVLMClient):
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
         if not choice.message.content:
-            raise self._empty(choice.finish_reason, choice.finish_reason == "length", _usage(completion))
+            raise self._empty(choice.finish_reason, choice.finish_reason == "length")
         levels = level_logprobs(_tokens(choice))
         notes = ("the reply was cut at max_tokens",) if choice.finish_reason == "length" else ()
         return VLMReply(
@@ -98,9 +103,12 @@ class OpenAIVLMClient(NetworkVLMClient):
             model=self.model,
             level_logprobs=levels.values if levels else None,
             probability_source="logprobs" if levels else None,
-            usage=_usage(completion),
+            usage=self._usage(completion),
             notes=notes + (levels.notes if levels else ()),
         )
+
+    def _usage(self, answer: Any) -> Usage:
+        return _usage(answer)
 
     def _translated(self, error: Exception) -> BackendError | None:
         import openai
@@ -134,6 +142,8 @@ class CompatibleVLMClient(OpenAIVLMClient):
     """A model on any server that speaks OpenAI's chat format, at the role's `base_url`."""
 
     provider: ClassVar[str] = "compatible"
+    # Local servers enforce a schema while they write; it is no part of what they read.
+    schema_is_remembered: ClassVar[bool] = False
     # Not every server decodes more than these two.
     rule: ClassVar[SizeRule] = SizeRule(media_types=("image/png", "image/jpeg"), max_side=16384, max_bytes=20_000_000)
 

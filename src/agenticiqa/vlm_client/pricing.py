@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agenticiqa.errors import SettingsError
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.errors import BackendError, SettingsError
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, charge, usage_of
 from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
 # The date with which services name a fixed version of a model: -20250514 or -2024-08-06.
@@ -74,10 +74,16 @@ class PricingVLMClient(WrappingVLMClient):
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The client's reply with its cost, None if the price is unknown."""
-        reply = self.client.ask(request)
+        try:
+            reply = self.client.ask(request)
+        except BackendError as error:
+            charge(error, self._priced(usage_of(error)))
+            raise
+        return replace(reply, usage=self._priced(reply.usage))
+
+    def _priced(self, usage: Usage) -> Usage:
         # A backend that is free of charge says so itself.
-        cost = self._price.cost(reply.usage) if self._price else reply.usage.cost_usd
-        return replace(reply, usage=replace(reply.usage, cost_usd=cost))
+        return replace(usage, cost_usd=self._price.cost(usage) if self._price else usage.cost_usd)
 
 
 def _parse(text: str, name: str) -> dict[str, Price]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from PIL import Image
 
 from agenticiqa.errors import BackendError, BackendTimeoutError, OverloadedError, RateLimitError, UnavailableError
-from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, charge, usage_of
 from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
 logger = logging.getLogger("agenticiqa.vlm_client.retrying")
@@ -65,22 +65,21 @@ class RetryingVLMClient(WrappingVLMClient):
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The client's reply, after as many tries as it takes; its usage counts them all."""
-        reply, failed = self._persist(lambda: self.client.ask(request))
-        attempts = failed + reply.usage.transport_attempts
-        return replace(reply, usage=replace(reply.usage, transport_attempts=attempts))
+        reply, wasted = self._persist(lambda: self.client.ask(request))
+        return replace(reply, usage=wasted.plus(reply.usage))
 
-    def _persist(self, call: Callable[[], _Result]) -> tuple[_Result, int]:
-        """The result and the number of tries that failed before it."""
-        started, tried, failures = self._clock(), 0, 0
+    def _persist(self, call: Callable[[], _Result]) -> tuple[_Result, Usage]:
+        """The result and what the tries consumed that failed before it."""
+        started, wasted, failures = self._clock(), Usage(transport_attempts=0), 0
         while True:
             try:
-                return call(), tried
+                return call(), wasted
             except BackendError as error:
-                tried += error.attempts
+                wasted = wasted.plus(usage_of(error))
                 failures += 1
                 wait = self._policy.wait(failures, error.retry_after, self._chance())
                 if not self._is_worth_it(error, failures, self._clock() - started + wait):
-                    error.attempts = tried
+                    charge(error, wasted)
                     raise
                 logger.warning("%s: %s; try %d in %.2f s", self.model, error, failures + 1, wait)
                 self._sleep(wait)

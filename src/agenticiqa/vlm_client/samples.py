@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from agenticiqa.errors import BackendError
 from agenticiqa.state import LEVEL_LETTERS
-from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest, usage_of
 from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
 from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
@@ -36,7 +36,7 @@ class SamplingVLMClient(WrappingVLMClient):
         reply = self.client.ask(request)
         if request.task != "score" or reply.level_logprobs is not None:
             return reply
-        drawn = [sample for seed in range(1, self._samples + 1) if (sample := self._draw(request, seed))]
+        drawn = [self._draw(request, seed) for seed in range(1, self._samples + 1)]
         letters = [letter for sample in drawn if (letter := _letter(sample, request.reply_model))]
         usage = reduce(Usage.plus, (sample.usage for sample in drawn), reply.usage)
         if not letters:
@@ -50,13 +50,14 @@ class SamplingVLMClient(WrappingVLMClient):
             notes=(*reply.notes, note),
         )
 
-    def _draw(self, request: VLMRequest, seed: int) -> VLMReply | None:
+    def _draw(self, request: VLMRequest, seed: int) -> VLMReply:
+        """One sample; a failed one is an empty reply with what it consumed."""
         sampling = Sampling(TEMPERATURE, None, request.sampling.max_tokens, seed)
         try:
             return self.client.ask(replace(request, sampling=sampling))
         except BackendError as error:
             logger.warning("%s: sample %d failed: %s", self.model, seed, error)
-            return None
+            return VLMReply(text="", model=self.model, usage=usage_of(error))
 
 
 def shares(letters: list[str]) -> dict[str, float]:
