@@ -8,6 +8,7 @@ AgenticIQAError
 │   ├── QueryError              the question itself cannot be used
 │   ├── ReportError             a file of results cannot be read
 │   ├── ManifestError           a list of samples cannot be used (says the line)
+│   ├── DatasetError            a data set or manifest is not there or not as expected
 │   └── OutputError             a result cannot be written where it should go
 │       ├── OutputInUseError    another run writes to the same file
 │       └── ChangedSettingsError  the file was begun with other settings or samples
@@ -74,6 +75,10 @@ class QueryError(UsageError):
 
 class ReportError(UsageError):
     """A file of results cannot be read."""
+
+
+class DatasetError(UsageError):
+    """A data set, manifest or file of recorded outputs is not there or not as expected."""
 
 
 class OutputError(UsageError):

@@ -15,10 +15,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Values = npt.NDArray[np.float64]
+from agenticiqa.evaluation.resampling import (
+    Clusters,
+    Counts,
+    Values,
+    draw_counts,
+    many_krcc,
+    many_mean,
+    many_plcc,
+    many_rmse,
+    many_srcc,
+)
+
 Statistic = Callable[[Values, Values], float]
 Numbers = Sequence[float] | npt.NDArray[Any]
-Clusters = Sequence[Any] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,11 @@ def rmse(predicted: Numbers, observed: Numbers) -> float:
     return float(np.sqrt(np.mean((_values(predicted) - _values(observed)) ** 2)))
 
 
+def mean(values: Numbers, observed: Numbers = ()) -> float:
+    """The mean of the values, for shares and accuracies; what was observed does not matter."""
+    return float(_values(values).mean())
+
+
 def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     """The five-parameter curve from predicted to observed, by least squares from the straight line."""
     from scipy.optimize import least_squares
@@ -125,8 +140,7 @@ def bootstrap(
 ) -> Interval:
     """The statistic and its percentile interval over resampled clusters."""
     x, y = _values(predicted), _values(observed)
-    drawn = [statistic(x[rows], y[rows]) for rows in _resamples(len(y), clusters, repetitions, seed)]
-    low, high = _percentiles(drawn, level)
+    low, high = _percentiles(_drawn(statistic, x, y, draw_counts(len(x), clusters, repetitions, seed)), level)
     return Interval(statistic(x, y), low, high, repetitions)
 
 
@@ -143,8 +157,8 @@ def paired_bootstrap(
 ) -> Difference:
     """The first score's statistic minus the second's, both taken on the same resamples."""
     a, b, y = _values(first), _values(second), _values(observed)
-    rows_drawn = _resamples(len(y), clusters, repetitions, seed)
-    drawn = np.array([statistic(a[rows], y[rows]) - statistic(b[rows], y[rows]) for rows in rows_drawn])
+    counts = draw_counts(len(y), clusters, repetitions, seed)
+    drawn = _drawn(statistic, a, y, counts) - _drawn(statistic, b, y, counts)
     low, high = _percentiles(drawn, level)
     # Half of a tie counts for each side, so that two equal scores have p = 1.
     below = (np.sum(drawn < 0) + 0.5 * np.sum(drawn == 0) + 0.5) / (repetitions + 1)
@@ -172,17 +186,21 @@ def _unscaled(b: Values, centre: float, spread: float) -> tuple[float, float, fl
     return float(b[0]), float(b[1] / spread), float(b[2] * spread + centre), float(slope), float(b[4] - slope * centre)
 
 
-def _resamples(count: int, clusters: Clusters | None, repetitions: int, seed: int) -> list[npt.NDArray[np.intp]]:
-    random = np.random.default_rng(seed)
-    if clusters is None:
-        return [random.integers(0, count, count) for _ in range(repetitions)]
-    _, group = np.unique(np.asarray(clusters), return_inverse=True)
-    members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
-    draws = random.integers(0, len(members), (repetitions, len(members)))
-    return [np.concatenate([members[chosen] for chosen in draw]) for draw in draws]
+def _drawn(statistic: Statistic, x: Values, y: Values, counts: Counts) -> Values:
+    """The statistic of every resample, all at once where that is known how."""
+    together = _TOGETHER.get(statistic)
+    if together is not None:
+        return together(x, y, counts)
+    rows = (np.repeat(np.arange(len(x)), row.astype(np.intp)) for row in counts)
+    return np.array([statistic(x[chosen], y[chosen]) for chosen in rows])
 
 
 def _percentiles(drawn: Sequence[float] | Values, level: float) -> tuple[float, float]:
     tail = (1 - level) / 2
     low, high = np.nanquantile(np.asarray(drawn), [tail, 1 - tail])
     return float(low), float(high)
+
+
+_TOGETHER: dict[Statistic, Callable[[Values, Values, Counts], Values]] = {
+    srcc: many_srcc, krcc: many_krcc, plcc: many_plcc, rmse: many_rmse, mean: many_mean,
+}  # fmt: skip

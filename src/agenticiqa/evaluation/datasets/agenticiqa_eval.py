@@ -1,0 +1,16 @@
+"""AgenticIQA-Eval: its owners publish no layout we know, so it is read from a manifest in its folder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from agenticiqa.evaluation.datasets.files import Folder, require
+from agenticiqa.evaluation.datasets.manifest import questions_of, read_rows
+from agenticiqa.evaluation.samples import QuestionSet
+
+
+def read(root: Path) -> QuestionSet:
+    """All questions of `questions.jsonl`, `.json` or `.csv` whose pictures are there."""
+    rows = read_rows(require(root, "questions.jsonl", "questions.json", "questions.csv"))
+    return replace(questions_of("agenticiqa-eval", rows, Folder(root)), name="agenticiqa-eval")

@@ -1,0 +1,129 @@
+"""Anything else: a table of rated pictures, or of questions, written by the user."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.datasets.files import Folder, number, table
+from agenticiqa.evaluation.samples import Question, QuestionSet, RatedSet, Sample, Scale
+
+_RATINGS = ("rating", "mos", "dmos", "score", "opinion")
+LAYOUT = (
+    "a CSV or JSON Lines file with `image` and `rating` (or `mos`, `dmos`), and where known `reference`, `group`, "
+    "`distortion`, `level`, `split`; or with `image`, `question`, `options`, `answer`"
+)
+
+
+def read_manifest(path: Path, root: Path | None = None, scale: Scale | None = None) -> RatedSet | QuestionSet:
+    """The rated pictures or questions of a manifest; paths are relative to `root` or to the manifest's folder."""
+    rows = read_rows(path)
+    if not rows:
+        raise DatasetError(f"{path}: holds no rows; expected {LAYOUT}")
+    pictures = Folder(root or path.parent)
+    if "question" in rows[0]:
+        return questions_of(path.stem, rows, pictures)
+    column = next((name for name in _RATINGS if name in rows[0]), None)
+    if column is None or "image" not in rows[0]:
+        raise DatasetError(f"{path}: has the columns {', '.join(rows[0])}; expected {LAYOUT}")
+    return _rated(path, rows, column, pictures, scale)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a CSV, JSON or JSON Lines file, column names in lower case."""
+    if not path.is_file():
+        raise DatasetError(f"{path}: no such file; expected {LAYOUT}")
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return [dict(row) for row in table(path)]
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        entries = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in _lines(text)]
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path}: cannot be read as JSON ({error})") from error
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise DatasetError(f"{path}: every entry must be an object; expected {LAYOUT}")
+    return [{str(key).lower(): value for key, value in entry.items()} for entry in entries]
+
+
+def questions_of(name: str, rows: list[dict[str, Any]], pictures: Folder) -> QuestionSet:
+    """The questions of these rows whose pictures are there."""
+    questions, missing = [], []
+    for place, row in enumerate(rows, 1):
+        image = pictures.find(str(row.get("image") or row.get("img_path") or ""))
+        wanted = str(row.get("reference") or "")
+        reference = pictures.find(wanted) if wanted else None
+        if image is None or (wanted and reference is None):
+            missing.append(str(row.get("image")) if image is None else wanted)
+            continue
+        choices = _choices(row.get("options"), f"{name}, row {place}")
+        answer = _letter(str(row.get("answer") or ""), choices, f"{name}, row {place}")
+        labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
+        mode = row.get("reference_mode")
+        questions.append(
+            Question(
+                str(row.get("id") or f"row {place}"), image, str(row["question"]), choices, answer, reference,
+                labels["task_type"], labels["type"] or (str(mode) if mode else None), labels["concern"],
+            )
+        )  # fmt: skip
+    return QuestionSet(name, tuple(questions), tuple(missing))
+
+
+def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
+    samples, missing = [], []
+    for place, row in enumerate(rows, 2):
+        image = pictures.find(str(row["image"]))
+        wanted = str(row.get("reference") or "")
+        reference = pictures.find(wanted) if wanted else None
+        if image is None or (wanted and reference is None):
+            missing.append(str(row["image"]) if image is None else wanted)
+            continue
+        opinion = number(row[column], f"{path}: line {place}")
+        given = {key: str(row[key]) if row.get(key) else None for key in ("distortion", "level", "split")}
+        group = str(row.get("group") or "") or (Path(wanted).stem if wanted else None)
+        samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
+    if not samples:
+        raise DatasetError(f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root")
+    opinions = [sample.opinion for sample in samples]
+    found = scale or _guessed_scale(opinions, column != "dmos")
+    notes = () if scale else ("the range was taken from the ratings; give --range LOW HIGH if it is wider",)
+    return RatedSet(path.stem, tuple(samples), found, tuple(missing), notes)
+
+
+def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
+    """The first usual range that holds all ratings, else their own."""
+    low, high = min(opinions), max(opinions)
+    for bottom, top in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0)):
+        if bottom <= low and high <= top:
+            return Scale(bottom, top, higher_is_better)
+    if low == high:
+        raise DatasetError(f"all {len(opinions)} ratings are {low:g}; nothing can be compared with them")
+    return Scale(low, high, higher_is_better)
+
+
+def _choices(options: Any, where: str) -> dict[str, str]:
+    """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise"."""
+    if isinstance(options, dict):
+        return {str(key).upper(): str(value) for key, value in options.items()}
+    parts = options if isinstance(options, list) else re.split(r"\s*[|;\n]\s*", str(options or ""))
+    bare = [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", str(part)).strip() for part in parts if str(part).strip()]
+    if len(bare) < 2:
+        raise DatasetError(f"{where}: `options` must hold two choices or more, parted by |")
+    return dict(zip(ascii_uppercase, bare, strict=False))
+
+
+def _letter(answer: str, choices: dict[str, str], where: str) -> str:
+    plain = answer.strip().rstrip(".)").strip()
+    if plain.upper() in choices:
+        return plain.upper()
+    for letter, text in choices.items():
+        if text.casefold() in (plain.casefold(), re.sub(r"^[A-Za-z][.)]\s*", "", plain).casefold()):
+            return letter
+    raise DatasetError(f"{where}: the answer {answer!r} is none of the options {choices}")
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]

@@ -1,0 +1,138 @@
+"""What a data set holds: rated pictures or questions with known answers, and how its ratings are to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.resampling import Values
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One rated picture; `group` names the reference or content it shares with others, `split` the owners' part."""
+
+    name: str
+    image: Path
+    opinion: float
+    reference: Path | None = None
+    group: str | None = None
+    kind: str | None = None
+    level: str | None = None
+    split: str | None = None
+
+    @property
+    def cluster(self) -> str:
+        """What is resampled together with this picture."""
+        return self.group or self.name
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How opinions are to be read: their range as published, and whether more is better.
+
+    `knots` (opinion, score) bring them to the common scale of 1 to 5 where a map was fitted; else a straight line does.
+    """
+
+    low: float
+    high: float
+    higher_is_better: bool = True
+    knots: tuple[tuple[float, float], ...] = ()
+
+    def to_common(self, opinions: Sequence[float] | Values) -> Values:
+        """The opinions on the scale of 1 (worst) to 5."""
+        values = np.asarray(opinions, np.float64)
+        if self.knots:
+            return np.asarray(np.interp(values, *zip(*self.knots, strict=True)), np.float64)
+        share = np.clip((values - self.low) / (self.high - self.low), 0, 1)
+        return np.asarray(1 + 4 * (share if self.higher_is_better else 1 - share), np.float64)
+
+    def oriented(self, opinions: Sequence[float] | Values) -> Values:
+        """The opinions, turned round if less is better."""
+        return np.asarray(opinions, np.float64) * (1 if self.higher_is_better else -1)
+
+    def in_words(self) -> str:
+        """One clause for tables."""
+        kind, better = ("MOS", "higher") if self.higher_is_better else ("DMOS", "lower")
+        way = "a fitted map" if self.knots else "a straight line"
+        return f"{kind} {self.low:g} to {self.high:g}, {better} is better, brought to 1–5 by {way}"
+
+
+@dataclass(frozen=True)
+class RatedSet:
+    """The rated pictures of a data set that are there, and the names of those that are not."""
+
+    name: str
+    samples: tuple[Sample, ...]
+    scale: Scale
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_references(self) -> bool:
+        """Whether every picture has an original to compare with."""
+        return bool(self.samples) and all(sample.reference is not None for sample in self.samples)
+
+    @property
+    def opinions(self) -> Values:
+        """Opinions as published, turned so that more is better."""
+        return self.scale.oriented([sample.opinion for sample in self.samples])
+
+    @property
+    def common(self) -> Values:
+        """Opinions on the scale of 1 to 5."""
+        return self.scale.to_common([sample.opinion for sample in self.samples])
+
+    @property
+    def clusters(self) -> list[str]:
+        """The cluster of each picture."""
+        return [sample.cluster for sample in self.samples]
+
+    def thinned(self, limit: int | None, split: str | None = None, seed: int = 0) -> RatedSet:
+        """The pictures of one split, at most so many, drawn with the seed and kept in their order."""
+        chosen = [sample for sample in self.samples if split is None or sample.split == split]
+        if not chosen:
+            known = ", ".join(sorted({str(sample.split) for sample in self.samples})) or "none"
+            raise DatasetError(f"{self.name}: no picture is in split {split!r}; there are: {known}")
+        if limit is None or limit >= len(chosen):
+            return replace(self, samples=tuple(chosen))
+        rows = np.sort(np.random.default_rng(seed).permutation(len(chosen))[:limit])
+        note = f"{limit} of {len(chosen)} pictures, drawn with seed {seed}"
+        return replace(self, samples=tuple(chosen[row] for row in rows), notes=(*self.notes, note))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One multiple-choice question; `answer` is the letter of the right choice."""
+
+    name: str
+    image: Path
+    query: str
+    choices: dict[str, str]
+    answer: str
+    reference: Path | None = None
+    task: str | None = None
+    kind: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """The questions of a data set whose pictures are there."""
+
+    name: str
+    questions: tuple[Question, ...]
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def thinned(self, limit: int | None, seed: int = 0) -> QuestionSet:
+        """At most so many questions, drawn with the seed and kept in their order."""
+        if limit is None or limit >= len(self.questions):
+            return self
+        rows = np.sort(np.random.default_rng(seed).permutation(len(self.questions))[:limit])
+        note = f"{limit} of {len(self.questions)} questions, drawn with seed {seed}"
+        return replace(self, questions=tuple(self.questions[row] for row in rows), notes=(*self.notes, note))
