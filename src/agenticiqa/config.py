@@ -124,6 +124,9 @@ class PipelineSettings(Section):
     """What holds for the whole run."""
 
     max_replan_iterations: int = Field(default=2, ge=0, le=20)
+    mode: Literal["full", "fast"] = Field(
+        default="full", description="fast asks the executor's model once instead of up to three times"
+    )
     fusion: Literal["calibrated", "paper"] = "calibrated"
     fusion_weights: dict[str, dict[str, FusionWeights]] = Field(
         default_factory=dict, description="by backend, then by reference mode"

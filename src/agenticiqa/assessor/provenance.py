@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.images import LoadedImage
-from agenticiqa.nodes import executor, planner, summarizer
+from agenticiqa.nodes import executor, inspection, planner, summarizer
 from agenticiqa.parts import Parts
 from agenticiqa.state import ReferenceMode
 from agenticiqa.vlm_client.client import LabelledImage
@@ -19,6 +19,7 @@ _PROMPTS = {
     "detection": executor.DETECTION_PROMPT_TEMPLATE,
     "analysis": executor.ANALYSIS_PROMPT_TEMPLATE,
     "selection": executor.SELECTION_PROMPT_TEMPLATE,
+    "inspection": inspection.INSPECTION_PROMPT_TEMPLATE,
     "location": executor.LOCATION_PROMPT_TEMPLATE,
     "explanation": summarizer.EXPLANATION_PROMPT_TEMPLATE,
     "scoring": summarizer.SCORING_PROMPT_TEMPLATE,

@@ -13,6 +13,7 @@ from agenticiqa.cli.options import (
     Backend,
     ConfigFile,
     MaxReplan,
+    Mode,
     Offline,
     Quiet,
     Verbose,
@@ -46,6 +47,7 @@ def assess(
     config: ConfigFile = None,
     backend: Backend = None,
     max_replan: MaxReplan = None,
+    mode: Mode = None,
     offline: Offline = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
@@ -66,7 +68,7 @@ def assess(
     from agenticiqa.assessor import Assessor
     from agenticiqa.report.writing import write_whole
 
-    settings = effective_settings(config, backend, offline, max_replan)
+    settings = effective_settings(config, backend, offline, max_replan, mode)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose)

@@ -13,6 +13,7 @@ from agenticiqa.cli.options import (
     AsJson,
     Backend,
     ConfigFile,
+    Mode,
     Offline,
     Quiet,
     Verbose,
@@ -33,6 +34,7 @@ def compare(
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The original of all of them.")] = None,
     config: ConfigFile = None,
     backend: Backend = None,
+    mode: Mode = None,
     offline: Offline = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
@@ -49,7 +51,7 @@ def compare(
     """
     from agenticiqa.assessor import Assessor
 
-    settings = effective_settings(config, backend, offline)
+    settings = effective_settings(config, backend, offline, mode=mode)
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose)
         ranking = Assessor(settings).compare(images, query, reference, on_event)

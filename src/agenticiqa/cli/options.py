@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,9 @@ Backend = Annotated[str | None, typer.Option("--backend", help="Model of all thr
 MaxReplan = Annotated[
     int | None, typer.Option("--max-replan", min=0, help="0 and 1 never replan, 2 (the default) replans once.")
 ]
+Mode = Annotated[
+    Literal["full", "fast"] | None, typer.Option("--mode", help="fast asks the model fewer questions; default full.")
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
@@ -26,7 +29,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
 def effective_settings(
-    config: Path | None = None, backend: str | None = None, offline: bool = False, max_replan: int | None = None
+    config: Path | None = None,
+    backend: str | None = None,
+    offline: bool = False,
+    max_replan: int | None = None,
+    mode: Literal["full", "fast"] | None = None,
 ) -> Settings:
     """The settings with what the options say laid over them."""
     from agenticiqa.config import ROLES, load_settings
@@ -34,6 +41,8 @@ def effective_settings(
     pipeline: dict[str, Any] = {"offline": True} if offline else {}
     if max_replan is not None:
         pipeline["max_replan_iterations"] = max_replan
+    if mode is not None:
+        pipeline["mode"] = mode
     chosen: dict[str, Any] = {"pipeline": pipeline} if pipeline else {}
     if backend is not None:
         chosen |= {role: {"backend": backend} for role in ROLES}

@@ -20,6 +20,7 @@ from agenticiqa.nodes.evidence import (
     targets_of,
 )
 from agenticiqa.nodes.failures import report
+from agenticiqa.nodes.inspection import inspect, model_steps
 from agenticiqa.nodes.measuring import Scores, failures_of, run_tools, scores_of
 from agenticiqa.nodes.selection import Pick, as_mapping, complete_picks, offers, required_picks
 from agenticiqa.state import (
@@ -105,6 +106,16 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     return {"executor_evidence": evidence, "ledger": desk.booked()}
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What the model's subtasks gave: None for one that failed or was not asked for; `targets` are to be measured."""
+
+    found: Distortions | None
+    analysis: Analysis | None
+    targets: Distortions
+    picks: list[Pick] | None = None
+
+
 @dataclass
 class Gathering:
     """The four subtasks on one image under one plan; each runs although another failed."""
@@ -117,20 +128,14 @@ class Gathering:
 
     def gather(self) -> ExecutorOutput:
         """All the evidence the plan asks for."""
-        flags = self.plan.plan
-        found = self._try("distortion_detection", flags.distortion_detection, self.detect)
-        distortions = found if found is not None else detected_distortions(self.plan.distortions or {}, self.plan)
-        analysis = self._try("distortion_analysis", flags.distortion_analysis, lambda: self.analyze(distortions))
-        targets = targets_of(distortions, self.plan)
-        selects = flags.tool_selection and self.plan.required_tool is None
-        chosen = self._try("tool_selection", selects, lambda: self.select(targets))
-        regions = self._try("location", flags.tool_execution and self._names_objects(), self.locate) or {}
-        logs = self._try("tool_execution", flags.tool_execution, lambda: self.measure(chosen, targets, regions))
+        seen, measures = self._look(), self.plan.plan.tool_execution
+        regions = self._try("location", measures and self._names_objects(), self.locate) or {}
+        logs = self._try("tool_execution", measures, lambda: self.measure(seen.picks, seen.targets, regions))
         return ExecutorOutput.model_validate(
             {
-                "distortion_set": found,
-                "distortion_analysis": analysis,
-                "selected_tools": None if chosen is None else as_mapping(chosen),
+                "distortion_set": seen.found,
+                "distortion_analysis": seen.analysis,
+                "selected_tools": None if seen.picks is None else as_mapping(seen.picks),
                 "quality_scores": None if logs is None else self._scores(logs),
                 "tool_logs": logs or [],
                 "errors": self.errors,
@@ -138,6 +143,34 @@ class Gathering:
                 "regions": regions,
             }
         )
+
+    def _look(self) -> Seen:
+        """What the model sees: in one question if the mode is fast and it saves one, else in up to three."""
+        is_fast = self.desk.parts.settings.pipeline.mode == "fast"
+        return self.look_once() if is_fast and len(model_steps(self.plan)) > 1 else self.look_in_steps()
+
+    def look_in_steps(self) -> Seen:
+        """Detection, analysis and selection, each asked for on its own."""
+        steps = model_steps(self.plan)
+        found = self._try("distortion_detection", "distortion_detection" in steps, self.detect)
+        distortions = found if found is not None else detected_distortions(self.plan.distortions or {}, self.plan)
+        analysis = self._try("distortion_analysis", "distortion_analysis" in steps, lambda: self.analyze(distortions))
+        targets = targets_of(distortions, self.plan)
+        picks = self._try("tool_selection", "tool_selection" in steps, lambda: self.select(targets))
+        return Seen(found, analysis, targets, picks)
+
+    def look_once(self) -> Seen:
+        """Detection, analysis and selection from one reply; without it none of them has a result."""
+        steps = model_steps(self.plan)
+        look = self._try("inspection", True, lambda: inspect(self.desk, self.plan, self.query))
+        if look is None:
+            self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
+            return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
+        analysis, unjudged = look.analysis() if "distortion_analysis" in steps else (None, [])
+        self.uncertainties += [*look.reply.uncertainties, *unjudged]
+        targets = targets_of(look.distortions, self.plan)
+        picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools(), targets))
+        return Seen(look.distortions if "distortion_detection" in steps else None, analysis, targets, picks)
 
     def detect(self) -> Distortions:
         """The distortions seen in each object of the scope."""
@@ -167,15 +200,14 @@ class Gathering:
 
     def select(self, targets: Distortions) -> list[Pick]:
         """A tool that can run for every target."""
-        tools, has_reference = self.desk.parts.tools, self.desk.reference is not None
         inputs = SelectToolsInputs(
             query=self.query,
             distortions=targets,
             reference_mode=self.plan.reference_mode,
-            tools=offers(targets, tools, has_reference),
+            tools=offers(targets, self.desk.parts.tools, self.desk.reference is not None),
         )
         reply = self.desk.ask(SelectToolsReply, SELECTION_PROMPT_TEMPLATE, inputs).value
-        return complete_picks(reply.selected_tools, targets, self.plan, tools, has_reference)
+        return self._picked(reply.selected_tools, targets)
 
     def locate(self) -> dict[str, Region | None]:
         """The box of each named object; None for one that was not found, whose tools then see the whole image."""
@@ -190,12 +222,12 @@ class Gathering:
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]
     ) -> list[ToolExecutionLog]:
         """One log per run of a tool: the required one, the chosen ones, or suitable ones if none were chosen."""
-        tools, desk, required = self.desk.parts.tools, self.desk, self.plan.required_tool
-        if required is not None:
-            picks = required_picks(required, targets)
-        else:
-            picks = chosen or complete_picks({}, targets, self.plan, tools, desk.reference is not None)
-        return run_tools(picks, tools, desk.test, desk.reference, regions, substitute=required is None)
+        desk, required = self.desk, self.plan.required_tool
+        picks = required_picks(required, targets) if required is not None else chosen or self._picked({}, targets)
+        return run_tools(picks, desk.parts.tools, desk.test, desk.reference, regions, substitute=required is None)
+
+    def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
+        return complete_picks(chosen, targets, self.plan, self.desk.parts.tools, self.desk.reference is not None)
 
     def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
         scores, failed = scores_of(logs), failures_of(logs)

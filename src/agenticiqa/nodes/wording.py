@@ -16,6 +16,7 @@ _HEADINGS = {
     "objects": "Objects",
     "categories": "Distortion categories",
     "distortions": "Distortions per object",
+    "severity_wanted": "Severities are wanted",
     "tools": "Tools",
     "distortion_analysis": "Distortion analysis",
     "quality_scores": "Tool response (calibrated quality scores, 1 to 5)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +23,13 @@ from agenticiqa.perception.observing import Observer
 from agenticiqa.perception.phrases import say
 from agenticiqa.perception.planning import plan_for
 from agenticiqa.perception.selecting import best_tool
-from agenticiqa.state import UNABLE, Region
+from agenticiqa.state import OVERALL, UNABLE, Region
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
     AnswerInputs,
     DetectInputs,
+    InspectInputs,
     LocateInputs,
     PlanInputs,
     ScoreInputs,
@@ -59,6 +60,7 @@ class PerceptionClient(VLMClient):
             "detect": self._detect,
             "analyze": self._analyze,
             "select_tools": self._select_tools,
+            "inspect": self._inspect,
             "locate": self._locate,
             "answer": self._answer,
             "score": self._score,
@@ -92,17 +94,24 @@ class PerceptionClient(VLMClient):
         return self._reply(plan.model_dump(), f"question understood as: {question.shape}")
 
     def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
+        return self._reply({"distortion_set": self._detected(request, inputs)})
+
+    def _detected(self, request: VLMRequest, inputs: DetectInputs | InspectInputs) -> dict[str, list[str]]:
         looks, _ = self._looks(request, inputs.objects)
-        found = {
+        return {
             name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
             for name in inputs.objects
         }
-        return self._reply({"distortion_set": found})
 
     def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
-        looks, unlocated = self._looks(request, tuple(inputs.distortions))
-        language = understand(inputs.query).language
-        analysis = {
+        return self._reply({"distortion_analysis": self._analyzed(request, inputs.distortions, inputs.query)})
+
+    def _analyzed(
+        self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], query: str
+    ) -> dict[str, list[dict[str, str]]]:
+        looks, unlocated = self._looks(request, tuple(distortions))
+        language = understand(query).language
+        return {
             name: [
                 {
                     "type": finding.category,
@@ -112,9 +121,8 @@ class PerceptionClient(VLMClient):
                 for finding in map(looks[name].finding, categories)
                 if finding is not None
             ]
-            for name, categories in inputs.distortions.items()
+            for name, categories in distortions.items()
         }
-        return self._reply({"distortion_analysis": analysis})
 
     def _select_tools(self, request: VLMRequest, inputs: SelectToolsInputs) -> VLMReply:
         chosen = {
@@ -122,6 +130,16 @@ class PerceptionClient(VLMClient):
             for name, categories in inputs.distortions.items()
         }
         return self._reply({"selected_tools": chosen})
+
+    def _inspect(self, request: VLMRequest, inputs: InspectInputs) -> VLMReply:
+        found = inputs.distortions or self._detected(request, inputs)
+        findings = {name: [{"type": category} for category in categories] for name, categories in found.items()}
+        if inputs.severity_wanted:
+            findings = self._analyzed(request, found, inputs.query)
+        for finding in (finding for entries in findings.values() for finding in entries):
+            finding["tool"] = best_tool(finding["type"], inputs) or ""
+        overall = {name: tool for name in inputs.objects if (tool := best_tool(OVERALL, inputs))}
+        return self._reply({"findings": findings, "overall_tools": overall})
 
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)
@@ -163,7 +181,7 @@ def _strongest_first(look: Look) -> list[Finding]:
     return sorted(look.findings, key=lambda finding: -finding.weight)
 
 
-def _is_detected(finding: Finding, inputs: DetectInputs) -> bool:
+def _is_detected(finding: Finding, inputs: DetectInputs | InspectInputs) -> bool:
     return finding.category in inputs.categories and finding.probability >= DETECTED and finding.severity != "none"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agenticiqa.vlm_client.tasks import SelectToolsInputs, ToolOffer
+from agenticiqa.vlm_client.tasks import InspectInputs, SelectToolsInputs, ToolOffer
 
 
-def best_tool(category: str, inputs: SelectToolsInputs) -> str | None:
+def best_tool(category: str, inputs: SelectToolsInputs | InspectInputs) -> str | None:
     """The offer of the right reference mode with this strength; the order of the offers breaks ties."""
     wanted = "FR" if inputs.reference_mode == "Full-Reference" else "NR"
     usable = [offer for offer in inputs.tools if wanted == "FR" or offer.reference == "NR"]

@@ -82,6 +82,7 @@ def request_key(backend: str, request: VLMRequest) -> str:
         "user": request.user,
         "schema": request.reply_model.model_json_schema(),
         "sampling": vars(request.sampling),
+        "images_first": request.images_first,
         "images": [(item.label, item.image.sha256) for item in request.images],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -26,6 +26,10 @@ class Link:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
+SHARED_SYSTEM = "You are part of an image quality assessment system. Look at the images, then do what is asked."
+"""What every request says before its images when all of a run have to begin alike."""
+
+
 @dataclass(frozen=True)
 class Message:
     """One request as it goes over the wire, before a provider's own format."""
@@ -37,6 +41,7 @@ class Message:
     schema: Schema | None = None
     wants_levels: bool = False
     room_added: bool = False
+    images_first: bool = False
 
 
 def system_text(message: Message, *, enforced: bool) -> str:

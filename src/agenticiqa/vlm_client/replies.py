@@ -41,6 +41,23 @@ class SelectToolsReply(BaseModel):
     selected_tools: dict[str, dict[str, str]]
 
 
+class InspectedDistortion(BaseModel):
+    """One distortion with all that one look settles about it."""
+
+    type: str
+    severity: str = ""
+    explanation: str = ""
+    tool: str = ""
+
+
+class InspectReply(BaseModel):
+    """The distortions seen with severity and tool, and the tool for the quality as a whole, per object."""
+
+    findings: dict[str, list[InspectedDistortion]]
+    overall_tools: dict[str, str] = Field(default_factory=dict)
+    uncertainties: list[str] = Field(default_factory=list)
+
+
 class LocateReply(BaseModel):
     """The box of each object as left, top, right, bottom in fractions of width and height; null if not found."""
 

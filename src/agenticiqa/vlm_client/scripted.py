@@ -32,6 +32,7 @@ STAND_IN: Script = {
     "detect": {"distortion_set": {}},
     "analyze": {"distortion_analysis": {}},
     "select_tools": {"selected_tools": {}},
+    "inspect": {"findings": {}},
     "locate": {"regions": {}},
     "answer": {"final_answer": "Unable to determine", "quality_reasoning": f"This is a {NO_MODEL_NOTE}."},
     "score": {"final_answer": "Unable to determine", "quality_reasoning": f"This is a {NO_MODEL_NOTE}."},

@@ -8,7 +8,14 @@ from typing import Any
 from agenticiqa.state import LEVEL_LETTERS, SEVERITIES, UNABLE
 from agenticiqa.vlm_client.client import VLMRequest
 from agenticiqa.vlm_client.schemas import Schema
-from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, ScoreInputs, SelectToolsInputs
+from agenticiqa.vlm_client.tasks import (
+    AnalyzeInputs,
+    DetectInputs,
+    InspectInputs,
+    LocateInputs,
+    ScoreInputs,
+    SelectToolsInputs,
+)
 
 
 def schema_for(request: VLMRequest) -> Schema:
@@ -26,9 +33,31 @@ def schema_for(request: VLMRequest) -> Schema:
     elif isinstance(inputs, SelectToolsInputs) and "selected_tools" in fields:
         tool = _one_of(tool.name for tool in inputs.tools)
         fields["selected_tools"] = _object({o: _map_of(kinds, tool) for o, kinds in inputs.distortions.items()})
+    elif isinstance(inputs, InspectInputs) and "findings" in fields:
+        fields |= _inspection(inputs)
+        if not inputs.tools:
+            del fields["overall_tools"]
     elif isinstance(inputs, LocateInputs) and "regions" in fields:
         fields["regions"] = _map_of(inputs.objects, fields["regions"]["additionalProperties"])
     return schema
+
+
+def _inspection(inputs: InspectInputs) -> dict[str, Schema]:
+    tool = _one_of(tool.name for tool in inputs.tools)
+    found = {name: inputs.distortions.get(name, []) for name in inputs.objects}
+    if not inputs.distortions:
+        found = {name: list(inputs.categories) for name in inputs.objects}
+    findings = {name: _list_of(_finding(kinds, inputs, tool), len(kinds)) for name, kinds in found.items()}
+    return {"findings": _object(findings), "overall_tools": _map_of(inputs.objects, tool)}
+
+
+def _finding(kinds: list[str], inputs: InspectInputs, tool: Schema) -> Schema:
+    described: dict[str, Schema] = {"type": _one_of(kinds)}
+    if inputs.severity_wanted:
+        described |= {"severity": _one_of(SEVERITIES), "explanation": {"type": "string"}}
+    if inputs.tools:
+        described["tool"] = tool
+    return _object(described)
 
 
 def _analysis(kinds: list[str]) -> Schema:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.state import DistortionAnalysis, ReferenceMode
 
-Task = Literal["plan", "detect", "analyze", "select_tools", "answer", "score", "locate"]
+Task = Literal["plan", "detect", "analyze", "select_tools", "inspect", "answer", "score", "locate"]
 
 
 class Inputs(BaseModel):
@@ -65,6 +65,21 @@ class SelectToolsInputs(Inputs):
     tools: tuple[ToolOffer, ...]
 
 
+class InspectInputs(Inputs):
+    """Objects to be settled in one look: their distortions, and severity and tool of each where wanted.
+
+    `distortions` are given by the plan; where there are none they are looked for among the `categories`.
+    """
+
+    query: str
+    objects: tuple[str, ...]
+    categories: tuple[str, ...]
+    distortions: dict[str, list[str]] = Field(default_factory=dict)
+    reference_mode: ReferenceMode
+    severity_wanted: bool = True
+    tools: tuple[ToolOffer, ...] = ()
+
+
 class AnswerInputs(Inputs):
     """A question to be answered from the evidence and the image."""
 
@@ -92,13 +107,23 @@ class LocateInputs(Inputs):
     objects: tuple[str, ...]
 
 
-TaskInputs = PlanInputs | DetectInputs | AnalyzeInputs | SelectToolsInputs | AnswerInputs | ScoreInputs | LocateInputs
+TaskInputs = (
+    PlanInputs
+    | DetectInputs
+    | AnalyzeInputs
+    | SelectToolsInputs
+    | InspectInputs
+    | AnswerInputs
+    | ScoreInputs
+    | LocateInputs
+)
 
 _TASKS: dict[type[Inputs], Task] = {
     PlanInputs: "plan",
     DetectInputs: "detect",
     AnalyzeInputs: "analyze",
     SelectToolsInputs: "select_tools",
+    InspectInputs: "inspect",
     AnswerInputs: "answer",
     ScoreInputs: "score",
     LocateInputs: "locate",
