@@ -51,9 +51,10 @@ class ScriptedServer:
     def __init__(self) -> None:
         self.answers: list[Answer] = []
         self.seen: list[Seen] = []
+        self.keeps_requests = True
         self.closing = Event()
         self._answer: Callable[[Seen], Answer] = self._next
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = _Http(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def script(self, *answers: Answer) -> ScriptedServer:
@@ -65,7 +66,8 @@ class ScriptedServer:
         return self
 
     def answer_to(self, seen: Seen) -> Answer:
-        self.seen.append(seen)
+        if self.keeps_requests:
+            self.seen.append(seen)
         return self._answer(seen)
 
     def _next(self, seen: Seen) -> Answer:
@@ -82,6 +84,12 @@ class ScriptedServer:
             self._http.shutdown()
             thread.join()
             self._http.server_close()
+
+
+class _Http(ThreadingHTTPServer):
+    # Connections of many threads at once wait here; the default of 5 turns some of them away.
+    request_queue_size = 128
+    daemon_threads = True
 
 
 def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
