@@ -16,6 +16,7 @@ from agenticiqa.errors import SettingsError
 
 CONFIG_VARIABLE = "AGENTICIQA_CONFIG"
 BACKEND_VARIABLE = "AGENTICIQA_BACKEND"
+TOKEN_VARIABLE = "AGENTICIQA_TOKEN"
 LOCAL_FILE = Path("configs/model_backends.yaml")
 ROLES = ("planner", "executor", "summarizer")
 # Variables a provider's key may stand in, most specific first.
@@ -268,6 +269,12 @@ def find_api_keys(environ: Mapping[str, str] | None = None) -> dict[str, SecretS
         for name in reversed(names)
         if variables.get(name)
     }
+
+
+def service_token(environ: Mapping[str, str] | None = None) -> str | None:
+    """The token clients of the service must send, if the environment names one."""
+    variables = os.environ if environ is None else environ
+    return variables.get(TOKEN_VARIABLE) or None
 
 
 def default_cache_directory() -> Path:

@@ -8,6 +8,7 @@ import typer
 
 from agenticiqa.cli.app import FriendlyGroup, show_version
 from agenticiqa.cli.assess import assess
+from agenticiqa.cli.batch import batch
 from agenticiqa.cli.cache import cache_app
 from agenticiqa.cli.calibrate import calibrate
 from agenticiqa.cli.compare import compare
@@ -15,6 +16,7 @@ from agenticiqa.cli.config import config_app
 from agenticiqa.cli.doctor import doctor
 from agenticiqa.cli.graph import graph
 from agenticiqa.cli.report import report
+from agenticiqa.cli.serve import serve
 from agenticiqa.cli.tools import tools
 
 app = typer.Typer(
@@ -40,8 +42,10 @@ def options(
 
 app.command()(assess)
 app.command()(compare)
+app.command()(batch)
 app.command()(report)
 app.command()(tools)
+app.command()(serve)
 app.command()(calibrate)
 app.command()(graph)
 app.command()(doctor)

@@ -1,0 +1,96 @@
+"""`agenticiqa serve`: the service and its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenticiqa.cli.options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; others than this machine's need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File with the token clients must send; or $AGENTICIQA_TOKEN.")
+    ] = None,
+    allow_anonymous: Annotated[
+        bool, typer.Option("--allow-anonymous", help="Let other machines use the service without a token.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option("--allow-host", help="Host name under which the service may be called.")
+    ] = None,
+    allow_folder: Annotated[
+        list[Path] | None, typer.Option("--allow-folder", help="Folder whose images may be named by path.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where runs are kept; default: the user's cache folder.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Worker processes.")] = 2,
+    queue: Annotated[int, typer.Option("--queue", min=1, help="Runs that may wait; more get 429.")] = 32,
+    max_megabytes: Annotated[int, typer.Option("--max-megabytes", min=1, help="Largest request.")] = 64,
+    max_megapixels: Annotated[int, typer.Option("--max-megapixels", min=1, help="Largest image.")] = 50,
+    time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a run may take per image.")] = 120,
+    grace: Annotated[float, typer.Option("--grace", min=0, help="Seconds runs have left after SIGTERM.")] = 20,
+    keep_days: Annotated[float, typer.Option("--keep-days", min=0, help="Days runs are kept.")] = 7,
+    keep_megabytes: Annotated[int, typer.Option("--keep-megabytes", min=1, help="Most the runs may occupy.")] = 2048,
+    config: ConfigFile = None,
+    backend: Backend = None,
+    offline: Offline = False,
+    verbose: Verbose = False,
+) -> None:
+    """Serve the page and the REST interface, on this machine only unless told otherwise.
+
+    \b
+    Examples:
+      agenticiqa serve
+      agenticiqa serve --port 0 --allow-folder photos
+      agenticiqa serve --host 0.0.0.0 --token-file token.txt
+    """
+    from agenticiqa.errors import MissingExtraError
+
+    try:
+        from agenticiqa.server.options import ServiceOptions
+        from agenticiqa.server.running import serve as run_service
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the service", "server") from error
+    settings = effective_settings(config, backend, offline)
+    start_logging(settings, verbose)
+    options = ServiceOptions(
+        host=host,
+        port=port,
+        token=read_token(token_file),
+        allow_anonymous=allow_anonymous,
+        allow_hosts=tuple(allow_host or ()),
+        allow_folders=tuple(allow_folder or ()),
+        folder=folder,
+        workers=workers,
+        queue=queue,
+        max_request_megabytes=max_megabytes,
+        max_megapixels=max_megapixels,
+        time_limit=time_limit,
+        grace=grace,
+        keep_days=keep_days,
+        keep_megabytes=keep_megabytes,
+    )
+    run_service(options, settings, lambda address: typer.echo(f"AgenticIQA listens on {address}"))
+
+
+def read_token(file: Path | None) -> str | None:
+    """The token of the file, else of $AGENTICIQA_TOKEN; None when there is neither."""
+    from agenticiqa.config import service_token
+    from agenticiqa.errors import UsageError
+
+    if file is None:
+        return service_token()
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: the token cannot be read; name a text file that holds it") from error
+    if not token:
+        raise UsageError(f"{file}: is empty; put the token into it")
+    return token

@@ -1,0 +1,107 @@
+"""The FastAPI application: routes, guards, errors, the page."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from agenticiqa.config import Settings, load_settings
+from agenticiqa.server import routes_health, routes_runs
+from agenticiqa.server.guards import BodyLimits, Gate, SafeHeaders
+from agenticiqa.server.options import ServiceOptions
+from agenticiqa.server.problems import FieldError, Problem, details, problem_response
+from agenticiqa.server.schema import complete_schema
+from agenticiqa.server.service import Service
+
+logger = logging.getLogger("agenticiqa.server")
+
+PAGE = Path(__file__).parent / "page"
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
+
+
+def create_app(options: ServiceOptions | None = None, settings: Settings | None = None) -> FastAPI:
+    """The application; its service starts and stops with it."""
+    chosen = (options or ServiceOptions()).checked()
+    app = FastAPI(
+        title="AgenticIQA",
+        version=version("agenticiqa"),
+        description="Answers questions about the quality of an image, and shows its evidence.",
+        openapi_url="/v1/openapi.json",
+        # The interactive pages load their scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.service = Service(chosen, settings or load_settings())
+    for routes in (routes_runs, routes_health):
+        app.include_router(routes.router)
+    _add_page(app)
+    _add_errors(app)
+    app.add_middleware(BodyLimits, options=chosen)
+    app.add_middleware(Gate, options=chosen)
+    app.add_middleware(SafeHeaders)
+    complete_schema(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    service.start(asyncio.get_running_loop())
+    try:
+        yield
+    finally:
+        await run_sync(service.close)
+
+
+def _add_page(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        """The page people use."""
+        return FileResponse(PAGE / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+    app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
+
+
+def _add_errors(app: FastAPI) -> None:
+    app.add_exception_handler(Problem, _on_problem)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(Exception, _on_failure)
+
+
+async def _on_problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)
+    return problem_response(error.as_details(), error.headers)
+
+
+async def _on_http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _CODES.get(error.status_code, "bad_request")
+    return problem_response(details(code, str(error.detail).lower()), error.headers)
+
+
+async def _on_invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = [
+        FieldError(field=".".join(str(part) for part in entry["loc"][1:]) or "request", message=entry["msg"])
+        for entry in error.errors()
+    ]
+    detail = "; ".join(f"{entry.field}: {entry.message}" for entry in found)
+    return problem_response(Problem("invalid_request", detail, field_errors=found).as_details())
+
+
+async def _on_failure(request: Request, error: Exception) -> Response:
+    logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return problem_response(details("failed", "the request failed inside the service; its log says why"))

@@ -1,0 +1,49 @@
+"""Waking those who wait for news of a run, from whatever thread the news comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Bell:
+    """Belongs to the event loop it is hung into; `ring` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._listeners: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+
+    def hang(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Makes the bell heard in this loop."""
+        self._loop = loop
+
+    def ring(self, run_id: str) -> None:
+        """Wakes everybody who listens to this run."""
+        self._soon(lambda: self._wake(run_id))
+
+    def ring_all(self) -> None:
+        """Wakes everybody."""
+        self._soon(lambda: [self._wake(name) for name in list(self._listeners)])
+
+    @contextmanager
+    def listening(self, run_id: str) -> Iterator[asyncio.Event]:
+        """An event that is set whenever there is news; clear it before looking."""
+        event = asyncio.Event()
+        self._listeners[run_id].add(event)
+        try:
+            yield event
+        finally:
+            self._listeners[run_id].discard(event)
+            if not self._listeners[run_id]:
+                del self._listeners[run_id]
+
+    def _soon(self, action: Callable[[], object]) -> None:
+        # Closed once the service has ended: a late worker has nobody left to tell.
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(action)
+
+    def _wake(self, run_id: str) -> None:
+        for event in self._listeners.get(run_id, ()):
+            event.set()

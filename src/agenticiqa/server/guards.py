@@ -1,0 +1,214 @@
+"""What stands before the routes: who may ask, how much may be sent and how slowly, and the headers of every answer."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import time
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agenticiqa.server.options import MEGABYTE, ServiceOptions
+from agenticiqa.server.problems import Problem, problem_response
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# A report carries its own script and style; the sandbox gives it an origin of its own.
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+)
+_HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+_READING = {"GET", "HEAD", "OPTIONS"}
+
+
+class SafeHeaders:
+    """Puts the security headers on every answer that has none of its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class Gate:
+    """Refuses strange hosts, other sites' pages and callers without the token."""
+
+    def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:
+        self._app = app
+        self._token = options.token
+        self._hosts = frozenset(name.casefold() for name in ("localhost", options.host, *options.allow_hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or answers it with a problem."""
+        if scope["type"] == "http":
+            problem = self._refusal(scope, Headers(scope=scope))
+            if problem is not None:
+                await problem_response(problem.as_details(), problem.headers)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Problem | None:
+        host = headers.get("host", "")
+        if not is_known_host(host, self._hosts):
+            return Problem("host_not_allowed", "this host name is not served; the operator can add it: --allow-host")
+        origin = headers.get("origin")
+        if origin is not None and scope["method"] not in _READING and urlsplit(origin).netloc != host:
+            return Problem("cross_origin", "pages of other sites may not use this service")
+        if self._token is not None and _needs_token(scope["path"]) and not self._has_token(headers):
+            return Problem(
+                "token_required",
+                "this service needs its token in the header Authorization: Bearer TOKEN",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        return None
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        expected = (self._token or "").encode()
+        # Latin-1 is how the header was decoded; anything else would make non-ASCII tokens fail.
+        return scheme.casefold() == "bearer" and hmac.compare_digest(given.strip().encode("latin-1"), expected)
+
+
+class BodyLimits:
+    """Cuts off bodies that are too large or too slow, whatever length they announce."""
+
+    def __init__(self, app: ASGIApp, options: ServiceOptions, max_open: int = 128) -> None:
+        self._app = app
+        self._max_bytes = options.max_request_megabytes * MEGABYTE
+        self._pause, self._total = options.read_timeout, options.upload_timeout
+        self._max_open = max_open
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on with a body that ends in a Problem when it breaks a limit."""
+        if scope["type"] != "http" or scope["method"] in _READING:
+            await self._app(scope, receive, send)
+            return
+        problem = self._refusal(Headers(scope=scope))
+        if problem is not None:
+            await problem_response(problem.as_details(), problem.headers)(scope, receive, send)
+            return
+        self._open += 1
+        body = _Body(receive, self._max_bytes, self._pause, self._total, self._one_less)
+        try:
+            await self._app(scope, body.receive, send)
+        finally:
+            body.close()
+
+    def _refusal(self, headers: Headers) -> Problem | None:
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_bytes:
+            return _too_large(self._max_bytes)
+        if self._open >= self._max_open:
+            return Problem(
+                "too_many_uploads", "too many uploads at once; try again in a moment", headers={"Retry-After": "2"}
+            )
+        return None
+
+    def _one_less(self) -> None:
+        self._open -= 1
+
+
+class _Body:
+    """A request's body under its limits."""
+
+    def __init__(
+        self, receive: Receive, max_bytes: int, pause: float, total: float, on_end: Callable[[], None]
+    ) -> None:
+        self._receive = receive
+        self._max_bytes, self._pause = max_bytes, pause
+        self._deadline = time.monotonic() + total
+        self._on_end = on_end
+        self._read = 0
+        self._ended = False
+
+    async def receive(self) -> Message:
+        """The next piece; a Problem when it comes too late or is too much."""
+        if self._ended:
+            # After the body only the client's leaving can come, and there is no hurry about that.
+            return await self._receive()
+        patience = min(self._pause, self._deadline - time.monotonic())
+        try:
+            message = await asyncio.wait_for(self._receive(), max(patience, 0.0))
+        except TimeoutError:
+            raise _too_slow() from None
+        self._read += len(message.get("body", b""))
+        if self._read > self._max_bytes:
+            raise _too_large(self._max_bytes)
+        if not message.get("more_body", False):
+            self.close()
+        return message
+
+    def close(self) -> None:
+        """Says once that nothing more is read."""
+        if not self._ended:
+            self._ended = True
+            self._on_end()
+
+
+def is_known_host(host: str, names: Iterable[str]) -> bool:
+    """Whether the Host header is an address or a known name; pages rebound to this address come under their own."""
+    name = urlsplit(f"//{host}").hostname if _parses(host) else None
+    if not name:
+        return False
+    if name in names:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _parses(host: str) -> bool:
+    try:
+        urlsplit(f"//{host}")
+    except ValueError:
+        return False
+    return True
+
+
+def _needs_token(path: str) -> bool:
+    if path.startswith("/v1/health"):
+        return False
+    return path.startswith("/v1/") or path == "/metrics"
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(
+        "body_too_large",
+        f"the request is larger than {limit // MEGABYTE} MB; send less at once",
+        headers={"Connection": "close"},
+    )
+
+
+def _too_slow() -> Problem:
+    return Problem(
+        "upload_too_slow", "the upload came too slowly and was cut off; try again", headers={"Connection": "close"}
+    )

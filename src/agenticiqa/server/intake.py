@@ -1,0 +1,101 @@
+"""From the fields of a request to files in the run's folder and a request that can be stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from starlette.datastructures import UploadFile
+
+from agenticiqa.errors import ImageError
+from agenticiqa.images.containers import MEDIA_TYPES, sniff
+from agenticiqa.server.problems import FieldError, Problem, details_of
+from agenticiqa.server.service import Service
+
+Json = dict[str, Any]
+CHUNK = 2**20
+HEAD = 4096
+LONGEST_NAME = 120
+
+
+class Intake:
+    """Takes the images of one request into the folder of its run."""
+
+    def __init__(self, service: Service, folder: Path) -> None:
+        self._service = service
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def images(self, uploads: list[UploadFile], paths: list[str]) -> list[Json]:
+        """The entries of uploaded files, then of paths under allowed folders."""
+        found = [self._uploaded(upload, f"image-{place}") for place, upload in enumerate(uploads, 1)]
+        return found + [self._copied(path, f"image-{place}") for place, path in enumerate(paths, len(found) + 1)]
+
+    def reference(self, upload: UploadFile | None, path: str | None) -> Json | None:
+        """The entry of the reference, if there is one."""
+        if upload is not None and path:
+            raise invalid("reference_path", "give the reference as a file or as a path, not both")
+        if upload is not None:
+            return self._uploaded(upload, "reference")
+        return self._copied(path, "reference") if path else None
+
+    def _uploaded(self, upload: UploadFile, file: str) -> Json:
+        name = display_name(upload.filename)
+        digest, head = hashlib.sha256(), b""
+        with open(self._folder / file, "wb") as target:
+            while chunk := upload.file.read(CHUNK):
+                head = head or chunk[:HEAD]
+                digest.update(chunk)
+                target.write(chunk)
+        _require_image(head, name)
+        return {"file": file, "name": name, "sha256": digest.hexdigest()}
+
+    def _copied(self, path: str, file: str) -> Json:
+        name = display_name(path)
+        try:
+            data = self._service.read_allowed(path, name)
+        except ImageError as error:
+            found = details_of(error)
+            raise Problem(found["code"], found["detail"]) from None
+        except (ValueError, OSError):
+            raise Problem("path_not_found", f"{name}: no such file") from None
+        _require_image(data[:HEAD], name)
+        (self._folder / file).write_bytes(data)
+        return {"file": file, "name": name, "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def display_name(name: str | None) -> str:
+    """What a file is called in results: the last part of its name, without control characters."""
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    shown = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C").strip()
+    return shown[-LONGEST_NAME:] or "image"
+
+
+def parsed_choices(text: str | None) -> dict[str, str] | None:
+    """The choices of a JSON object such as {"A": "Yes", "B": "No"}."""
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise invalid("choices", 'must be a JSON object such as {"A": "Yes", "B": "No"}') from None
+    if not isinstance(found, dict) or not found or not all(isinstance(value, str) for value in found.values()):
+        raise invalid("choices", "must be a JSON object of letters and texts, not empty")
+    return found
+
+
+def invalid(field: str, message: str) -> Problem:
+    """The problem of a field that cannot be used."""
+    return Problem("invalid_request", f"{field}: {message}", field_errors=[FieldError(field=field, message=message)])
+
+
+def _require_image(head: bytes, name: str) -> None:
+    if not head:
+        raise Problem("image_truncated", f"{name}: is empty (0 bytes); choose the file again")
+    if sniff(head) is None:
+        raise Problem(
+            "image_format", f"{name}: is not an image this service reads; convert it to one of {', '.join(MEDIA_TYPES)}"
+        )

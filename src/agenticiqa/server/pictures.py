@@ -1,0 +1,108 @@
+"""Pictures of a run for people to look at: a preview any browser shows, and where the quality is low."""
+
+from __future__ import annotations
+
+import base64
+import io
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from agenticiqa.config import Settings
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import ImageLimits, LoadedImage, load_image
+from agenticiqa.report.pictures import Picture
+from agenticiqa.state import Region
+
+logger = logging.getLogger("agenticiqa.server.pictures")
+
+SIDE = 1600
+THUMBNAIL = 360
+# For eyes only; no tool ever measures these pictures.
+QUALITY = 88
+
+
+def preview_name(place: int) -> str:
+    """The file of the preview of that image."""
+    return f"image-{place}.webp"
+
+
+def map_name(place: int) -> str:
+    """The file of the quality map of that image."""
+    return f"map-{place}.png"
+
+
+def draw_pictures(source: Path, place: int, settings: Settings) -> dict[str, Any] | None:
+    """Writes preview and quality map beside the image and returns the map's numbers; None where there is no map."""
+    image = _load(source, settings)
+    small = _preview(image)
+    small.save(preview_name(place), "WEBP", quality=QUALITY)
+    try:
+        return _draw_map(image, small, Path(map_name(place)), settings.pipeline.terms)
+    except AgenticIQAError as error:
+        logger.warning("no quality map: %s", error)
+        return None
+
+
+def draw_preview(source: Path, target: Path, settings: Settings) -> None:
+    """Writes a copy that any browser can show."""
+    _preview(_load(source, settings)).save(target, "WEBP", quality=QUALITY)
+
+
+def stored_picture(preview: Path, quality_map: Path) -> Picture:
+    """The pictures of a report from the files that were drawn."""
+    if not preview.is_file():
+        return Picture(None, None, "the picture is no longer kept")
+    return Picture(_data_url(preview), _data_url(quality_map) if quality_map.is_file() else None)
+
+
+def _load(source: Path, settings: Settings) -> LoadedImage:
+    limits = settings.pipeline.limits
+    return load_image(
+        source,
+        limits=ImageLimits(limits.max_pixels, limits.max_file_megabytes * 2**20, limits.min_side),
+    )
+
+
+def _preview(image: LoadedImage) -> Image.Image:
+    small = Image.fromarray(image.pixels)
+    small.thumbnail((SIDE, SIDE))
+    return small
+
+
+def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
+    from agenticiqa.perception.overlay import draw_overlay
+    from agenticiqa.perception.quality import judge
+
+    judged = judge(image, "open" if terms == "commercial" else "research")
+    grid, worst = judged.local_quality, judged.worst_region
+    across, down = small.width / image.width, small.height / image.height
+    target.write_bytes(
+        draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": _scaled(worst, across, down)})
+    )
+    return {
+        "rows": grid.shape[0],
+        "columns": grid.shape[1],
+        "grid": [[round(float(value), 3) for value in row] for row in grid],
+        "worst": worst.model_dump(),
+        "width": image.width,
+        "height": image.height,
+    }
+
+
+def _scaled(region: Region, across: float, down: float) -> Region:
+    left, top = int(region.left * across), int(region.top * down)
+    right, bottom = round(region.right * across), round(region.bottom * down)
+    return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
+
+
+def _data_url(path: Path) -> str:
+    with Image.open(path) as picture:
+        small = picture.convert("RGB")
+    small.thumbnail((THUMBNAIL, THUMBNAIL))
+    stream = io.BytesIO()
+    small.save(stream, "JPEG", quality=QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()

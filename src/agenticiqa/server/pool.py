@@ -1,0 +1,220 @@
+"""Worker processes, each minded by a thread: claims runs, passes events on, enforces the time limit."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, Protocol
+
+from agenticiqa.config import Settings
+from agenticiqa.server.problems import details
+from agenticiqa.server.store import Run
+from agenticiqa.server.worker import EVENT, PROBLEM, READY, RESULT, work
+
+logger = logging.getLogger("agenticiqa.server.pool")
+
+Json = dict[str, Any]
+POLL = 0.25
+START_LIMIT = 120.0
+
+
+class Desk(Protocol):
+    """Where the pool gets its runs and puts what becomes of them; called from the pool's threads."""
+
+    def claim(self) -> Run | None:
+        """The next run, if one is waiting."""
+
+    def prepare(self, run: Run) -> Json:
+        """The run as a task for a worker; raises what makes that impossible."""
+
+    def happened(self, run: Run, kind: str, data: Json) -> None:
+        """Something happened to a run."""
+
+    def ended(self, run: Run, outcome: str, data: Json) -> None:
+        """A run has its result or its problem."""
+
+    def put_back(self, run: Run) -> None:
+        """A run was interrupted and has to begin again."""
+
+
+class Interrupted(Exception):  # noqa: N818 - not a failure: the run goes back into the queue
+    """The pool is stopping and the worker did not finish in time."""
+
+
+class Pool:
+    """A fixed number of workers; a run that takes too long costs its worker its life, and a new one is started."""
+
+    def __init__(self, desk: Desk, settings: Settings, workers: int, time_limit: float) -> None:
+        self._desk = desk
+        self._minders = [_Minder(self, settings, time_limit, place) for place in range(workers)]
+        self._news = threading.Condition()
+        self._stopping = threading.Event()
+        self._deadline = float("inf")
+
+    @property
+    def ready(self) -> int:
+        """How many workers have their models loaded."""
+        return sum(minder.is_ready for minder in self._minders)
+
+    @property
+    def busy(self) -> int:
+        """How many workers have a run."""
+        return sum(minder.is_busy for minder in self._minders)
+
+    def start(self) -> None:
+        """Starts the workers; they load their models meanwhile."""
+        for minder in self._minders:
+            minder.start()
+
+    def notify(self) -> None:
+        """Says that a run is waiting."""
+        with self._news:
+            self._news.notify()
+
+    def stop(self, grace: float) -> None:
+        """Takes no new runs; those at work have `grace` seconds left, then they are put back."""
+        self._deadline = min(self._deadline, time.monotonic() + grace)
+        self._stopping.set()
+        with self._news:
+            self._news.notify_all()
+
+    def join(self) -> None:
+        """Waits until every worker has ended; call `stop` first."""
+        for minder in self._minders:
+            minder.join()
+
+    def next_run(self) -> Run | None:
+        """The next run, waited for; None once the pool is stopping."""
+        while not self._stopping.is_set():
+            run = self._desk.claim()
+            if run is not None:
+                return run
+            with self._news:
+                self._news.wait(POLL)
+        return None
+
+    def is_over(self) -> bool:
+        """Whether the grace of a stopping pool has passed."""
+        return time.monotonic() > self._deadline
+
+    def is_stopping(self) -> bool:
+        """Whether no new runs are taken."""
+        return self._stopping.is_set()
+
+    @property
+    def desk(self) -> Desk:
+        """Where runs come from."""
+        return self._desk
+
+
+class _Minder(threading.Thread):
+    """The thread beside one worker process."""
+
+    def __init__(self, pool: Pool, settings: Settings, time_limit: float, place: int) -> None:
+        super().__init__(name=f"worker-{place}", daemon=True)
+        self._pool = pool
+        self._settings = settings
+        self._time_limit = time_limit
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+        self.is_ready = False
+        self.is_busy = False
+
+    def run(self) -> None:
+        """Serves until the pool stops."""
+        self._try_to_start()
+        while (run := self._pool.next_run()) is not None:
+            self.is_busy = True
+            try:
+                self._serve(run)
+            except Interrupted:
+                self._pool.desk.put_back(run)
+            except Exception:
+                logger.exception("run %s could not be carried out", run.id)
+                self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
+            finally:
+                self.is_busy = False
+        self._end()
+
+    def _serve(self, run: Run) -> None:
+        try:
+            task = self._pool.desk.prepare(run)
+        except Exception as error:
+            from agenticiqa.server.problems import details_of
+
+            self._pool.desk.ended(run, PROBLEM, details_of(error))
+            return
+        outcome, data = self._carried_out(task, lambda kind, data: self._pool.desk.happened(run, kind, data))
+        self._pool.desk.ended(run, outcome, data)
+
+    def _carried_out(self, task: Json, tell: Callable[[str, Json], None]) -> tuple[str, Json]:
+        connection = self._connected()
+        limit = self._time_limit * len(task["images"])
+        deadline = time.monotonic() + limit
+        try:
+            connection.send(task)
+            while True:
+                kind, data = self._received(connection, deadline)
+                if kind in (RESULT, PROBLEM):
+                    return kind, data
+                if kind == EVENT:
+                    tell(data.pop("type"), data)
+        except TimeoutError:
+            self._kill()
+            return PROBLEM, details("time_limit", f"the run took longer than {limit:g} seconds and was ended")
+        except (EOFError, OSError):
+            self._kill()
+            logger.error("a worker died during a run")
+            return PROBLEM, details("worker_failed", "the worker process died during the run; a smaller image may help")
+
+    def _received(self, connection: Connection, deadline: float) -> tuple[str, Json]:
+        while not connection.poll(POLL):
+            if self._pool.is_over():
+                self._kill()
+                raise Interrupted
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        message: tuple[str, Json] = connection.recv()
+        return message
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._start_process()
+        assert self._connection is not None
+        return self._connection
+
+    def _try_to_start(self) -> None:
+        try:
+            self._start_process()
+        except (EOFError, OSError, TimeoutError):
+            logger.exception("a worker could not be started; it is tried again with the next run")
+            self._kill()
+
+    def _start_process(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, self._settings), daemon=True)
+        self._process.start()
+        # Only the worker may hold its end: otherwise its death would not be noticed here.
+        theirs.close()
+        self._connection = ours
+        kind, _ = self._received(ours, time.monotonic() + START_LIMIT)
+        self.is_ready = kind == READY
+
+    def _kill(self) -> None:
+        self.is_ready = False
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+    def _end(self) -> None:
+        """Lets the worker go: it has nothing to do any more."""
+        self._kill()

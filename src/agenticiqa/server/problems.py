@@ -1,0 +1,136 @@
+"""Errors as the service says them: RFC 9457 problem details with a stable code, without paths or stack traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from agenticiqa import errors
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class FieldError(BaseModel):
+    """One field of a request that cannot be used."""
+
+    field: str
+    message: str
+
+
+class ProblemDetails(BaseModel):
+    """What went wrong, in a form programs can rely on: `code` never changes its meaning."""
+
+    type: str = Field(examples=["urn:agenticiqa:problem:queue_full"])
+    title: str = Field(examples=["Too Many Requests"])
+    status: int = Field(examples=[429])
+    detail: str = Field(examples=["32 runs are waiting already; try again in 4 seconds"])
+    code: str = Field(examples=["queue_full"])
+    run_id: str | None = None
+    errors: list[FieldError] | None = None
+
+
+class Problem(HTTPException):
+    """A problem on its way to the client."""
+
+    # An HTTPException, because FastAPI turns whatever else is raised while a body is read into a bare 400.
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        run_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        field_errors: list[FieldError] | None = None,
+    ) -> None:
+        super().__init__(STATUSES[code], detail, dict(headers) if headers else None)
+        self.code = code
+        self.run_id = run_id
+        self.field_errors = field_errors
+
+    def as_details(self) -> dict[str, Any]:
+        """The problem as JSON values; what is not known is left out."""
+        found = details(self.code, str(self.detail)) | {"run_id": self.run_id}
+        if self.field_errors:
+            found["errors"] = [error.model_dump() for error in self.field_errors]
+        return {name: value for name, value in found.items() if value is not None}
+
+
+STATUSES = {
+    "bad_request": 400,
+    "token_required": 401,
+    "cross_origin": 403,
+    "path_not_allowed": 403,
+    "not_found": 404,
+    "no_map": 404,
+    "path_not_found": 404,
+    "method_not_allowed": 405,
+    "upload_too_slow": 408,
+    "not_ready": 409,
+    "body_too_large": 413,
+    "image_too_large": 413,
+    "image_format": 415,
+    "host_not_allowed": 421,
+    "invalid_request": 422,
+    "query": 422,
+    "image": 422,
+    "image_missing": 422,
+    "image_size_mismatch": 422,
+    "image_too_small": 422,
+    "image_truncated": 422,
+    "queue_full": 429,
+    "too_many_uploads": 429,
+    "failed": 500,
+    "worker_failed": 500,
+    "backend": 502,
+    "stopping": 503,
+    "time_limit": 504,
+}
+
+# The most special class that fits decides; a class that is not here is a failure of ours.
+_CODES: tuple[tuple[type[Exception], str], ...] = (
+    (errors.ImageFormatError, "image_format"),
+    (errors.ImageTruncatedError, "image_truncated"),
+    (errors.ImageTooLargeError, "image_too_large"),
+    (errors.ImageTooSmallError, "image_too_small"),
+    (errors.ImageSizeMismatchError, "image_size_mismatch"),
+    (errors.ImageOutsideRootError, "path_not_allowed"),
+    (errors.ImagePermissionError, "path_not_allowed"),
+    (errors.ImageNotFoundError, "path_not_found"),
+    (errors.ImageIsDirectoryError, "path_not_found"),
+    (errors.ImageError, "image"),
+    (errors.QueryError, "query"),
+    (errors.UsageError, "invalid_request"),
+    (errors.MissingExtraError, "image_format"),
+    (errors.BackendError, "backend"),
+    (errors.ModelReplyError, "backend"),
+)
+
+
+def details(code: str, detail: str) -> dict[str, Any]:
+    """The problem details of a code and a sentence."""
+    status = STATUSES[code]
+    return {
+        "type": f"urn:agenticiqa:problem:{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+
+
+def details_of(error: Exception) -> dict[str, Any]:
+    """The problem behind an error; one that was not raised on purpose is not described."""
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return details(code, str(error))
+    return details("failed", "the assessment failed inside the service; its log says why")
+
+
+def problem_response(problem: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The HTTP answer for problem details."""
+    return JSONResponse(dict(problem), int(problem["status"]), headers=dict(headers or {}), media_type=MEDIA_TYPE)

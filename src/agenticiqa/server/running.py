@@ -1,0 +1,62 @@
+"""Running the service: uvicorn, its signals, and a line that says where it listens."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from agenticiqa.config import Settings
+from agenticiqa.errors import UsageError
+from agenticiqa.server.app import create_app
+from agenticiqa.server.options import ServiceOptions
+
+MARGIN = 5.0
+
+
+class Server(uvicorn.Server):
+    """A server that tells the service of a signal at once, so that nobody waits for what will not begin."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins to stop."""
+        app = self.config.app
+        assert isinstance(app, FastAPI)
+        app.state.service.begin_stop()
+        super().handle_exit(sig, frame)
+
+
+def serve(options: ServiceOptions, settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serves until a signal; `announce` gets the address once the service listens."""
+    app = create_app(options, settings)
+    listener = _listen(options)
+    address, port = listener.getsockname()[:2]
+    shown = f"[{address}]" if ":" in address else address
+    announce(f"http://{shown}:{port}")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=round(options.grace + MARGIN),
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    Server(config).run([listener])
+
+
+def _listen(options: ServiceOptions) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(512)
+    except OSError as error:
+        raise UsageError(f"{options.host}:{options.port}: cannot listen there ({error.strerror})") from error
+    return listener

@@ -1,0 +1,200 @@
+"""What the service answers with: runs, jobs, tools, examples, limits, health."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.server.problems import ProblemDetails
+from agenticiqa.server.store import Job, Run
+from agenticiqa.state import Region
+
+RunStatus = Literal["queued", "running", "finished", "failed", "cancelled"]
+
+
+class RunUrls(BaseModel):
+    """Where everything about a run is found."""
+
+    self: str
+    events: str
+    report: str
+    images: list[str]
+    maps: list[str]
+    grids: list[str]
+    reference: str | None
+
+
+class RunView(BaseModel):
+    """A run: its state, and its result once it has finished."""
+
+    run_id: str = Field(examples=["5f0c1f0e9d7b4a6c8e21a0b3"])
+    kind: Literal["assess", "compare"]
+    status: RunStatus
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    shared: bool = Field(description="an identical request was there before; this is its run")
+    position: int | None = Field(description="place in the queue, 1 is next")
+    names: list[str] = Field(examples=[["photo.jpg"]])
+    reference_name: str | None
+    query: str | None
+    choices: dict[str, str] | None
+    urls: RunUrls
+    assessment: Assessment | None = Field(description="the result of kind assess")
+    ranking: Ranking | None = Field(description="the result of kind compare")
+    order: list[int] | None = Field(description="which uploaded image, counted from 1, each entry of the ranking is")
+    problem: ProblemDetails | None = Field(description="why there is no result")
+
+
+class MapView(BaseModel):
+    """Local quality from 1 to 5 on a coarse grid, and the worst region in pixels of the upright image."""
+
+    rows: int
+    columns: int
+    grid: list[list[float]]
+    worst: Region
+    width: int
+    height: int
+
+
+class JobView(BaseModel):
+    """A batch and how far it is."""
+
+    job_id: str
+    status: RunStatus
+    created: datetime
+    total: int
+    counts: dict[str, int] = Field(examples=[{"queued": 7, "running": 2, "finished": 11}])
+    results_url: str
+
+
+class JobRecord(BaseModel):
+    """One line of a job's results."""
+
+    sample_id: str
+    image_path: str
+    assessment: Assessment | None
+    error: str | None
+
+
+class ToolsView(BaseModel):
+    """The IQA tools, as `agenticiqa tools --json` lists them."""
+
+    tools: list[dict[str, Any]]
+
+
+class Example(BaseModel):
+    """An image to try at once."""
+
+    id: str
+    title: str
+    question: str
+    image_url: str
+    reference_url: str | None
+    file_name: str
+    credit: str
+    licence: str
+
+
+class ExamplesView(BaseModel):
+    """Images to try at once."""
+
+    examples: list[Example]
+
+
+class LimitsView(BaseModel):
+    """What the service accepts."""
+
+    max_request_bytes: int
+    max_pixels: int
+    max_images: int
+    max_job_items: int
+    max_query_characters: int
+    queue: int
+    time_limit_seconds: float
+    token_required: bool
+    formats: list[str]
+
+
+class HealthView(BaseModel):
+    """Whether the service can work, and how busy it is."""
+
+    status: Literal["ready", "starting", "stopping"]
+    version: str
+    workers: int
+    workers_ready: int
+    running: int
+
+
+class LiveView(BaseModel):
+    """The process answers."""
+
+    status: Literal["live"] = "live"
+
+
+def run_view(run: Run, position: int | None = None, shared: bool = False) -> dict[str, Any]:
+    """The run as JSON values; results were validated when they were made."""
+    result = run.result or {}
+    reference = run.request["reference"]
+    return {
+        "run_id": run.id,
+        "kind": run.kind,
+        "status": run.status,
+        "created": _moment(run.created),
+        "started": _moment(run.started),
+        "finished": _moment(run.finished),
+        "shared": shared,
+        "position": position,
+        "names": [entry["name"] for entry in run.request["images"]],
+        "reference_name": reference["name"] if reference else None,
+        "query": run.request["query"],
+        "choices": run.request["choices"],
+        "urls": _urls(run),
+        "assessment": result.get("assessment"),
+        "ranking": result.get("ranking"),
+        "order": result.get("order"),
+        "problem": run.problem,
+    }
+
+
+def job_view(job: Job) -> dict[str, Any]:
+    """The job as JSON values."""
+    return {
+        "job_id": job.id,
+        "status": job.status,
+        "created": _moment(job.created),
+        "total": sum(job.counts.values()),
+        "counts": job.counts,
+        "results_url": f"/v1/jobs/{job.id}/results",
+    }
+
+
+def job_record(run: Run) -> dict[str, Any]:
+    """One line of a job's results, in the form of every batch record."""
+    return {
+        "sample_id": run.request["sample_id"],
+        "image_path": run.request["images"][0]["name"],
+        "assessment": (run.result or {}).get("assessment"),
+        "error": run.problem["detail"] if run.problem else ("cancelled" if run.status == "cancelled" else None),
+    }
+
+
+def _urls(run: Run) -> dict[str, Any]:
+    base = f"/v1/runs/{run.id}"
+    places = range(1, len(run.request["images"]) + 1)
+    return {
+        "self": base,
+        "events": f"{base}/events",
+        "report": f"{base}/report.html",
+        "images": [f"{base}/image.webp?n={place}" for place in places],
+        "maps": [f"{base}/map.png?n={place}" for place in places],
+        "grids": [f"{base}/map.json?n={place}" for place in places],
+        "reference": f"{base}/reference.webp" if run.request["reference"] else None,
+    }
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
