@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
@@ -12,6 +13,8 @@ from PIL import Image
 Pixels = npt.NDArray[np.uint8]
 
 
+# Several views of one large photograph follow each other.
+@lru_cache(maxsize=2)
 def read_pixels(path: Path) -> Pixels:
     """The picture as RGB."""
     return np.asarray(Image.open(path).convert("RGB"))

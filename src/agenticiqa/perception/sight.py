@@ -63,18 +63,13 @@ class ShippedEyes:
         return Look(quality, findings, against, judged.worst_region)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
-        from agenticiqa.backbone.features import load_backbone
         from agenticiqa.perception.distortions import find_changes
         from agenticiqa.perception.full_reference import shipped_judge
-        from agenticiqa.perception.full_reference_alignment import aligned
-        from agenticiqa.perception.full_reference_features import measure_pair
 
         judged = shipped_judge(self._pair_weights).judge_pixels(pixels, reference)
-        if np.array_equal(pixels, reference):
+        if not judged.features:
             return _UNCHANGED, judged.for_eyes()
-        test, original, _ = aligned(pixels, reference)
-        pair = measure_pair(test, original, load_backbone())
-        findings = find_changes(pixels, pair.values, self._weights)
+        findings = find_changes(pixels, judged.features, self._weights)
         return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
 
 
