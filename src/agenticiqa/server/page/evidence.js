@@ -1,0 +1,128 @@
+// What the answer rests on: distortions with their measurements, tools with their disagreement, time and cost.
+import { fixed, make } from "./dom.js";
+import { levelOf } from "./scale.js";
+import { SEVERITIES, STEPS, kindName, placeName } from "./words.js";
+
+/** The distortions, worst first as found, each with a severity bar, measurements and how sure it is. */
+export function distortions(record) {
+  const found = record.distortions.map((finding, index) => row(finding, index));
+  return make("section", { class: "card", id: "evidence-findings", tabindex: "-1" },
+    make("h2", {}, "Distortions"),
+    found.length ? make("ul", { class: "findings" }, found)
+      : make("p", { class: "soft" }, record.plan?.plan.distortion_detection === false ? "None was asked for." : "None of the seven kinds was found."));
+}
+
+/** The measurements and the certainty that an explanation states in words. */
+export function measurementsIn(explanation) {
+  const sure = /\((\d+(?:\.\d+)?)\s*% sure\)|把握\s*(\d+(?:\.\d+)?)\s*%/u.exec(explanation);
+  const measured = [];
+  for (const part of explanation.split(/[,，:：;；]\s*/u)) {
+    const match = /^(\D{2,30}?)\s+(-?\d+(?:\.\d+)?)\s*([^\d\s(（)）]{0,8}(?: [a-z]{1,8})?)\s*(?:[（(].*)?$/u.exec(part.trim());
+    if (match && !/sure/.test(part)) measured.push({ name: match[1], value: match[2], unit: match[3].trim() });
+  }
+  return { measured, sure: sure ? Number(sure[1] ?? sure[2]) : null };
+}
+
+function row(finding, index) {
+  const strength = SEVERITIES.indexOf(finding.severity);
+  const { measured, sure } = measurementsIn(finding.explanation ?? "");
+  const place = placeName(finding.object_name);
+  return make("li", { class: "finding", id: `evidence-finding-${index}`, tabindex: "-1" },
+    make("div", { class: "finding-head" }, make("b", {}, kindName(finding.type)), place && make("span", { class: "chip" }, place),
+      make("span", { class: `severity s${Math.max(0, strength)}` }, finding.severity ?? "not judged")),
+    make("div", { class: "bar", "aria-hidden": "true" }, SEVERITIES.slice(1).map((_, step) => make("i", { class: step < strength ? `s${strength}` : "" }))),
+    (measured.length > 0 || sure !== null) && make("dl", { class: "chips" },
+      measured.map(({ name, value, unit }) => make("div", {}, make("dt", {}, name), make("dd", {}, `${value} ${unit}`.trim()))),
+      sure !== null && make("div", {}, make("dt", {}, "certainty"), make("dd", {}, `${sure} %`))),
+    finding.explanation && make("p", { class: "soft" }, finding.explanation));
+}
+
+/** Tool scores raw and calibrated on one axis, and how far they lie apart. */
+export function tools(record) {
+  const rows = [
+    record.score !== null && { name: "Fused score", calibrated: record.score, kind: "fused" },
+    record.model_score !== null && { name: "Model", calibrated: record.model_score, kind: "model" },
+    ...record.tools.map((reading, index) => ({ ...reading, name: reading.tool, kind: reading.voted ? "tool" : "tool aside", id: `evidence-tool-${index}` })),
+    ...metricsIn(record).filter((one) => !record.tools.some((reading) => reading.tool === one.name)),
+  ].filter(Boolean);
+  return make("section", { class: "card", id: "evidence-tools", tabindex: "-1" },
+    make("h2", {}, "Tool scores"), disagreement(rows),
+    make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of tool scores" }, make("table", { class: "tools" },
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Source"), make("th", { scope: "col", class: "axis" }, axis()),
+        make("th", { scope: "col", class: "number" }, "1–5"), make("th", { scope: "col", class: "number" }, "Raw"))),
+      make("tbody", {}, rows.map(toolRow)))),
+    make("p", { class: "soft small" }, "Filled dots count towards the score; hollow ones are shown for comparison."));
+}
+
+/** The calibrated scores named in the note about metrics that contradict each other. */
+export function metricsIn(record) {
+  const note = record.notes.find((one) => one.startsWith("evidence: metrics:")) ?? "";
+  return [...note.matchAll(/([A-Za-z][\w-]*) \((\d(?:\.\d+)?)\)/g)]
+    .map(([, name, score]) => ({ name, calibrated: Number(score), kind: "tool aside", part: "inside the model's judgement" }));
+}
+
+function disagreement(rows) {
+  const judged = rows.filter((one) => one.kind !== "fused" && typeof one.calibrated === "number");
+  if (judged.length < 2) return null;
+  const [low, high] = [Math.min, Math.max].map((pick) => pick(...judged.map((one) => one.calibrated)));
+  const [lowest, highest] = [low, high].map((value) => judged.find((one) => one.calibrated === value).name);
+  const gap = high - low;
+  const verdict = gap < 0.5 ? "The sources agree" : gap < 1 ? "The sources differ a little" : "The sources disagree";
+  return make("p", { class: "gap" }, make("b", {}, `${verdict}: `), `${fixed(gap)} points between ${lowest} and ${highest}.`);
+}
+
+function axis() {
+  return make("span", { class: "axis-numbers" }, [1, 2, 3, 4, 5].map((value) => make("span", {}, String(value))));
+}
+
+function toolRow(one) {
+  const details = [one.distortion && kindName(one.distortion), placeName(one.object_name), one.part, one.fallback && "stand-in", ...(one.notes ?? [])].filter(Boolean);
+  const known = typeof one.calibrated === "number";
+  return make("tr", { id: one.id, tabindex: one.id && "-1", class: one.kind },
+    make("th", { scope: "row" }, one.name, details.length > 0 && make("small", {}, details.join(" · ")), one.error && make("small", { class: "bad" }, one.error)),
+    make("td", { class: "axis" }, make("div", { class: "lane" }, known && make("i", {
+      class: `level-${levelOf(one.calibrated)}`, place: { left: `${((one.calibrated - 1) / 4) * 100}%` } }))),
+    make("td", { class: "number" }, fixed(one.calibrated)),
+    make("td", { class: "number" }, one.raw === undefined ? "" : rawText(one.raw)));
+}
+
+function rawText(value) {
+  return typeof value === "number" ? String(Number(value.toPrecision(4))) : "–";
+}
+
+/** Calls, tokens, cost and seconds, and what made this result. */
+export function costs(record, run) {
+  const nodes = record.ledger.nodes;
+  const counts = Object.values(nodes);
+  const sum = (read) => counts.reduce((total, one) => total + read(one), 0);
+  const unknown = counts.some((one) => one.cost_usd === null);
+  const wall = run.started && run.finished ? (new Date(run.finished) - new Date(run.started)) / 1000 : null;
+  const facts = [
+    ["Time", wall === null ? `${fixed(sum((one) => one.seconds))} s` : `${fixed(wall)} s`],
+    ["Model calls", String(sum((one) => one.calls))],
+    ["Tokens", sum((one) => one.input_tokens + one.output_tokens).toLocaleString("en")],
+    ["Cost", unknown ? "not known" : `$${sum((one) => one.cost_usd).toFixed(4)}`],
+  ];
+  return make("section", { class: "card" }, make("h2", {}, "Cost and time"),
+    make("dl", { class: "costs" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
+    shares(nodes), origin(record.provenance));
+}
+
+function shares(nodes) {
+  const total = Object.values(nodes).reduce((sum, one) => sum + one.seconds, 0) || 1;
+  return make("ul", { class: "node-times" }, Object.entries(STEPS).filter(([node]) => nodes[node]).map(([node, [name]]) => {
+    const { seconds, calls } = nodes[node];
+    return make("li", {}, make("span", {}, name), make("i", { "aria-hidden": "true", place: { width: `${Math.max(1, (seconds / total) * 100)}%` } }),
+      make("span", { class: "took" }, `${fixed(seconds)} s · ${calls} ${calls === 1 ? "call" : "calls"}`));
+  }));
+}
+
+function origin(from) {
+  const rows = [
+    ["Version", from.version], ["Models", [...new Set(Object.values(from.models))].join(", ")], ["Terms", from.terms],
+    ["Fusion", `${from.fusion.form}, η ${from.fusion.eta}, temperature ${from.fusion.temperature}`],
+    ...Object.entries(from.images).map(([label, one]) => [label, [`${one.width} × ${one.height}`, `SHA-256 ${one.sha256.slice(0, 12)}…`, ...one.notes].join(" · ")]),
+  ];
+  return make("details", {}, make("summary", {}, "What made this result"),
+    make("dl", { class: "origin" }, rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))));
+}

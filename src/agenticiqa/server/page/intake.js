@@ -1,0 +1,109 @@
+// Images come in by choosing, dropping or pasting; two or more make a comparison.
+import { announce, at, button, icon, make } from "./dom.js";
+
+/** The images and the reference chosen so far; `onChange` hears of every change. */
+export class Intake {
+  constructor(onChange, onRefusal) {
+    Object.assign(this, { images: [], reference: null, used: false, limits: {}, onChange, onRefusal });
+    at("choose").addEventListener("change", (event) => this.#chosen(event.target, (files) => this.add(files)));
+    at("choose-reference").addEventListener("change", (event) => this.#chosen(event.target, ([file]) => this.setReference(file)));
+    document.addEventListener("paste", (event) => this.#pasted(event));
+    this.#listenToDrops();
+    this.#show();
+  }
+
+  /** Adds files; after a run new files begin a new selection. */
+  add(files) {
+    const wanted = [...files].filter((file) => this.#fits(file));
+    if (!wanted.length) return;
+    if (this.used) this.images = [];
+    this.used = false;
+    const most = this.limits.max_images ?? 16;
+    if (this.images.length + wanted.length > most) this.onRefusal(`At most ${most} images can be compared at once; the rest was left out.`);
+    this.images = [...this.images, ...wanted.map(kept)].slice(0, most);
+    this.#show(`${this.images.length} ${this.images.length === 1 ? "image" : "images"} chosen.`);
+  }
+
+  /** The reference all images are measured against, or null. */
+  setReference(file) {
+    if (file && !this.#fits(file)) return;
+    this.reference = file ? kept(file) : null;
+    this.#show(file ? "Reference chosen." : "Reference removed.");
+  }
+
+  /** Exactly these, as an example has them. */
+  replace(image, reference) {
+    this.images = [kept(image)];
+    this.reference = reference ? kept(reference) : null;
+    this.used = false;
+    this.#show();
+  }
+
+  #fits(file) {
+    const most = this.limits.max_request_bytes;
+    if (!file.size) return this.#refuse(`“${file.name}” is empty. Choose another file.`);
+    if (most && file.size > most) return this.#refuse(`“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`);
+    return true;
+  }
+
+  #refuse(sentence) {
+    this.onRefusal(sentence);
+    return false;
+  }
+
+  #chosen(input, take) {
+    const files = [...input.files];
+    input.value = "";
+    if (files.length) take(files);
+  }
+
+  #pasted(event) {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (!files.length) return;
+    event.preventDefault();
+    this.add(files);
+  }
+
+  #listenToDrops() {
+    let depth = 0;
+    const mark = (on) => document.body.classList.toggle("dropping", on);
+    const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
+    document.addEventListener("dragenter", (event) => { if (holdsFiles(event)) { depth += 1; mark(true); } });
+    document.addEventListener("dragleave", (event) => { if (holdsFiles(event)) mark((depth = Math.max(0, depth - 1)) > 0); });
+    document.addEventListener("dragover", (event) => { if (holdsFiles(event)) event.preventDefault(); });
+    document.addEventListener("drop", (event) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      mark(depth = 0);
+      const files = [...event.dataTransfer.files];
+      if (event.target.closest?.("#reference-slot")) this.setReference(files[0]);
+      else this.add(files);
+    });
+  }
+
+  #remove(image) {
+    this.images = this.images.filter((other) => other !== image);
+    this.#show(`${image.file.name} removed.`);
+    at("choose").focus();
+  }
+
+  #show(words) {
+    at("tray").replaceChildren(...this.images.map((image) => thumb(image, () => this.#remove(image))));
+    at("drop").classList.toggle("small", this.images.length > 0);
+    const chosen = this.reference ? [thumb(this.reference, () => { this.setReference(null); at("choose-reference").focus(); })] : [];
+    at("reference-tray").replaceChildren(...chosen);
+    at("reference-slot").classList.toggle("filled", Boolean(this.reference));
+    if (words) announce(words);
+    this.onChange(this);
+  }
+}
+
+function kept(file) {
+  return { file, url: URL.createObjectURL(file) };
+}
+
+function thumb(image, remove) {
+  const picture = make("img", { src: image.url, alt: "", onerror: (event) => event.target.replaceWith(icon("image")) });
+  return make("li", { class: "thumb" }, picture, make("span", { title: image.file.name }, image.file.name),
+    button(icon("close"), remove, { class: "quiet round", "aria-label": `Remove ${image.file.name}` }));
+}

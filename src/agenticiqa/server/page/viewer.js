@@ -1,0 +1,181 @@
+// The picture, with its quality map, its worst region and, given a reference, a before-and-after slider; it zooms.
+import { button, icon, make } from "./dom.js";
+
+const COLOURS = [[1, [178, 24, 43]], [3, [247, 247, 247]], [5, [33, 102, 172]]];
+const MAP_WIDTH = 192;
+const LARGEST = 8;
+
+/** A viewer; pictures may arrive later through `setImage`, `setReference` and `setMap`. */
+export class Viewer {
+  constructor(name, regions = {}) {
+    Object.assign(this, { regions, zoom: 1, x: 0, y: 0, share: 50 });
+    this.base = make("img", { alt: name, class: "base", draggable: "false" });
+    this.sheet = make("div", { class: "sheet" }, this.base);
+    this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move, 0 shows all.",
+      onkeydown: (event) => this.#key(event), onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#drag(event) }, this.sheet);
+    this.zoomed = make("output", { class: "took", "aria-label": "Zoom" }, "100 %");
+    this.controls = make("div", { class: "controls" });
+    this.element = make("section", { class: "card viewer", id: "evidence-picture", tabindex: "-1", "aria-label": "Picture" }, this.stage, this.controls);
+    this.#layOut();
+  }
+
+  setImage(url) {
+    this.base.src = url;
+  }
+
+  setReference(url) {
+    this.before = make("img", { src: url, alt: "", class: "before", draggable: "false" });
+    this.divider = make("div", { class: "divider", "aria-hidden": "true" }, make("span", {}, "reference"), make("span", {}, "image"));
+    this.sheet.append(this.before, this.divider);
+    this.comparing = true;
+    this.#layOut();
+  }
+
+  setMap(map) {
+    this.map = painted(map);
+    this.box = framed(map.worst, map, "worst region");
+    this.showsMap = this.showsBox = true;
+    this.opacity = 55;
+    this.sheet.append(this.map, this.box,
+      ...Object.entries(this.regions).filter(([, region]) => region).map(([name, region]) => framed(region, map, name)));
+    if (this.divider) this.sheet.append(this.before, this.divider);
+    this.comparing = false;
+    this.#layOut();
+  }
+
+  #layOut() {
+    const parts = [
+      this.map && this.#toggle("Quality map", "showsMap"),
+      this.map && slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }),
+      this.map && this.#toggle("Worst region", "showsBox"),
+      this.before && this.#toggle("Before / after", "comparing"),
+      this.before && slider("Share of the reference", this.share, (value) => { this.share = value; this.#paint(); }, "share"),
+    ];
+    this.controls.replaceChildren(...parts.filter(Boolean), make("div", { class: "zoom" },
+      button(icon("shrink"), () => this.#zoomTo(this.zoom / 1.5), { class: "quiet round", "aria-label": "Zoom out" }), this.zoomed,
+      button(icon("grow"), () => this.#zoomTo(this.zoom * 1.5), { class: "quiet round", "aria-label": "Zoom in" }),
+      button("Fit", () => this.#zoomTo(1), { class: "quiet" })),
+      this.map && make("p", { class: "legend soft small" }, make("span", { class: "ramp", "aria-hidden": "true" }), "red is bad, blue is good"));
+    this.#paint();
+  }
+
+  #toggle(words, property) {
+    const flip = (event) => {
+      this[property] = !this[property];
+      event.currentTarget.setAttribute("aria-pressed", String(this[property]));
+      this.#paint();
+    };
+    return button(words, flip, { class: "toggle", "aria-pressed": String(Boolean(this[property])) });
+  }
+
+  #paint() {
+    this.sheet.style.transform = `translate(${this.x}px, ${this.y}px) scale(${this.zoom})`;
+    if (this.map) this.map.style.opacity = this.showsMap ? this.opacity / 100 : 0;
+    if (this.box) this.box.hidden = !this.showsBox;
+    this.stage.classList.toggle("comparing", Boolean(this.comparing));
+    if (this.before) {
+      this.before.hidden = this.divider.hidden = !this.comparing;
+      this.before.style.clipPath = `inset(0 ${100 - this.share}% 0 0)`;
+      this.divider.style.left = `${this.share}%`;
+    }
+    for (const one of this.controls.querySelectorAll("input.share")) one.value = this.share;
+    this.zoomed.textContent = `${Math.round(this.zoom * 100)} %`;
+  }
+
+  #zoomTo(wanted) {
+    const zoom = Math.min(LARGEST, Math.max(1, wanted));
+    this.x *= zoom / this.zoom;
+    this.y *= zoom / this.zoom;
+    this.zoom = zoom;
+    this.#moveBy(0, 0);
+  }
+
+  #moveBy(x, y) {
+    const room = { x: (this.stage.clientWidth * (this.zoom - 1)) / 2, y: (this.stage.clientHeight * (this.zoom - 1)) / 2 };
+    this.x = Math.min(room.x, Math.max(-room.x, this.x + x));
+    this.y = Math.min(room.y, Math.max(-room.y, this.y + y));
+    this.#paint();
+  }
+
+  #key(event) {
+    const moves = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+    if (event.key === "+" || event.key === "=") this.#zoomTo(this.zoom * 1.5);
+    else if (event.key === "-") this.#zoomTo(this.zoom / 1.5);
+    else if (event.key === "0") this.#zoomTo(1);
+    else if (moves[event.key] && this.zoom > 1) this.#moveBy(...moves[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  // Only with Ctrl, as a pinch sends it: the page must stay scrollable over the picture.
+  #wheel(event) {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    this.#zoomTo(this.zoom * (event.deltaY < 0 ? 1.15 : 1 / 1.15));
+  }
+
+  #drag(event) {
+    if (event.button || (!this.comparing && this.zoom === 1)) return;
+    this.stage.setPointerCapture(event.pointerId);
+    const move = (moved) => (this.comparing ? this.#divideAt(moved.clientX) : this.#moveBy(moved.movementX, moved.movementY));
+    const end = () => {
+      this.stage.removeEventListener("pointermove", move);
+      this.stage.removeEventListener("pointercancel", end);
+    };
+    this.stage.addEventListener("pointermove", move);
+    this.stage.addEventListener("pointerup", end, { once: true });
+    this.stage.addEventListener("pointercancel", end, { once: true });
+    if (this.comparing) move(event);
+  }
+
+  #divideAt(clientX) {
+    const { left, width } = this.base.getBoundingClientRect();
+    this.share = Math.round(Math.min(100, Math.max(0, ((clientX - left) / width) * 100)));
+    this.#paint();
+  }
+}
+
+function slider(words, value, oninput, className = "") {
+  return make("label", { class: "slider" }, make("span", {}, words),
+    make("input", { type: "range", min: 0, max: 100, value, class: className, oninput: (event) => oninput(Number(event.target.value)) }));
+}
+
+function framed(region, { width, height }, name) {
+  const box = make("div", { class: "box" }, make("span", {}, name));
+  Object.assign(box.style, {
+    left: `${(region.left / width) * 100}%`, top: `${(region.top / height) * 100}%`,
+    width: `${((region.right - region.left) / width) * 100}%`, height: `${((region.bottom - region.top) / height) * 100}%`,
+  });
+  return box;
+}
+
+/** The grid as a smooth picture: values are interpolated, not colours. */
+function painted({ grid, rows, columns, width, height }) {
+  const canvas = make("canvas", { class: "map", width: MAP_WIDTH, height: Math.max(1, Math.round((MAP_WIDTH * height) / width)), "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  const picture = pen.createImageData(canvas.width, canvas.height);
+  for (let y = 0; y < canvas.height; y += 1) {
+    for (let x = 0; x < canvas.width; x += 1) {
+      const value = between(grid, ((y + 0.5) / canvas.height) * rows - 0.5, ((x + 0.5) / canvas.width) * columns - 0.5, rows, columns);
+      picture.data.set([...colourOf(value), 255], 4 * (y * canvas.width + x));
+    }
+  }
+  pen.putImageData(picture, 0, 0);
+  return canvas;
+}
+
+function between(grid, row, column, rows, columns) {
+  const clamp = (value, most) => Math.min(most - 1, Math.max(0, value));
+  const [top, left] = [Math.floor(row), Math.floor(column)];
+  const [down, right] = [row - top, column - left];
+  const cell = (y, x) => grid[clamp(y, rows)][clamp(x, columns)];
+  const upper = cell(top, left) * (1 - right) + cell(top, left + 1) * right;
+  const lower = cell(top + 1, left) * (1 - right) + cell(top + 1, left + 1) * right;
+  return upper * (1 - down) + lower * down;
+}
+
+function colourOf(value) {
+  const [[low, from], [high, to]] = value < 3 ? COLOURS.slice(0, 2) : COLOURS.slice(1);
+  const share = Math.min(1, Math.max(0, (value - low) / (high - low)));
+  return from.map((part, index) => Math.round(part + share * (to[index] - part)));
+}

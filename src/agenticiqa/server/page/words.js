@@ -1,0 +1,46 @@
+// What the page calls things, and what it says when something goes wrong.
+
+export const LEVELS = { 1: ["E", "Bad"], 2: ["D", "Poor"], 3: ["C", "Fair"], 4: ["B", "Good"], 5: ["A", "Excellent"] };
+export const LEVEL_NAMES = Object.fromEntries(Object.values(LEVELS));
+export const SEVERITIES = ["none", "slight", "moderate", "severe", "extreme"];
+
+export const QUESTIONS = [
+  "Rate the perceptual quality of this image.",
+  "What's wrong with this photo?",
+  "Is it blurry?",
+  "Which is worse? A. Noise B. Blur C. Compression D. None",
+  "Where is the quality lowest?",
+  "这张照片清晰吗？",
+];
+
+export const STEPS = {
+  planner: ["Planner", "reads the question and decides what to find out"],
+  executor: ["Executor", "gathers the evidence"],
+  summarizer: ["Summarizer", "weighs the evidence and answers"],
+};
+export const SUBTASKS = {
+  distortion_detection: "Detect distortions",
+  distortion_analysis: "Judge their severity",
+  tool_selection: "Choose tools",
+  location: "Locate the object",
+  tool_execution: "Measure with tools",
+};
+
+const KINDS = { Blurs: "Blur", Contrast: "Contrast change", Overall: "Overall quality" };
+/** A distortion category as people say it. */
+export const kindName = (kind) => KINDS[kind] ?? kind;
+/** The object a finding belongs to; the whole image needs no name. */
+export const placeName = (name) => (name && name !== "Global" ? name : null);
+
+/** A failed answer of the service as one sentence a person can act on. */
+export function sentenceFor(status, problem = {}) {
+  const said = typeof problem.detail === "string" && problem.detail.trim();
+  if (status === 401 || status === 403) return "The service asks for its access token. Enter it and try again.";
+  if (status === 413) return said || "This file is larger than the service accepts. Choose a smaller one.";
+  if (status === 404) return "The service no longer has this run. Assess the image again.";
+  if (said) return said;
+  if (status >= 500) return `The service failed (${status}). Try again; if it happens again, look at its log.`;
+  return problem.title || `The service refused the request (${status}). Check the image and the question.`;
+}
+
+export const GONE = "The service cannot be reached. Check that “agenticiqa serve” is running; this page keeps trying.";
