@@ -66,7 +66,6 @@ def assess(
       agenticiqa assess photo.jpg --html photo.html
     """
     from agenticiqa.assessor import Assessor
-    from agenticiqa.report.writing import write_whole
 
     settings = effective_settings(config, backend, offline, max_replan, mode)
     question = sys.stdin.read() if query == "-" else query
@@ -75,6 +74,8 @@ def assess(
         assessment = Assessor(settings).assess(image, question, reference, on_event=on_event, align=align)
     typer.echo(assessment.to_json() if as_json else in_words(assessment))
     if html is not None:
+        from agenticiqa.report.writing import write_whole
+
         write_whole(html, assessment.to_html())
     raise typer.Exit(exit_code(assessment, fail_under))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from agenticiqa.errors import CalibrationError
+from agenticiqa.tools.monotone import MonotoneCurve
 
 Floats = NDArray[np.float64]
 
@@ -132,10 +133,9 @@ def parse_calibrations(content: Any, origin: str) -> dict[str, Calibration]:
 
 
 @lru_cache(maxsize=4096)
-def _interpolator(knots: tuple[tuple[float, float], ...]) -> Any:
-    from scipy.interpolate import PchipInterpolator
-
-    return PchipInterpolator(*zip(*knots, strict=True))
+def _interpolator(knots: tuple[tuple[float, float], ...]) -> MonotoneCurve:
+    x, y = zip(*knots, strict=True)
+    return MonotoneCurve(x, y)
 
 
 def _tail(score: float, slope: float, beyond: Floats) -> Floats:
