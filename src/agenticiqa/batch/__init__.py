@@ -1,0 +1,29 @@
+"""Many samples: resumable, within a budget, on one machine or many."""
+
+from agenticiqa.batch.budget import Limits
+from agenticiqa.batch.disk import Clock, Disk
+from agenticiqa.batch.journal import Journal, read_records
+from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, open_manifest
+from agenticiqa.batch.records import Assess, AssessWith, Prepare
+from agenticiqa.batch.runner import BatchOptions, BatchProgress, BatchSummary, run_batch
+from agenticiqa.batch.samples import Sample
+
+__all__ = [
+    "Assess",
+    "AssessWith",
+    "BatchOptions",
+    "BatchProgress",
+    "BatchSummary",
+    "Clock",
+    "Disk",
+    "Journal",
+    "Limits",
+    "Manifest",
+    "ManifestCheck",
+    "Prepare",
+    "Sample",
+    "check_manifest",
+    "open_manifest",
+    "read_records",
+    "run_batch",
+]

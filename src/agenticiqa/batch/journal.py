@@ -1,0 +1,218 @@
+"""A file of records that survives: one JSON line each, appended whole and flushed; the last line of an id wins."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from agenticiqa.batch.disk import Disk
+from agenticiqa.batch.lock import OutputLock
+from agenticiqa.batch.samples import id_digest
+from agenticiqa.errors import JournalError, OutputError
+
+logger = logging.getLogger("agenticiqa.batch.journal")
+
+Record = dict[str, Any]
+_CHUNK = 2**20
+_BEGINNING = b'{"sample_id": '
+
+
+class Journal:
+    """The records of one output while a run holds it; knows nothing of assessing.
+
+    Entering takes the lock and mends a last line that was cut off by a crash.
+    """
+
+    def __init__(self, path: Path, disk: Disk | None = None) -> None:
+        self.path = path
+        self.disk = disk or Disk()
+        self._lock = OutputLock(path)
+        self._descriptor = -1
+        self._size = 0
+
+    def __enter__(self) -> Journal:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._lock.__enter__()
+        try:
+            self._open()
+            self._mend()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+        self._lock.__exit__(kind, error, trace)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Adds the record, which is on the disk when this returns; raises JournalError, and then nothing was added."""
+        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        try:
+            self.disk.write_all(self._descriptor, line)
+            self.disk.sync(self._descriptor)
+        except OSError as error:
+            self._take_back()
+            raise self._failed("a record could not be written", error) from error
+        self._size += len(line)
+
+    def records(self) -> Iterator[Record]:
+        """Every record in the file, those of the same id one after the other as they were written."""
+        for _, record in _read(self.path):
+            yield record
+
+    def compact(self, order: Iterable[str] = ()) -> None:
+        """Leaves one line per id, ids in this order first; an interruption leaves the old file or the new one."""
+        offsets, lines = self._last_lines()
+        wanted = [offsets.pop(digest) for digest in map(id_digest, order) if digest in offsets]
+        wanted += sorted(offsets.values())
+        if len(wanted) == lines and all(first < second for first, second in pairwise(wanted)):
+            return
+        spare = self.path.with_name(f".{self.path.name}.compact")
+        try:
+            self._copy(wanted, spare)
+            self.disk.replace(spare, self.path)
+            self.disk.sync_folder(self.path.parent)
+        except OSError as error:
+            spare.unlink(missing_ok=True)
+            raise self._failed("every record is there, but superseded lines could not be removed", error) from error
+        self._close()
+        self._open()
+
+    def _open(self) -> None:
+        try:
+            self._descriptor = self.disk.open(self.path)
+            self.disk.sync_folder(self.path.parent)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._size = os.fstat(self._descriptor).st_size
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            self.disk.close(self._descriptor)
+            self._descriptor = -1
+
+    def _mend(self) -> None:
+        tail = self._tail()
+        if not tail:
+            return
+        if not _may_be_ours(tail):
+            raise JournalError(f"{self.path}: ends in a line that is no record; choose another output")
+        try:
+            if _is_record(tail):
+                self.disk.write_all(self._descriptor, b"\n")
+                self._size += 1
+            else:
+                logger.warning("%s: the last line was cut off after %d bytes; it is removed", self.path, len(tail))
+                self.disk.truncate(self._descriptor, self._size - len(tail))
+                self._size -= len(tail)
+            self.disk.sync(self._descriptor)
+        except OSError as error:
+            raise self._failed("its last line could not be mended", error) from error
+
+    def _tail(self) -> bytes:
+        """What follows the last line's end."""
+        tail, start = b"", self._size
+        while start > 0 and b"\n" not in tail:
+            begin = max(0, start - _CHUNK)
+            tail = os.pread(self._descriptor, start - begin, begin) + tail
+            start = begin
+        return tail.rpartition(b"\n")[2]
+
+    def _take_back(self) -> None:
+        """Removes what a failed write left; if that fails too, the next run mends it."""
+        try:
+            self.disk.truncate(self._descriptor, self._size)
+        except OSError as error:
+            logger.warning("%s: a half-written line stays until the next run (%s)", self.path, error)
+
+    def _last_lines(self) -> tuple[dict[bytes, int], int]:
+        """Where each id's last line begins, and how many lines there are."""
+        offsets: dict[bytes, int] = {}
+        lines = 0
+        for offset, record in _read(self.path):
+            # Put in anew, so that what is in no given order keeps that of its last line.
+            offsets[id_digest(record["sample_id"])] = offset
+            lines += 1
+        return offsets, lines
+
+    def _copy(self, offsets: list[int], spare: Path) -> None:
+        target = self.disk.open(spare, empty=True)
+        try:
+            with open(self.path, "rb") as file:
+                buffer = bytearray()
+                for offset in offsets:
+                    file.seek(offset)
+                    buffer += file.readline()
+                    if len(buffer) >= _CHUNK:
+                        self.disk.write_all(target, bytes(buffer))
+                        buffer.clear()
+            self.disk.write_all(target, bytes(buffer))
+            self.disk.sync(target)
+        finally:
+            self.disk.close(target)
+
+    def _failed(self, what: str, error: OSError) -> JournalError:
+        reason = error.strerror or str(error)
+        return JournalError(
+            f"{self.path}: {what} ({reason}); what is in the file is kept, "
+            "make room or mend the disk and run the same command again"
+        )
+
+    def _unwritable(self, error: OSError) -> OutputError:
+        return OutputError(f"{self.path}: cannot be written ({error.strerror}); choose a place you may write to")
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """The records of a file that no run is writing to, one per id; raises JournalError with a line that is none."""
+    last = {id_digest(record["sample_id"]): offset for offset, record in _read(path)}
+    for offset, record in _read(path):
+        if last[id_digest(record["sample_id"])] == offset:
+            yield record
+
+
+def _read(path: Path) -> Iterator[tuple[int, Record]]:
+    offset = 0
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield offset, _record(path, number, line)
+            offset += len(line)
+
+
+def _record(path: Path, number: int, line: bytes) -> Record:
+    record = _parsed(line)
+    if record is None:
+        raise JournalError(f"{path}: line {number} is no record; remove that line, or choose another output")
+    return record
+
+
+def _may_be_ours(tail: bytes) -> bool:
+    """Whether a line without an end may be what a crash left of a record; a file of another kind is not touched."""
+    # After a power failure a file may have grown by zeros where data should be.
+    begun = tail.rstrip(b"\0")
+    return begun.startswith(_BEGINNING) or _BEGINNING.startswith(begun)
+
+
+def _is_record(line: bytes) -> bool:
+    return _parsed(line) is not None
+
+
+def _parsed(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    wanted = isinstance(record, dict) and isinstance(record.get("sample_id"), str) and "assessment" in record
+    return record if wanted else None

@@ -1,0 +1,165 @@
+"""The samples of a batch, streamed from a file, a folder or a pattern as often as they are needed."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from agenticiqa.batch.samples import Sample, id_digest, sample_from
+from agenticiqa.batch.tables import READERS, BadLine
+from agenticiqa.errors import ManifestError
+
+# fmt: off
+IMAGE_SUFFIXES = frozenset({
+    ".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff",
+    ".ppm", ".pgm", ".pbm", ".avif", ".heic", ".heif", ".jp2",
+})
+# fmt: on
+_SHOWN_PROBLEMS = 10
+
+Entry = Sample | BadLine
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Samples that can be read again and again; `entries` gives unreadable lines as problems instead of raising."""
+
+    name: str
+    entries: Callable[[], Iterator[Entry]]
+    file: Path | None = None
+    """The table it is read from, if it is one."""
+
+    def __iter__(self) -> Iterator[Sample]:
+        for entry in self.entries():
+            if isinstance(entry, BadLine):
+                raise ManifestError(f"{self.name}: {entry}")
+            yield entry
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample], name: str = "samples") -> Manifest:
+        """A manifest of samples made in Python."""
+        return cls(name, lambda: iter(samples))
+
+
+@dataclass(frozen=True)
+class ManifestCheck:
+    """What a whole manifest holds."""
+
+    samples: int
+    missing: int
+    first_missing: str | None
+    with_reference: int
+    with_choices: int
+    with_mos: int
+
+
+def open_manifest(inputs: str | Path | Sequence[str | Path]) -> Manifest:
+    """The samples of a .jsonl, .csv or .parquet file, of a folder with all folders inside, a pattern, or image files.
+
+    >>> open_manifest("no-such-folder")
+    Traceback (most recent call last):
+    agenticiqa.errors.ManifestError: no-such-folder: no such file or folder; check the path
+    """
+    given = [str(item) for item in ([inputs] if isinstance(inputs, str | Path) else inputs)]
+    if len(given) > 1:
+        return Manifest("the images named", lambda: _files(given))
+    return _single(given[0])
+
+
+def check_manifest(manifest: Manifest) -> ManifestCheck:
+    """What the manifest holds, after every line was read; raises ManifestError with the first lines that are wrong.
+
+    An unreadable line, an unknown field or a second use of an id refuses the whole manifest, because nothing has been
+    paid for yet. An image that is missing is only counted: it becomes one failed record.
+    """
+    checking = _Checking()
+    problems = list(islice(checking.problems(manifest.entries()), _SHOWN_PROBLEMS + 1))
+    if problems:
+        more = ["…"] if len(problems) > _SHOWN_PROBLEMS else []
+        shown = "\n  ".join([*map(str, problems[:_SHOWN_PROBLEMS]), *more])
+        raise ManifestError(f"{manifest.name}: nothing was assessed; correct these lines:\n  {shown}")
+    if not checking.samples:
+        raise ManifestError(f"{manifest.name}: holds no samples; name a manifest with lines or a folder with images")
+    return checking.result()
+
+
+class _Checking:
+    """Counts while it looks for problems; ids are held as sixteen bytes each."""
+
+    def __init__(self) -> None:
+        self.samples = self.missing = self.references = self.choices = self.mos = 0
+        self.first_missing: str | None = None
+        self._seen: set[bytes] = set()
+
+    def problems(self, entries: Iterable[Entry]) -> Iterator[BadLine]:
+        for entry in entries:
+            if isinstance(entry, BadLine):
+                yield entry
+                continue
+            digest = id_digest(entry.sample_id)
+            if digest in self._seen:
+                hint = "give every line a sample_id of its own"
+                yield BadLine(entry.line, f"the sample_id {entry.sample_id!r} was used before; {hint}")
+            self._seen.add(digest)
+            self._count(entry)
+
+    def _count(self, sample: Sample) -> None:
+        self.samples += 1
+        self.references += sample.reference_path is not None
+        self.choices += sample.choices is not None
+        self.mos += sample.mos is not None
+        for path in (sample.image_path, sample.reference_path):
+            if path is not None and not os.path.exists(path):
+                self.missing += 1
+                where = f"line {sample.line}: " if sample.line else ""
+                self.first_missing = self.first_missing or f"{where}{path}"
+
+    def result(self) -> ManifestCheck:
+        return ManifestCheck(
+            self.samples, self.missing, self.first_missing, self.references, self.choices, self.mos
+        )  # fmt: skip
+
+
+def _single(given: str) -> Manifest:
+    path = Path(given)
+    if path.is_dir():
+        return Manifest(given, lambda: _folder(path))
+    if path.suffix.lower() in READERS and path.is_file():
+        return Manifest(given, lambda: _table(path), path)
+    if path.is_file():
+        return Manifest(given, lambda: _files([given]))
+    if glob.has_magic(given):
+        return Manifest(given, lambda: _files(sorted(glob.glob(given, recursive=True))))
+    raise ManifestError(f"{given}: no such file or folder; check the path")
+
+
+def _table(path: Path) -> Iterator[Entry]:
+    root = str(path.parent)
+    for line, values in READERS[path.suffix.lower()](path):
+        try:
+            yield values if isinstance(values, BadLine) else sample_from(values, root, line)
+        except ValueError as error:
+            yield BadLine(line, str(error))
+
+
+def _folder(folder: Path) -> Iterator[Entry]:
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            if os.path.splitext(name)[1].lower() in IMAGE_SUFFIXES and not name.startswith("."):
+                path = os.path.join(place, name)
+                yield Sample(Path(os.path.relpath(path, folder)).as_posix(), os.path.abspath(path))
+
+
+def _files(paths: Sequence[str]) -> Iterator[Entry]:
+    for path in paths:
+        if os.path.splitext(path)[1].lower() in READERS:
+            yield BadLine(None, f"{path}: a manifest stands alone; name only this one")
+        elif os.path.isdir(path):
+            yield BadLine(None, f"{path}: is a folder; name it alone, or name images")
+        else:
+            yield Sample(path, os.path.abspath(path))

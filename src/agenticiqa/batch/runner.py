@@ -1,0 +1,207 @@
+"""Running a batch: what is left of the manifest goes through an engine, and every record is kept at once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agenticiqa.batch.budget import Budget, Limits
+from agenticiqa.batch.crew import Crew, carry_out
+from agenticiqa.batch.disk import Clock, Disk
+from agenticiqa.batch.estimate import (
+    Engine,
+    actors_for,
+    backends_of,
+    choose_engine,
+    expected_spending,
+    pressing,
+    require_prices,
+)
+from agenticiqa.batch.header import agree_on_header, header_of, refuse_strangers
+from agenticiqa.batch.journal import Journal, Record
+from agenticiqa.batch.manifest import Manifest, check_manifest
+from agenticiqa.batch.planning import Known, Plan, left_over, make_plan, refuse_changes, with_query
+from agenticiqa.batch.processes import ProcessCrew
+from agenticiqa.batch.records import AssessWith, Prepare
+from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.threads import ThreadCrew
+from agenticiqa.batch.worker import surroundings_of
+from agenticiqa.config import Settings, load_settings
+from agenticiqa.tools.execution import Align
+
+logger = logging.getLogger("agenticiqa.batch")
+
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """How a batch is run; `force` goes on although settings or samples changed."""
+
+    engine: Literal["auto", "threads", "processes", "ray"] = "auto"
+    concurrency: int | None = None
+    address: str | None = None
+    query: str | None = None
+    align: Align | None = None
+    force: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """Where a run stands."""
+
+    samples: int
+    done_before: int
+    answered: int
+    failed: int
+    calls: int
+    cost_usd: float | None
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Samples finished per second in this run."""
+        return (self.answered + self.failed) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At this rate."""
+        rest = self.samples - self.done_before - self.answered - self.failed
+        return rest / self.rate if self.rate > 0 else None
+
+
+@dataclass(frozen=True)
+class BatchSummary(BatchProgress):
+    """What a run did; `remaining` samples still have no answer, `stopped` says why it ended before the last one."""
+
+    remaining: int
+    stopped: str | None
+    engine: Engine
+    concurrency: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as JSON values."""
+        return asdict(self)
+
+
+OnProgress = Callable[[BatchProgress], None]
+
+
+def run_batch(
+    manifest: Manifest,
+    output: Path,
+    options: BatchOptions | None = None,
+    *,
+    settings: Settings | None = None,
+    prepare: Prepare | None = None,
+    identity: Mapping[str, Any] | None = None,
+    disk: Disk | None = None,
+    clock: Clock | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    on_progress: OnProgress | None = None,
+) -> BatchSummary:
+    """Assesses every sample that has no answer in `output` yet, and returns what was done.
+
+    `prepare` replaces the assessor, `identity` adds what its records depend on; once `stop` says so, no new sample is
+    begun. Raises ManifestError, OutputError, SettingsError and the like before anything is paid for, JournalError when
+    a record cannot be kept.
+    """
+    options, settings = options or BatchOptions(), settings or load_settings()
+    asked = with_query(manifest, options.query)
+    refuse_strangers(output, [asked.file] if asked.file else [], options.force)
+    check_manifest(asked)
+    engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
+    if options.limits.max_cost is not None:
+        require_prices(settings)
+    with Journal(output, disk) as journal:
+        known = Known(journal.records())
+        more = {"query": options.query, "align": options.align, **(identity or {})}
+        agree_on_header(
+            output, header_of(settings, more), journal.disk, begun=bool(len(known)), force=options.force
+        )  # fmt: skip
+        if not options.force:
+            refuse_changes(asked, known, output)
+        plan = make_plan(asked, known)
+        run = _Run(plan, Budget(options.limits, expected_spending(settings)), clock or Clock(), stop, on_progress)
+        if plan.to_do:
+            with closing(_crew(engine, width, options, settings, prepare)) as crew:
+                run.work(crew, left_over(asked, known), journal)
+        journal.compact(sample.sample_id for sample in asked)
+        return run.summary(engine, width)
+
+
+class _Run:
+    """One run's counts, from the first sample to the summary."""
+
+    def __init__(
+        self, plan: Plan, budget: Budget, clock: Clock, stop: Callable[[], bool], on_progress: OnProgress | None
+    ) -> None:
+        self._plan, self._budget, self._clock = plan, budget, clock
+        self._stop, self._tell = stop, on_progress or (lambda progress: None)
+        self._started = clock.monotonic()
+        self._stopped: str | None = None
+
+    def work(self, crew: Crew, samples: Iterator[Sample], journal: Journal) -> None:
+        """Sends the samples through the crew and keeps every record."""
+        self._tell(self.progress())
+        for record in carry_out(crew, lambda under_way: self._next(samples, under_way)):
+            self._keep(record, journal)
+
+    def progress(self) -> BatchProgress:
+        """Where the run stands."""
+        return BatchProgress(**self._counts())
+
+    def summary(self, engine: Engine, width: int) -> BatchSummary:
+        """What the run did."""
+        remaining = self._plan.to_do - self._answered
+        # A limit that ended the run with nothing left over stopped nothing.
+        stopped = self._stopped if self._budget.finished < self._plan.to_do else None
+        return BatchSummary(
+            **self._counts(), remaining=remaining, stopped=stopped, engine=engine, concurrency=width
+        )  # fmt: skip
+
+    @property
+    def _answered(self) -> int:
+        return self._budget.finished - self._budget.failures
+
+    def _next(self, samples: Iterator[Sample], under_way: int) -> Sample | None:
+        self._stopped = INTERRUPTED if self._stop() else self._budget.exhausted(under_way)
+        return None if self._stopped else next(samples, None)
+
+    def _keep(self, record: Record, journal: Journal) -> None:
+        journal.append(record)
+        self._budget.book(record)
+        if record["error"] is not None:
+            logger.warning("%s failed: %s", record["sample_id"], record["error"])
+        self._tell(self.progress())
+
+    def _counts(self) -> dict[str, Any]:
+        budget = self._budget
+        return {
+            "samples": self._plan.samples,
+            "done_before": self._plan.done,
+            "answered": self._answered,
+            "failed": budget.failures,
+            "calls": budget.spent.calls,
+            "cost_usd": budget.spent.cost_usd,
+            "seconds": round(max(0.0, self._clock.monotonic() - self._started), 3),
+        }
+
+
+def _crew(engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None) -> Crew:
+    def loading(lanes: int, processes: int = 1) -> Prepare:
+        return prepare or AssessWith(pressing(settings, lanes, processes), options.align)
+
+    if engine == "threads":
+        return ThreadCrew(loading(width), width)
+    if engine == "processes":
+        return ProcessCrew(loading(1, width), width, surroundings_of(settings))
+    from agenticiqa.batch.ray_engine import RayCrew
+
+    actors, lanes = actors_for(width, backends_of(settings))
+    return RayCrew(loading(lanes, actors), actors, lanes, options.address, surroundings_of(settings))

@@ -1,0 +1,124 @@
+"""One sample of a batch: an image, a question about it, and what is known of the answer."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import math
+import os
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+FIELDS = ("sample_id", "query", "image_path", "reference_path", "choices", "answer", "mos", "metadata")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is asked about one image; `answer`, `mos` and `metadata` are carried into the record and never shown."""
+
+    sample_id: str
+    image_path: str
+    query: str | None = None
+    reference_path: str | None = None
+    choices: Mapping[str, str] | None = None
+    answer: str | None = None
+    mos: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    line: int | None = field(default=None, compare=False)
+    """Where it stood in its manifest."""
+
+    def carried(self) -> dict[str, Any]:
+        """The fields that go into the record."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+
+def sample_from(values: Mapping[str, Any], root: str, line: int | None = None) -> Sample:
+    """The sample these values describe, its paths seen from `root`; raises ValueError with what is wrong."""
+    _refuse_unknown(values)
+    given = {name: value for name, value in values.items() if value is not None}
+    if "image_path" not in given:
+        raise ValueError("image_path is missing")
+    checked = {name: _CHECKS[name](name, value) for name, value in given.items()}
+    named = checked.setdefault("sample_id", checked["image_path"])
+    if not named.strip():
+        raise ValueError("sample_id is blank")
+    for name in ("image_path", "reference_path"):
+        if name in checked:
+            # Absolute, so that a record and a worker elsewhere mean the same file wherever the command was typed.
+            checked[name] = os.path.abspath(os.path.join(root, checked[name]))
+    return Sample(**checked, line=line)
+
+
+def id_digest(sample_id: str) -> bytes:
+    """The id in sixteen bytes, whatever its length."""
+    return hashlib.blake2b(sample_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def question_digest(values: Mapping[str, Any]) -> int:
+    """What the answer depends on, as a number: the question, its choices and the files' names.
+
+    The folders are left out, so that images may be moved between two runs.
+    """
+    names = [os.path.basename(values.get(name) or "") for name in ("image_path", "reference_path")]
+    content = json.dumps([values.get("query"), values.get("choices"), names], sort_keys=True)
+    return int.from_bytes(hashlib.blake2b(content.encode(), digest_size=8).digest(), "big")
+
+
+def _refuse_unknown(values: Mapping[str, Any]) -> None:
+    for name in values:
+        if name not in FIELDS:
+            close = difflib.get_close_matches(str(name), FIELDS, 1)
+            hint = f"did you mean {close[0]}?" if close else "put values of your own under metadata"
+            raise ValueError(f"unknown field {name!r}; {hint}")
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text, not {value!r}")
+    return value
+
+
+def _path(name: str, value: Any) -> str:
+    if not _text(name, value).strip() or "\0" in value:
+        raise ValueError(f"{name} must be a path, not {value!r}")
+    return str(value)
+
+
+def _identifier(name: str, value: Any) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else _text(name, value)
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a number, not {value!r}")
+    return float(value)
+
+
+def _choices(name: str, value: Any) -> dict[str, str]:
+    """Choices by letter; a plain list gets the letters in order."""
+    if isinstance(value, list) and len(value) <= len(string.ascii_uppercase):
+        value = dict(zip(string.ascii_uppercase, value, strict=False))
+    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in (*value, *value.values())):
+        raise ValueError(f'{name} must be texts by letter like {{"A": "Yes", "B": "No"}}, not {value!r}')
+    return dict(value)
+
+
+def _mapping(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name} must be values by name, not {value!r}")
+    return dict(value)
+
+
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "sample_id": _identifier,
+    "query": _text,
+    "image_path": _path,
+    "reference_path": _path,
+    "choices": _choices,
+    "answer": _identifier,
+    "mos": _number,
+    "metadata": _mapping,
+}
