@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
-
-if TYPE_CHECKING:
-    from agenticiqa.tools import ToolRegistry
 
 
 def tools(
@@ -27,49 +24,14 @@ def tools(
       agenticiqa tools --json
     """
     from agenticiqa.parts import tools_for
+    from agenticiqa.tools.describing import describe_tool, describe_tools
 
     registry = tools_for(effective_settings(config))
-    rows = [_describe(registry, name) for name in names] if names else describe_tools(registry)
+    rows = [describe_tool(registry, name) for name in names] if names else describe_tools(registry)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
         _print_table(rows)
-
-
-def describe_tools(registry: ToolRegistry) -> list[dict[str, Any]]:
-    """One entry per tool, in the catalogue's order."""
-    return [_describe(registry, name) for name in registry.names()]
-
-
-def _describe(registry: ToolRegistry, name: str) -> dict[str, Any]:
-    card, calibration, missing = registry.card(name), registry.calibration(name), registry.available(name)
-    return {
-        "name": card.name,
-        "reference": card.reference,
-        "available": missing is None,
-        "reason": missing,
-        "votes": registry.votes(name),
-        "why_not": _why_not(registry, name),
-        "calibration": calibration.method if calibration else None,
-        "spread": calibration.overall.spread if calibration else None,
-        "higher_is_better": card.higher_is_better,
-        "range": list(card.raw_range),
-        "unit": card.unit,
-        "licence": card.licence,
-        "research_only": card.research_only or (calibration is not None and calibration.research_only),
-        "strengths": list(card.strengths),
-        "cost": card.cost,
-        "variant": card.variant,
-        "implementation": card.implementation,
-    }
-
-
-def _why_not(registry: ToolRegistry, name: str) -> str | None:
-    if registry.votes(name):
-        return None
-    if registry.card(name).role == "attribute":
-        return "a measured attribute"
-    return f"no calibration; agenticiqa calibrate --ladder {name}"
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:

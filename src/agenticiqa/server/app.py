@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from agenticiqa.config import Settings, load_settings
-from agenticiqa.server import routes_health, routes_runs
-from agenticiqa.server.guards import BodyLimits, Gate, SafeHeaders
+from agenticiqa.server import routes_catalogue, routes_health, routes_jobs, routes_runs
+from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
 from agenticiqa.server.options import ServiceOptions
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response
 from agenticiqa.server.schema import complete_schema
@@ -44,12 +44,13 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         lifespan=_lifespan,
     )
     app.state.service = Service(chosen, settings or load_settings())
-    for routes in (routes_runs, routes_health):
+    for routes in (routes_runs, routes_jobs, routes_catalogue, routes_health):
         app.include_router(routes.router)
     _add_page(app)
     _add_errors(app)
     app.add_middleware(BodyLimits, options=chosen)
     app.add_middleware(Gate, options=chosen)
+    app.add_middleware(Counted, metrics=app.state.service.metrics)
     app.add_middleware(SafeHeaders)
     complete_schema(app)
     return app

@@ -25,7 +25,7 @@ class Bell:
 
     def ring_all(self) -> None:
         """Wakes everybody."""
-        self._soon(lambda: [self._wake(name) for name in list(self._listeners)])
+        self._soon(self._wake_all)
 
     @contextmanager
     def listening(self, run_id: str) -> Iterator[asyncio.Event]:
@@ -43,6 +43,10 @@ class Bell:
         # Closed once the service has ended: a late worker has nobody left to tell.
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(action)
+
+    def _wake_all(self) -> None:
+        for run_id in list(self._listeners):
+            self._wake(run_id)
 
     def _wake(self, run_id: str) -> None:
         for event in self._listeners.get(run_id, ()):

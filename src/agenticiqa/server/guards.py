@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.problems import Problem, problem_response
 
@@ -34,6 +35,7 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+_METHODS = {"GET", "HEAD", "POST", "DELETE"}
 _READING = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -54,6 +56,27 @@ class SafeHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+class Counted:
+    """Counts every answer under the route that gave it."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on."""
+
+        async def send_and_count(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # The route's pattern, not the path: names of runs would make a counter each.
+                route = getattr(scope.get("route"), "path", "other")
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._metrics.answered(method, route, message["status"])
+            await send(message)
+
+        await self._app(scope, receive, send_and_count)
 
 
 class Gate:

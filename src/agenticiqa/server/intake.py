@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import UploadFile
 
 from agenticiqa.errors import ImageError
 from agenticiqa.images.containers import MEDIA_TYPES, sniff
+from agenticiqa.server.names import display_name
 from agenticiqa.server.problems import FieldError, Problem, details_of
 from agenticiqa.server.service import Service
 
 Json = dict[str, Any]
 CHUNK = 2**20
 HEAD = 4096
-LONGEST_NAME = 120
 
 
 class Intake:
@@ -29,7 +29,7 @@ class Intake:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def images(self, uploads: list[UploadFile], paths: list[str]) -> list[Json]:
+    def images(self, uploads: Sequence[UploadFile], paths: Sequence[str]) -> list[Json]:
         """The entries of uploaded files, then of paths under allowed folders."""
         found = [self._uploaded(upload, f"image-{place}") for place, upload in enumerate(uploads, 1)]
         return found + [self._copied(path, f"image-{place}") for place, path in enumerate(paths, len(found) + 1)]
@@ -65,13 +65,6 @@ class Intake:
         _require_image(data[:HEAD], name)
         (self._folder / file).write_bytes(data)
         return {"file": file, "name": name, "sha256": hashlib.sha256(data).hexdigest()}
-
-
-def display_name(name: str | None) -> str:
-    """What a file is called in results: the last part of its name, without control characters."""
-    last = PurePosixPath((name or "").replace("\\", "/")).name
-    shown = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C").strip()
-    return shown[-LONGEST_NAME:] or "image"
 
 
 def parsed_choices(text: str | None) -> dict[str, str] | None:

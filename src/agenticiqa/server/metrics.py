@@ -12,7 +12,7 @@ class Metrics:
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
-        self.requests = Counter(
+        self._requests = Counter(
             "agenticiqa_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
         self.refused = Counter("agenticiqa_refused", "Requests refused because the queue was full.", registry=registry)
@@ -33,6 +33,10 @@ class Metrics:
                 "workers_ready": "Workers with loaded models.",
             }.items()
         }
+
+    def answered(self, method: str, route: str, status: int) -> None:
+        """Counts an answer."""
+        self._requests.labels(method, route, str(status)).inc()
 
     def watch(self, name: str, value: Callable[[], float]) -> None:
         """Has a gauge read its value whenever it is asked for."""

@@ -222,7 +222,7 @@ async def _ended(service: Service, run: Run) -> Run:
     with service.bell.listening(run.id) as news:
         while True:
             news.clear()
-            run = await run_sync(service.store.run, run.id) or run
+            run = await _known(service, run.id)
             if run.has_ended:
                 return run
             if service.stopping.is_set() and run.status == "queued":

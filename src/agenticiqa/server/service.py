@@ -11,6 +11,7 @@ import shutil
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.images.files import read_file
 from agenticiqa.server.bell import Bell
+from agenticiqa.server.examples import Gallery
 from agenticiqa.server.metrics import Metrics
+from agenticiqa.server.names import display_name
 from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.pool import Pool
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.retention import sweep
-from agenticiqa.server.store import Job, QueueFullError, Run, Store, new_id
+from agenticiqa.server.store import Job, QueueFullError, Run, Store
 from agenticiqa.server.worker import RESULT
 
 logger = logging.getLogger("agenticiqa.server")
@@ -42,8 +45,12 @@ class Service:
         self.runs_folder = self.folder / "runs"
         self.runs_folder.mkdir(parents=True, exist_ok=True)
         self.store = Store(self.folder / "service.sqlite")
+        self.gallery = Gallery(self.folder / "examples")
         self.metrics = Metrics()
+        self.metrics.watch("queued", lambda: self.store.counts().get("queued", 0))
         self.pool = Pool(self, self.settings, options.workers, options.time_limit)
+        self.metrics.watch("running", lambda: self.pool.busy)
+        self.metrics.watch("workers_ready", lambda: self.pool.ready)
         self.stopping = threading.Event()
         self.bell = Bell()
         self._seconds: deque[float] = deque([1.0], maxlen=32)
@@ -92,11 +99,11 @@ class Service:
             self.pool.notify()
         return run, shared
 
-    def submit_job(self, job_id: str, requests: list[Json]) -> Job:
+    def submit_job(self, job_id: str, requests: list[tuple[str, Json]]) -> Job:
         """A job of these requests; raises Problem `queue_full` or `stopping`."""
         self._refuse_when_stopping()
         try:
-            job = self.store.submit_job(job_id, ((new_id(), request) for request in requests), self.options.max_jobs)
+            job = self.store.submit_job(job_id, requests, self.options.max_jobs)
         except QueueFullError:
             raise Problem(
                 "queue_full",
@@ -142,14 +149,21 @@ class Service:
 
     def read_allowed(self, path: str, name: str) -> bytes:
         """The bytes of a file under an allowed folder; raises Problem or ImageError, naming it only by `name`."""
-        wanted = Path(path)
+        wanted, root = self.require_allowed(path)
+        try:
+            return read_file(wanted, self.options.max_request_megabytes * MEGABYTE, root)
+        except ImageError as error:
+            raise type(error)(str(error).replace(str(wanted), name)) from None
+
+    def require_allowed(self, path: str) -> tuple[Path, Path]:
+        """The path, seen from the allowed folder it lies in, and that folder; raises Problem."""
         for root in self.options.allow_folders:
-            if wanted.resolve().is_relative_to(root.resolve()):
-                try:
-                    return read_file(wanted, self.options.max_request_megabytes * MEGABYTE, root)
-                except ImageError as error:
-                    raise type(error)(str(error).replace(path, name)) from None
-        raise Problem("path_not_allowed", f"{name}: lies outside the folders this service may read")
+            wanted = root.resolve() / path
+            # A name with a zero byte, or a link to itself, leads nowhere.
+            with suppress(ValueError, OSError, RuntimeError):
+                if wanted.resolve().is_relative_to(root.resolve()):
+                    return wanted, root
+        raise Problem("path_not_allowed", f"{display_name(path)}: lies outside the folders this service may read")
 
     def happened(self, run: Run, kind: str, data: Json) -> None:
         """Keeps an event; the steps of a job's runs are not kept."""

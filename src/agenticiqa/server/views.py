@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.batch.samples import FIELDS
 from agenticiqa.server.problems import ProblemDetails
 from agenticiqa.server.store import Job, Run
 from agenticiqa.state import Region
@@ -69,15 +70,6 @@ class JobView(BaseModel):
     total: int
     counts: dict[str, int] = Field(examples=[{"queued": 7, "running": 2, "finished": 11}])
     results_url: str
-
-
-class JobRecord(BaseModel):
-    """One line of a job's results."""
-
-    sample_id: str
-    image_path: str
-    assessment: Assessment | None
-    error: str | None
 
 
 class ToolsView(BaseModel):
@@ -174,12 +166,15 @@ def job_view(job: Job) -> dict[str, Any]:
 
 def job_record(run: Run) -> dict[str, Any]:
     """One line of a job's results, in the form of every batch record."""
-    return {
-        "sample_id": run.request["sample_id"],
-        "image_path": run.request["images"][0]["name"],
-        "assessment": (run.result or {}).get("assessment"),
-        "error": run.problem["detail"] if run.problem else ("cancelled" if run.status == "cancelled" else None),
-    }
+    assessment = (run.result or {}).get("assessment")
+    error = assessment["error"] if assessment else None
+    if run.problem is not None:
+        error = run.problem["detail"]
+    elif run.status == "cancelled":
+        error = "cancelled"
+    sample = {name: run.request["sample"].get(name) for name in FIELDS}
+    seconds = (run.finished or 0.0) - (run.started or run.finished or 0.0)
+    return {**sample, "assessment": assessment, "error": error, "seconds": round(max(seconds, 0.0), 4)}
 
 
 def _urls(run: Run) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenticiqa.config import Settings
+from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import details_of
 
@@ -34,6 +34,7 @@ def work(connection: Connection, settings: Settings) -> None:
     from agenticiqa.assessor import Assessor
 
     assessor = Assessor(settings)
+    warm_up(assessor)
     connection.send((READY, {}))
     while True:
         try:
@@ -41,6 +42,16 @@ def work(connection: Connection, settings: Settings) -> None:
         except EOFError:
             return
         connection.send(_outcome(assessor, task, lambda kind, data: connection.send((EVENT, {"type": kind, **data}))))
+
+
+def warm_up(assessor: Assessor) -> None:
+    """Loads the embedded models, so that the first client does not wait for them; others cost money to ask."""
+    roles = (assessor.parts.settings.role(name) for name in ROLES)
+    if all(role.backend.startswith("builtin.") for role in roles):
+        import numpy as np
+
+        grey = np.random.default_rng(0).integers(96, 160, (96, 96, 3), np.uint8)
+        assessor.assess(grey)
 
 
 def _outcome(assessor: Assessor, task: Json, tell: Tell) -> tuple[str, Json]:

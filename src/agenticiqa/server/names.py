@@ -1,0 +1,15 @@
+"""What uploaded files are called in results and messages."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import PurePosixPath
+
+LONGEST_NAME = 120
+
+
+def display_name(name: str | None) -> str:
+    """What a file is called in results: the last part of its name, without control characters."""
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    shown = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C").strip()
+    return shown[-LONGEST_NAME:] or "image"
