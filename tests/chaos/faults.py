@@ -161,6 +161,6 @@ FAULTS = (
     Fault("200 with an HTML page", html),
     Fault("log-probabilities missing", without_logprobs, tasks=("score",), harmless=True),
     Fault("log-probabilities of -inf", minus_infinity, tasks=("score",), harmless=True),
-    Fault("wrong content type", wrong_type),
+    Fault("wrong content type", wrong_type, harmless=True),
     Fault("expired key", expired_key, passing=False),
 )
