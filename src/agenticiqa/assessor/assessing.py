@@ -111,7 +111,7 @@ def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
     """The image's path; one that has none is put among the pictures under a made-up one."""
     if isinstance(source, str | Path):
         return str(source)
-    image = load_image(source)
+    image = load_image(source, limits=pictures.limits)
     path = f"memory:{name}:{image.sha256[:16]}"
     pictures.add(path, image)
     return path

@@ -14,7 +14,9 @@ from agenticiqa.cli.calibrate import calibrate
 from agenticiqa.cli.compare import compare
 from agenticiqa.cli.config import config_app
 from agenticiqa.cli.doctor import doctor
+from agenticiqa.cli.evaluate import evaluate
 from agenticiqa.cli.graph import graph
+from agenticiqa.cli.mcp import mcp
 from agenticiqa.cli.report import report
 from agenticiqa.cli.serve import serve
 from agenticiqa.cli.tools import tools
@@ -46,6 +48,8 @@ app.command()(batch)
 app.command()(report)
 app.command()(tools)
 app.command()(serve)
+app.command()(mcp)
+app.command()(evaluate)
 app.command()(calibrate)
 app.command()(graph)
 app.command()(doctor)

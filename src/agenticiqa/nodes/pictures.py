@@ -20,7 +20,7 @@ class Pictures:
     def __init__(self, settings: Settings, align: Align | None = None) -> None:
         self._align = align
         limits = settings.pipeline.limits
-        self._limits = ImageLimits(
+        self.limits = ImageLimits(
             max_pixels=limits.max_pixels, max_bytes=limits.max_file_megabytes * 2**20, min_side=limits.min_side
         )
         self._opened: dict[str, LoadedImage] = {}
@@ -32,7 +32,7 @@ class Pictures:
     def open(self, path: str) -> LoadedImage:
         """The image at the path; raises ImageError."""
         if path not in self._opened:
-            self._opened[path] = load_image(path, limits=self._limits)
+            self._opened[path] = load_image(path, limits=self.limits)
         return self._opened[path]
 
     def of(self, state: AgenticIQAState) -> tuple[LabelledImage, ...]:

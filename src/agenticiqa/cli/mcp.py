@@ -1,0 +1,48 @@
+"""`agenticiqa mcp`: the service for agents that speak the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agenticiqa.cli.options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of --http.")] = 8090,
+    allow_folder: Annotated[
+        list[Path] | None,
+        typer.Option("--allow-folder", help="Folder whose images may be named; default: this one, with --http none."),
+    ] = None,
+    config: ConfigFile = None,
+    backend: Backend = None,
+    offline: Offline = False,
+    verbose: Verbose = False,
+) -> None:
+    """Serve the tools assess_image, compare_images and list_tools to an agent.
+
+    \b
+    Examples:
+      agenticiqa mcp
+      agenticiqa mcp --allow-folder photos
+      agenticiqa mcp --http --port 8090 --allow-folder photos
+    """
+    from agenticiqa.errors import MissingExtraError
+
+    try:
+        from agenticiqa.mcp import server
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the MCP server", "mcp") from error
+    settings = effective_settings(config, backend, offline)
+    start_logging(settings, verbose)
+    folders = tuple(allow_folder) if allow_folder else () if http else (Path.cwd(),)
+    created = server.create_server(settings, folders)
+    if http:
+        # Standard output stays free of it, as with stdio.
+        typer.echo(f"AgenticIQA speaks MCP at http://127.0.0.1:{port}/mcp", err=True)
+        server.serve_http(created, port)
+    else:
+        server.serve_stdio(created)

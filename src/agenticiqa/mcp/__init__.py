@@ -1,0 +1,1 @@
+"""Assessing images for agents, over the Model Context Protocol."""

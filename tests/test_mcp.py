@@ -1,0 +1,158 @@
+"""The MCP server as the SDK's own client sees it, over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_types import CallToolResult, ImageContent, TextContent
+from PIL import Image
+
+from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.tools.distort import distort
+from agenticiqa.tools.ladder import photographs
+
+COMMAND = [sys.executable, "-c", "from agenticiqa.cli import main; main()", "mcp"]
+Question = Callable[[Client], Awaitable[Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a clean and a blurred photograph, and a secret beside it."""
+    base = tmp_path_factory.mktemp("mcp")
+    images = base / "images"
+    images.mkdir()
+    clean = photographs()["chelsea"].pixels
+    Image.fromarray(clean).save(images / "clean.png")
+    Image.fromarray(distort(clean, "gaussian_blur", 5)).save(images / "blurred.png")
+    Image.fromarray(clean).save(base / "secret.png")
+    (images / "link.png").symlink_to(base / "secret.png")
+    return images
+
+
+@pytest.fixture(scope="module")
+def http_address(folder: Path) -> Iterator[str]:
+    """A running server with streamable HTTP."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([*COMMAND, "--http", "--port", str(port), "--allow-folder", str(folder)])
+    try:
+        wait_for_port(port)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def wait_for_port(port: int) -> None:
+    """Returns once something listens there."""
+    for _ in range(300):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError("the server did not start")
+
+
+def over_stdio(folder: Path, question: Question) -> Any:
+    """What a client hears from a server it started itself."""
+    started = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "--allow-folder", str(folder)])
+    return asyncio.run(_ask(started, question))
+
+
+def over_http(address: str, question: Question) -> Any:
+    """What a client hears from a running server."""
+    return asyncio.run(_ask(address, question))
+
+
+async def _ask(server: StdioServerParameters | str, question: Question) -> Any:
+    async with Client(server) as client:
+        return await question(client)
+
+
+def text_of(result: CallToolResult) -> str:
+    """The words of a result."""
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def test_a_client_over_stdio_gets_structured_content_and_the_map(folder: Path) -> None:
+    async def question(client: Client) -> Any:
+        tools = await client.list_tools()
+        return tools, await client.call_tool("assess_image", {"image": "blurred.png", "question": "Is it blurry?"})
+
+    tools, result = over_stdio(folder, question)
+
+    assert {tool.name for tool in tools.tools} == {"assess_image", "compare_images", "list_tools"}
+    assert all(tool.output_schema for tool in tools.tools)
+    assessment = Assessment.model_validate(result.structured_content)
+    assert assessment.answer.startswith("Yes")
+    (picture,) = (block for block in result.content if isinstance(block, ImageContent))
+    drawn = Image.open(io.BytesIO(base64.b64decode(picture.data)))
+    assert drawn.format == "JPEG"
+    assert picture.mime_type == "image/jpeg"
+    assert max(drawn.size) == 360
+
+
+def test_a_client_over_http_ranks_images_and_lists_tools(http_address: str) -> None:
+    async def question(client: Client) -> Any:
+        ranked = await client.call_tool("compare_images", {"images": ["blurred.png", "clean.png"]})
+        return ranked, await client.call_tool("list_tools", {})
+
+    ranked, listed = over_http(http_address, question)
+
+    ranking = Ranking.model_validate(ranked.structured_content)
+    assert [entry.name for entry in ranking.entries] == ["2 clean.png", "1 blurred.png"]
+    names = {tool["name"] for tool in listed.structured_content["tools"]}
+    assert {"PSNR", "AIQA_NR"} <= names
+
+
+def test_an_image_may_be_sent_along(http_address: str, folder: Path) -> None:
+    sent = "data:image/png;base64," + base64.b64encode((folder / "clean.png").read_bytes()).decode()
+
+    result = over_http(
+        http_address, lambda client: client.call_tool("assess_image", {"image": sent, "quality_map": False})
+    )
+
+    assessment = Assessment.model_validate(result.structured_content)
+    assert assessment.score is not None
+    assert not any(isinstance(block, ImageContent) for block in result.content)
+
+
+@pytest.mark.parametrize(
+    ("image", "reason"),
+    [
+        ("../secret.png", "outside the allowed folders"),
+        ("link.png", "outside the allowed folders"),
+        ("/etc/passwd", "outside the allowed folders"),
+        ("nowhere.png", "no such file"),
+        ("https://example.org/photo.png", "not fetched"),
+        ("data:image/png,plain", "must be base64"),
+        ("data:image/png;base64,====", "not base64"),
+        ("data:image/svg+xml;base64,PHN2Zy8+", "not an image we can read"),
+    ],
+)
+def test_what_may_not_or_cannot_be_read_is_refused_in_a_sentence(http_address: str, image: str, reason: str) -> None:
+    result = over_http(http_address, lambda client: client.call_tool("assess_image", {"image": image}))
+
+    assert result.is_error
+    assert reason in text_of(result)
+    assert "Traceback" not in text_of(result)
+
+
+def test_a_page_of_another_site_cannot_reach_the_server(http_address: str) -> None:
+    import httpx
+
+    answer = httpx.post(http_address, json={}, headers={"Host": "evil.example:80"})
+
+    assert answer.status_code == 421
