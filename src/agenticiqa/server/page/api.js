@@ -1,5 +1,5 @@
 // Talking to the service: requests with a token, waiting when it is busy, events that survive a lost connection.
-import { GONE, sentenceFor } from "./words.js";
+import { BROKEN_OFF, GONE, sentenceFor } from "./words.js";
 
 const TOKEN = "agenticiqa.token";
 const LONGEST_PAUSE = 8;
@@ -46,9 +46,11 @@ export class Service {
       try {
         return await this.json(`${path}?wait=false`, { method: "POST", body: form, signal });
       } catch (trouble) {
-        if (!(trouble.status === 429 || trouble.status === 503) || signal?.aborted) throw trouble;
+        if (signal?.aborted || !(trouble.gone || trouble.status === 429 || trouble.status === 503)) throw trouble;
+        // A service that answers and still breaks off the upload will do so again.
+        if (trouble.gone && await this.#answers()) throw new Trouble(BROKEN_OFF);
         const pause = trouble.pause ?? 2;
-        this.onWait(`The service is busy. Trying again in ${pause} s.`);
+        this.onWait(trouble.gone ? GONE : `The service is busy. Trying again in ${pause} s.`);
         await sleep(pause, signal);
       }
     }
@@ -71,6 +73,10 @@ export class Service {
       }
       await sleep(Math.min(LONGEST_PAUSE, 0.5 * 2 ** failures++), signal);
     }
+  }
+
+  async #answers() {
+    return this.#send("/v1/health", {}).then((response) => response.ok, () => false);
   }
 
   async *#stream(path, last, signal) {

@@ -1,15 +1,22 @@
 // What the answer rests on: distortions with their measurements, tools with their disagreement, time and cost.
 import { fixed, make } from "./dom.js";
 import { levelOf } from "./scale.js";
-import { SEVERITIES, STEPS, kindName, placeName } from "./words.js";
+import { KINDS, SEVERITIES, STEPS, kindName, placeName } from "./words.js";
 
 /** The distortions, worst first as found, each with a severity bar, measurements and how sure it is. */
 export function distortions(record) {
   const found = record.distortions.map((finding, index) => row(finding, index));
   return make("section", { class: "card", id: "evidence-findings", tabindex: "-1" },
     make("h2", {}, "Distortions"),
-    found.length ? make("ul", { class: "findings" }, found)
-      : make("p", { class: "soft" }, record.plan?.plan.distortion_detection === false ? "None was asked for." : "None of the seven kinds was found."));
+    found.length ? make("ul", { class: "findings" }, found) : make("p", {}, "No distortion was found."),
+    absent(record));
+}
+
+// Only where all kinds were looked for: a question about one kind says nothing of the others.
+function absent(record) {
+  const missing = Object.keys(KINDS).filter((kind) => !record.distortions.some((one) => one.type === kind));
+  if (!record.plan?.plan.distortion_detection || !missing.length) return null;
+  return make("div", { class: "absent" }, make("h3", {}, "Looked for and not found"), make("ul", { class: "chips" }, missing.map((kind) => make("li", { class: "chip" }, kindName(kind)))));
 }
 
 /** The measurements and the certainty that an explanation states in words. */
@@ -50,7 +57,7 @@ export function tools(record) {
     make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of tool scores" }, make("table", { class: "tools" },
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Source"), make("th", { scope: "col", class: "axis" }, axis()),
         make("th", { scope: "col", class: "number" }, "1–5"), make("th", { scope: "col", class: "number" }, "Raw"))),
-      make("tbody", {}, rows.map(toolRow)))),
+      rows.some(inner) ? [make("tbody", {}, rows.filter((one) => !inner(one)).map(toolRow)), judged(rows.filter(inner))] : make("tbody", {}, rows.map(toolRow)))),
     make("p", { class: "soft small" }, "Filled dots count towards the score; hollow ones are shown for comparison."));
 }
 
@@ -58,7 +65,7 @@ export function tools(record) {
 export function metricsIn(record) {
   const note = record.notes.find((one) => one.startsWith("evidence: metrics:")) ?? "";
   return [...note.matchAll(/([A-Za-z][\w-]*) \((\d(?:\.\d+)?)\)/g)]
-    .map(([, name, score]) => ({ name, calibrated: Number(score), kind: "tool aside", part: "inside the model's judgement" }));
+    .map(([, name, score]) => ({ name, calibrated: Number(score), kind: "tool aside inner" }));
 }
 
 function disagreement(rows) {
@@ -71,19 +78,29 @@ function disagreement(rows) {
   return make("p", { class: "gap" }, make("b", {}, `${verdict}: `), `${fixed(gap)} points between ${lowest} and ${highest}.`);
 }
 
+const inner = (one) => one.kind.endsWith("inner");
+
+function judged(rows) {
+  return make("tbody", {}, make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: 4 }, "Weighed inside the model's judgement")), rows.map(toolRow));
+}
+
 function axis() {
   return make("span", { class: "axis-numbers" }, [1, 2, 3, 4, 5].map((value) => make("span", {}, String(value))));
 }
 
 function toolRow(one) {
-  const details = [one.distortion && kindName(one.distortion), placeName(one.object_name), one.part, one.fallback && "stand-in", ...(one.notes ?? [])].filter(Boolean);
+  const details = [one.distortion && kindName(one.distortion), placeName(one.object_name), one.fallback && "stand-in", ...(one.notes ?? [])].filter(Boolean);
   const known = typeof one.calibrated === "number";
   return make("tr", { id: one.id, tabindex: one.id && "-1", class: one.kind },
-    make("th", { scope: "row" }, one.name, details.length > 0 && make("small", {}, details.join(" · ")), one.error && make("small", { class: "bad" }, one.error)),
+    make("th", { scope: "row" }, breakable(one.name), details.length > 0 && make("small", {}, details.join(" · ")), one.error && make("small", { class: "bad" }, one.error)),
     make("td", { class: "axis" }, make("div", { class: "lane" }, known && make("i", {
       class: `level-${levelOf(one.calibrated)}`, place: { left: `${((one.calibrated - 1) / 4) * 100}%` } }))),
     make("td", { class: "number" }, fixed(one.calibrated)),
     make("td", { class: "number" }, one.raw === undefined ? "" : rawText(one.raw)));
+}
+
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
 }
 
 function rawText(value) {
@@ -101,11 +118,15 @@ export function costs(record, run) {
     ["Time", wall === null ? `${fixed(sum((one) => one.seconds))} s` : `${fixed(wall)} s`],
     ["Model calls", String(sum((one) => one.calls))],
     ["Tokens", sum((one) => one.input_tokens + one.output_tokens).toLocaleString("en")],
-    ["Cost", unknown ? "not known" : `$${sum((one) => one.cost_usd).toFixed(4)}`],
+    ["Cost", unknown ? "not known" : dollars(sum((one) => one.cost_usd))],
   ];
   return make("section", { class: "card" }, make("h2", {}, "Cost and time"),
     make("dl", { class: "costs" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
     shares(nodes), origin(record.provenance));
+}
+
+function dollars(sum) {
+  return sum ? `$${sum.toFixed(4)}` : "$0";
 }
 
 function shares(nodes) {

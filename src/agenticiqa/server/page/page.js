@@ -94,6 +94,17 @@ async function reopen(run) {
   }
 }
 
+/** A run by its id, as a reload or a link names it. */
+async function openLinked(id) {
+  const kept = recall().find((run) => run.run_id === id);
+  if (kept) return reopen(kept);
+  try {
+    await reopen({ ...await service.json(`/v1/runs/${encodeURIComponent(id)}`), status: "unknown" });
+  } catch (trouble) {
+    showFormTrouble(trouble.message);
+  }
+}
+
 async function useExample(example) {
   try {
     const [image, reference] = await Promise.all([example.image_url, example.reference_url].map((path) => (path ? service.request(path).then((found) => found.blob()) : null)));
@@ -134,6 +145,7 @@ function show(...parts) {
 }
 
 function showWelcome() {
+  current?.abort();
   show(welcome(service, useExample));
 }
 
@@ -163,6 +175,7 @@ function summary(run) {
 }
 
 function markRecent(id) {
+  history.replaceState(null, "", `#${encodeURIComponent(id)}`);
   for (const one of at("recent").querySelectorAll("button")) one.setAttribute("aria-current", String(one.dataset.run === id));
 }
 
@@ -194,5 +207,6 @@ at("forget").addEventListener("click", () => { forget(); listRecent(); at("choos
 
 listRecent();
 showWelcome();
-watchHealth(service);
+if (location.hash.length > 1) openLinked(decodeURIComponent(location.hash.slice(1)));
+watchHealth(service, () => { if (document.querySelector(".welcome > [hidden]")) showWelcome(); });
 service.json("/v1/limits").then((limits) => { intake.limits = limits; }, () => {});

@@ -32,5 +32,5 @@ function card(run, entry, number, service, open) {
 
 function pairRow(pair) {
   const sure = pair.probability === null ? "not known" : `${(pair.probability * 100).toFixed(0)} %`;
-  return make("tr", {}, make("th", { scope: "row" }, pair.first), make("td", {}, pair.second), make("td", {}, pair.verdict), make("td", { class: "number" }, sure));
+  return make("tr", {}, make("th", { scope: "row" }, pair.first), make("td", {}, pair.second), make("td", {}, pair.verdict), make("td", {}, make("span", { class: "odds" }, make("i", { "aria-hidden": "true", place: { width: `${(pair.probability ?? 0) * 7}rem` } }), sure)));
 }

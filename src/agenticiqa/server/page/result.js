@@ -11,13 +11,12 @@ import { LEVEL_NAMES } from "./words.js";
 export function result(run, record, number, service) {
   const viewer = new Viewer(run.names[number - 1] ?? "the image", record.regions);
   fillViewer(viewer, run, number, service);
-  const light = (ids) => lightUp(ids);
   return make("article", { class: "result" },
     verdict(run, record, number),
     make("div", { class: "columns" }, viewer.element,
-      make("section", { class: "card" }, make("h2", {}, "Why"), reasoning(record, light), notes(record))),
-    make("div", { class: "columns" }, distortions(record), tools(record)),
-    make("div", { class: "columns" }, timeline(run, record, number), costs(record, run)));
+      make("section", { class: "card" }, make("h2", {}, "Why"), reasoning(record, lightUp), notes(record))),
+    make("div", { class: "columns stacks" }, make("div", {}, distortions(record), timeline(run, record, number)),
+      make("div", {}, tools(record), costs(record, run))));
 }
 
 /** Buttons that hand the result over: JSON to the clipboard, the report to a file. */

@@ -38,6 +38,6 @@ function probabilities(shares) {
     const share = shares[letter] ?? 0;
     return make("span", { class: "share", place: { left: percent(Number(value)) } },
       make("i", {}, share >= 0.005 ? `${(share * 100).toFixed(0)} %` : ""),
-      make("em", { class: `level-${letter}`, place: { height: `${Math.max(2, share * 44)}px` } }));
+      make("em", { class: `level-${letter}`, place: { height: `${Math.max(2, share * 56)}px` } }));
   }));
 }

@@ -49,7 +49,7 @@ export class Viewer {
       this.map && slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }),
       this.map && this.#toggle("Worst region", "showsBox"),
       this.before && this.#toggle("Before / after", "comparing"),
-      this.before && slider("Share of the reference", this.share, (value) => { this.share = value; this.#paint(); }, "share"),
+      this.before && slider("Share of the reference", this.share, (value) => { this.share = value; this.#paint(); }, "divide"),
     ];
     this.controls.replaceChildren(...parts.filter(Boolean), make("div", { class: "zoom" },
       button(icon("shrink"), () => this.#zoomTo(this.zoom / 1.5), { class: "quiet round", "aria-label": "Zoom out" }), this.zoomed,
@@ -60,12 +60,13 @@ export class Viewer {
   }
 
   #toggle(words, property) {
-    const flip = (event) => {
+    const flip = () => {
       this[property] = !this[property];
-      event.currentTarget.setAttribute("aria-pressed", String(this[property]));
+      // Two pictures are compared by eye; the map would hide one of them.
+      if (property === "comparing" && this.comparing) this.showsMap = false;
       this.#paint();
     };
-    return button(words, flip, { class: "toggle", "aria-pressed": String(Boolean(this[property])) });
+    return button(words, flip, { class: "toggle", "data-shows": property });
   }
 
   #paint() {
@@ -78,7 +79,8 @@ export class Viewer {
       this.before.style.clipPath = `inset(0 ${100 - this.share}% 0 0)`;
       this.divider.style.left = `${this.share}%`;
     }
-    for (const one of this.controls.querySelectorAll("input.share")) one.value = this.share;
+    for (const one of this.controls.querySelectorAll("[data-shows]")) one.setAttribute("aria-pressed", String(Boolean(this[one.dataset.shows])));
+    for (const one of this.controls.querySelectorAll("input.divide")) one.value = this.share;
     this.zoomed.textContent = `${Math.round(this.zoom * 100)} %`;
   }
 

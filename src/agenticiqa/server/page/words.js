@@ -26,9 +26,13 @@ export const SUBTASKS = {
   tool_execution: "Measure with tools",
 };
 
-const KINDS = { Blurs: "Blur", Contrast: "Contrast change", Overall: "Overall quality" };
-/** A distortion category as people say it. */
-export const kindName = (kind) => KINDS[kind] ?? kind;
+/** The seven distortion categories as people say them. */
+export const KINDS = {
+  Blurs: "Blur", Noise: "Noise", Compression: "Compression", Contrast: "Contrast change", Sharpness: "Sharpness",
+  "Brightness change": "Brightness change", "Color distortions": "Color distortion",
+};
+/** A distortion category, or the reserved one for the picture as a whole, as people say it. */
+export const kindName = (kind) => (kind === "Overall" ? "Overall quality" : KINDS[kind] ?? kind);
 /** The object a finding belongs to; the whole image needs no name. */
 export const placeName = (name) => (name && name !== "Global" ? name : null);
 
@@ -43,4 +47,5 @@ export function sentenceFor(status, problem = {}) {
   return problem.title || `The service refused the request (${status}). Check the image and the question.`;
 }
 
+export const BROKEN_OFF = "The service broke off the upload. The file may be too large or the connection too slow; try a smaller file.";
 export const GONE = "The service cannot be reached. Check that “agenticiqa serve” is running; this page keeps trying.";
