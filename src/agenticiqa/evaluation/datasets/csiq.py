@@ -47,6 +47,8 @@ def _rated(path: Path) -> list[dict[str, str]]:
             names = [cell.strip().lower() for cell in row]
             if set(_NEEDED) <= set(names):
                 columns = {name: names.index(name) for name in _NEEDED}
-                body = [line for line in rows[place + 1 :] if len(line) > max(columns.values()) and line[columns["dmos"]]]
+                body = [
+                    line for line in rows[place + 1 :] if len(line) > max(columns.values()) and line[columns["dmos"]]
+                ]
                 return [{name: line[column].strip() for name, column in columns.items()} for line in body]
     raise DatasetError(f"{path}: no table with the columns {', '.join(_NEEDED)}")

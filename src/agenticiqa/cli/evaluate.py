@@ -1,0 +1,219 @@
+"""`agenticiqa evaluate`: how well the agent agrees with people, beside its parts and its tools."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenticiqa.cli.app import writing_to
+from agenticiqa.cli.options import (
+    AsJson,
+    Backend,
+    ConfigFile,
+    Offline,
+    Quiet,
+    Verbose,
+    effective_settings,
+    start_logging,
+)
+
+if TYPE_CHECKING:
+    from agenticiqa.evaluation.evaluating import Evaluation
+    from agenticiqa.evaluation.multiple_choice import Choices
+    from agenticiqa.evaluation.ratings import Sampling
+    from agenticiqa.evaluation.samples import QuestionSet, RatedSet
+    from agenticiqa.parts import Parts
+
+
+def evaluate(
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="A data set by name; see docs/evaluation.md.")
+    ] = None,
+    root: Annotated[Path | None, typer.Option("--root", help="The folder the data set or the pictures are in.")] = None,
+    manifest: Annotated[Path | None, typer.Option("--manifest", help="A table of your own instead.")] = None,
+    split: Annotated[str | None, typer.Option("--split", help="Only this part of the data set.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many, drawn with the seed.")] = None,
+    ablation: Annotated[
+        list[str] | None, typer.Option("--ablation", metavar="NAME", help="all, model-alone, best-tool …; repeatable.")
+    ] = None,
+    recorded: Annotated[
+        Path | None, typer.Option("--recorded", help="Model outputs to use instead of a model.")
+    ] = None,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Ask questions in every order of their choices.")] = False,
+    scale: Annotated[
+        tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md and .json.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
+    repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
+    config: ConfigFile = None,
+    backend: Backend = None,
+    offline: Offline = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+) -> None:
+    """Evaluate on rated pictures or multiple-choice questions; running it again goes on where it stopped.
+
+    \b
+    Examples:
+      agenticiqa evaluate --dataset tid2013 --root tid2013 --ablation all -o report
+      agenticiqa evaluate --manifest ratings.csv --range 1 5
+      agenticiqa evaluate --dataset qbench --root llvisionqa --rotate
+    """
+    from agenticiqa.evaluation.evaluating import chosen_ablations
+    from agenticiqa.evaluation.ratings import Sampling
+    from agenticiqa.evaluation.samples import QuestionSet
+    from agenticiqa.parts import build_parts
+
+    ablations = chosen_ablations(ablation or [])
+    settings = effective_settings(config, backend, offline)
+    start_logging(settings, verbose)
+    found, seen = _read(dataset, manifest, root, scale)
+    parts, sampling = build_parts(settings), Sampling(repetitions, seed)
+    with _progress(quiet) as on_picture:
+        if isinstance(found, QuestionSet):
+            _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, on_picture)
+        else:
+            rated = found.thinned(limit, split, seed)
+            _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, on_picture)
+
+
+def _read(
+    dataset: str | None, manifest: Path | None, root: Path | None, scale: tuple[float, float] | None
+) -> tuple[RatedSet | QuestionSet, str]:
+    from agenticiqa.errors import UsageError
+    from agenticiqa.evaluation.datasets import dataset as known
+    from agenticiqa.evaluation.datasets.manifest import read_manifest
+    from agenticiqa.evaluation.samples import Scale
+
+    if (dataset is None) == (manifest is None):
+        raise UsageError("name either a data set with --dataset and --root, or a table with --manifest")
+    if manifest is not None:
+        return read_manifest(manifest, root, Scale(*scale) if scale else None), ""
+    entry = known(str(dataset))
+    if root is None:
+        raise UsageError(f"--root is missing: the folder of the data set. {entry.how_to_get()}")
+    return entry.read(root), entry.seen
+
+
+def _ratings(
+    rated: RatedSet, parts: Parts, ablations: Sequence[str], sampling: Sampling, recorded: Path | None, seen: str,
+    as_json: bool, output: Path | None, on_picture: Callable[[int, int], None] | None,
+) -> None:  # fmt: skip
+    from agenticiqa.evaluation import summary
+    from agenticiqa.evaluation.evaluating import evaluate_ratings
+    from agenticiqa.evaluation.recorded import read_recorded
+    from agenticiqa.evaluation.report import write_report
+
+    found = evaluate_ratings(
+        rated,
+        parts,
+        ablations=ablations,
+        sampling=sampling,
+        recorded=None if recorded is None else read_recorded(recorded),
+        command="agenticiqa " + shlex.join(sys.argv[1:]),
+        seen=seen,
+        on_picture=on_picture,
+    )
+    if output is not None:
+        with writing_to(output):
+            output.mkdir(parents=True, exist_ok=True)
+        write_report(found, output)
+    if as_json:
+        typer.echo(json.dumps(summary.as_json(found), indent=2, ensure_ascii=False))
+    else:
+        _print(found)
+        if output is not None:
+            typer.echo(f"report written to {output / 'report.html'}, report.md and report.json")
+
+
+def _print(found: Evaluation) -> None:
+    from agenticiqa.evaluation import summary
+    from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
+
+    for line in summary.headline(found):
+        typer.echo(line)
+    rows = found.recorded.rows if found.recorded else found.rows
+    _print_table(summary.HEADINGS, summary.table(rows))
+    _print_table(("tool", *summary.HEADINGS[1:6]), [line[:6] for line in summary.table(found.tools)])
+    for line in [*summary.remarks([*rows, *found.tools]), *recorded_lines(found), coverage_line(found)]:
+        if line:
+            typer.echo(line)
+    typer.echo(faithfulness_line(found))
+    for failure, count in found.failures.items():
+        typer.echo(f"failed {count} times: {failure}")
+
+
+def _questions(
+    questions: QuestionSet, parts: Parts, sampling: Sampling, rotate: bool, as_json: bool, output: Path | None,
+    on_question: Callable[[int, int], None] | None,
+) -> None:  # fmt: skip
+    from agenticiqa.assessor import Assessor
+    from agenticiqa.evaluation import summary
+    from agenticiqa.evaluation.evaluating import provenance_of
+    from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, tally
+    from agenticiqa.evaluation.report.questions import choices_json, choices_markdown
+    from agenticiqa.report.writing import write_whole
+
+    answers = answer_all(questions.questions, ask_with(Assessor(parts=parts)), rotate=rotate, on_question=on_question)
+    found = tally(answers, sampling)
+    command = "agenticiqa " + shlex.join(sys.argv[1:])
+    content: dict[str, Any] = choices_json(questions, answers, found)
+    content["provenance"] = provenance_of(parts.settings, parts, sampling, command)
+    if output is not None:
+        with writing_to(output):
+            output.mkdir(parents=True, exist_ok=True)
+        write_whole(output / "report.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        write_whole(output / "report.md", choices_markdown(questions, found, content["provenance"]))
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    typer.echo(
+        f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
+    )
+    _print_table(("part", "questions", "accuracy", "answered"), summary.accuracy_lines(found))
+    typer.echo(_order_line(found))
+
+
+def _order_line(found: Choices) -> str:
+    unable = f'"Unable to determine": {found.unable:.1%}'
+    if found.sensitive is None or found.over_orders is None:
+        return f"{unable}; order of the choices not varied (--rotate)"
+    return f"{unable}; the order changes {found.sensitive:.1%} of answers; accuracy over orders {found.over_orders:.3f}"
+
+
+def _print_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*headings)
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    # A file or pipe has no width of its own; nothing may be cut off there.
+    console = Console() if Console().is_terminal else Console(width=220)
+    console.print(table)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A count on stderr: moving on a terminal, every hundredth elsewhere."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:
+            yield lambda done, of: status.update(f"{done} of {of}")
+    else:
+        yield lambda done, of: typer.echo(f"{done} of {of}", err=True) if done % 100 == 0 or done == of else None

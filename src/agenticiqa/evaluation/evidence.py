@@ -1,0 +1,101 @@
+"""What was found out about each picture of a set, kept: no step is done twice, and an interrupted run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+
+from agenticiqa.cache import Cache, cache_key
+from agenticiqa.config import Settings
+from agenticiqa.evaluation.runs import Found, carry_out, seconds_alone
+from agenticiqa.evaluation.samples import Sample
+from agenticiqa.parts import Parts
+
+NAMESPACE = "evaluation"
+CACHE_FILE = "evaluation.sqlite"
+# Pictures on which a run is timed with nothing remembered.
+TIMED = 3
+Evidence = list[dict[str, Found]]
+"""For every picture, what each run gave."""
+OnPicture = Callable[[int, int], None]
+
+
+class EvidenceStore:
+    """Results by picture, reference and everything they depend on: version, settings, weights, the user's overlay."""
+
+    def __init__(self, settings: Settings, cache: Cache | None = None) -> None:
+        kept = settings.pipeline.cache
+        self._cache = cache or Cache(settings.cache_directory() / CACHE_FILE, kept.max_megabytes * 1_000_000)
+        self._origin = origin_of(settings)
+
+    def recall(self, image: Path, reference: Path | None) -> dict[str, Found]:
+        """What is known of this picture."""
+        text = self._cache.get(NAMESPACE, self._key(image, reference))
+        known: dict[str, Found] = json.loads(text) if text else {}
+        return known
+
+    def keep(self, image: Path, reference: Path | None, found: dict[str, Found]) -> None:
+        """Keeps what succeeded; what failed is tried again the next time."""
+        good = {name: result for name, result in found.items() if result.get("error") is None}
+        self._cache.put(NAMESPACE, self._key(image, reference), json.dumps(good))
+
+    def _key(self, image: Path, reference: Path | None) -> str:
+        return cache_key(self._origin, _digest(image), None if reference is None else _digest(reference))
+
+
+def gather(
+    samples: Sequence[Sample], runs: list[str], parts: Parts, store: EvidenceStore, on_picture: OnPicture | None = None
+) -> Evidence:
+    """The results of these runs on every picture; only what the store does not know is worked out."""
+    gathered: Evidence = []
+    for place, sample in enumerate(samples, 1):
+        known = store.recall(sample.image, sample.reference)
+        wanted = [name for name in runs if name not in known]
+        if wanted:
+            known |= carry_out(wanted, parts, sample.image, sample.reference)
+            store.keep(sample.image, sample.reference, known)
+        gathered.append(known)
+        if on_picture:
+            on_picture(place, len(samples))
+    return gathered
+
+
+def time_runs(samples: Sequence[Sample], runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, float]:
+    """Mean seconds of each run alone on the first few pictures; empty where a service would have to be paid for it."""
+    if any(client.remote for client in parts.vlm_clients.values()):
+        return {}
+    taken: dict[str, list[float]] = {name: [] for name in runs}
+    for sample in samples[:TIMED]:
+        known = store.recall(sample.image, sample.reference)
+        for name in runs:
+            found = known.setdefault(f"timed {name}", {})
+            if "seconds" not in found:
+                found["seconds"] = seconds_alone(name, parts, sample.image, sample.reference)
+            taken[name].append(found["seconds"])
+        store.keep(sample.image, sample.reference, known)
+    return {name: sum(seconds) / len(seconds) for name, seconds in taken.items() if seconds}
+
+
+def origin_of(settings: Settings) -> str:
+    """One hash of what results depend on besides the picture."""
+    pipeline = settings.pipeline.model_dump(exclude={"cache", "logging"})
+    roles = [settings.role(role).model_dump() for role in ("planner", "executor", "summarizer")]
+    overlay = settings.tools_overlay_path()
+    curves = overlay.read_bytes() if overlay.is_file() else b""
+    return cache_key(version("agenticiqa"), pipeline, roles, hashlib.sha256(curves).hexdigest(), _weights())
+
+
+def _weights() -> list[tuple[str, int, int]]:
+    """Names, sizes and dates of the shipped models and curves: a new one makes old results stale."""
+    root = Path(str(resources.files("agenticiqa")))
+    files = [*root.glob("perception/weights/*"), *root.glob("backbone/weights/*"), *root.glob("tools/*.json")]
+    found = [(path.name, path.stat()) for path in sorted(files) if path.is_file()]
+    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in found]
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,125 @@
+"""Whether an explanation says what the evidence says: each claim tied to it, contradicting it, or without support.
+
+Claims are read with the embedded backend's lexicon, sentence by sentence, so any model's words can be examined: named
+distortions with their severity or absence, quality levels, and scores of tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agenticiqa.perception.claims import read_claim
+from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.state import SEVERITIES
+
+Verdict = Literal["tied", "contradicting", "unsupported"]
+# Explanations round scores to one decimal.
+_ROUNDING = 0.06
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|[。！？；]|;\s")
+_TOOL_SCORE = re.compile(r"\b([A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\b[^.;,]{0,40}?\b([1-5]\.\d+)\b")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One claim of an explanation and how it stands to the evidence."""
+
+    claim: str
+    verdict: Verdict
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Faithfulness:
+    """Counts over all explanations, and examples of what is not tied."""
+
+    explanations: int
+    claims: int
+    counts: dict[Verdict, int]
+    without_claims: int
+    examples: list[Checked]
+
+    def share(self, verdict: Verdict) -> float:
+        """The share of claims with this verdict; 0 without claims."""
+        return self.counts.get(verdict, 0) / self.claims if self.claims else 0.0
+
+
+def examine(results: Sequence[Mapping[str, Any]], examples: int = 10) -> Faithfulness:
+    """The claims of many results' `reasoning`, each checked against the same result's evidence."""
+    checked = [
+        check_claims(str(result.get("reasoning") or ""), result) for result in results if not result.get("error")
+    ]
+    every = [claim for claims in checked for claim in claims]
+    return Faithfulness(
+        explanations=len(checked),
+        claims=len(every),
+        counts=dict(Counter(claim.verdict for claim in every)),
+        without_claims=sum(not claims for claims in checked),
+        examples=[claim for claim in every if claim.verdict != "tied"][:examples],
+    )
+
+
+def check_claims(text: str, evidence: Mapping[str, Any]) -> list[Checked]:
+    """The claims of one explanation against `distortions`, `tools`, `score` and `levels` of its result."""
+    return [claim for sentence in _SENTENCE.split(text) if sentence for claim in _sentence(sentence, evidence)]
+
+
+def _sentence(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
+    scores = list(_scores(sentence, evidence))
+    yield from scores
+    claim = read_claim(sentence.lower())
+    found = {entry["type"]: entry for entry in evidence.get("distortions") or []}
+    tools = [checked.claim.partition(" ")[0].lower() for checked in scores]
+    for mention in claim.mentions:
+        denied = mention.absent or claim.negated or claim.severity == "none"
+        # A tool measured "for compression" names its subject, and claims nothing of the picture.
+        if not (tools and claim.severity is None and not denied):
+            yield _distortion(mention.category, claim.severity, denied, found)
+    if claim.level is not None and not claim.mentions:
+        yield _level(claim.level, evidence)
+
+
+def _distortion(category: str, severity: str | None, denied: bool, found: Mapping[str, Any]) -> Checked:
+    entry = found.get(category)
+    stated = f"no {category}" if denied else f"{category}, {severity}" if severity else category
+    known = f"{category}: {entry.get('severity')}" if entry else ""
+    present = entry is not None and entry.get("severity") != "none"
+    if denied:
+        # What was not reported as found was looked for and not found, if anything was looked for at all.
+        return Checked(stated, "contradicting" if present else "tied", known or "not among the findings")
+    if entry is None:
+        return Checked(stated, "unsupported", "not among the findings")
+    if not present:
+        return Checked(stated, "contradicting", known)
+    if severity is None or entry.get("severity") is None:
+        return Checked(stated, "tied", known)
+    apart = abs(SEVERITIES.index(severity) - SEVERITIES.index(entry["severity"]))
+    return Checked(stated, "tied" if apart == 0 else "contradicting", known)
+
+
+def _level(letter: str, evidence: Mapping[str, Any]) -> Checked:
+    score = evidence.get("model_score")
+    score = evidence.get("score") if score is None else score
+    if score is None:
+        return Checked(f"level {letter}", "unsupported", "no score")
+    known = {ScoreFusion().map_to_level(float(value)) for value in (score, evidence.get("score") or score)}
+    return Checked(f"level {letter}", "tied" if letter in known else "contradicting", f"score {score:.2f}")
+
+
+def _scores(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
+    """Claims of the form "TOOL … 3.4"."""
+    known = {name.casefold(): (name, value) for name, value in (evidence.get("tools") or {}).items()}
+    for name, number in _TOOL_SCORE.findall(sentence):
+        tool = known.get(name.casefold())
+        if tool is None:
+            # An all-capital word beside a number is meant as a tool; other words are not.
+            if name.isupper() and len(name) > 2:
+                yield Checked(f"{name} {number}", "unsupported", "this tool was not run")
+        elif tool[1] is None:
+            yield Checked(f"{tool[0]} {number}", "unsupported", "this tool has no score")
+        else:
+            close = abs(float(number) - float(tool[1])) <= _ROUNDING
+            yield Checked(f"{tool[0]} {number}", "tied" if close else "contradicting", f"{tool[0]} {tool[1]:.2f}")

@@ -1,0 +1,188 @@
+"""The ways to score a picture that are compared: the agent, the agent with parts taken out, its tools, its model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agenticiqa.evaluation.evidence import Evidence
+from agenticiqa.evaluation.resampling import Values
+from agenticiqa.evaluation.runs import FULL, MODEL_ALONE, TOOLS, Found
+from agenticiqa.evaluation.statistics import srcc
+from agenticiqa.tools.registry import ToolRegistry
+
+ABLATIONS = (
+    MODEL_ALONE, "best-tool", "all-tools-mean", "no-planner", "no-detection", "no-fusion-weights", "no-replanning",
+)  # fmt: skip
+_RUNS = {"best-tool": TOOLS, "all-tools-mean": TOOLS, "no-fusion-weights": FULL}
+EMBEDDED = "builtin.perception"
+# Why an ablation cannot change anything when the embedded model does all the judging.
+_BY_CONSTRUCTION = {
+    MODEL_ALONE: "its tools are inside the embedded model's beliefs or weigh nothing beside them",
+    "no-planner": "the embedded planner makes this very plan whenever quality is to be rated",
+    "no-detection": "the embedded score is read from the picture, not from the findings",
+    "no-replanning": "a deterministic backend would gather the same evidence again, so there is no new plan",
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one picture costs on average; `seconds` as if nothing had been worked out before, `usd` None if unknown."""
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    seconds: float | None = None
+    usd: float | None = 0.0
+    recalled: float = 0.0
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to score, with the score of every picture (NaN where there is none) and what it costs."""
+
+    name: str
+    title: str
+    scores: Values
+    cost: Cost
+    note: str = ""
+
+
+def runs_for(ablations: Sequence[str]) -> list[str]:
+    """The runs these ablations need, the full agent and all tools included."""
+    return list(dict.fromkeys([FULL, TOOLS, *(_RUNS.get(name, name) for name in ablations)]))
+
+
+def methods_of(
+    evidence: Evidence,
+    opinions: Values,
+    tools: ToolRegistry,
+    ablations: Sequence[str],
+    timings: dict[str, float],
+    backend: str,
+) -> list[Method]:
+    """The agent first, then each ablation, in the order asked for."""
+    full = _agent(FULL, "the agent", evidence, timings)
+    found = [full]
+    for name in ablations:
+        if name == "best-tool":
+            found.append(_best_tool(evidence, opinions, tools))
+        elif name == "all-tools-mean":
+            found.append(_all_tools(evidence, tools))
+        elif name == "no-fusion-weights":
+            found.append(_plain_mean(evidence, full))
+        else:
+            method = _agent(name, name.replace("-", " "), evidence, timings)
+            found.append(_marked(method, full, backend))
+    return found
+
+
+def single_tools(evidence: Evidence, tools: ToolRegistry) -> list[Method]:
+    """Every tool on its own, its raw value turned so that more is better."""
+    names = list(dict.fromkeys(name for one in evidence for name in one[TOOLS].get("raw", {})))
+    return [_tool(name, evidence, tools) for name in names]
+
+
+def calibrated_tools(evidence: Evidence, tools: ToolRegistry) -> dict[str, Values]:
+    """Every voting tool's score from 1 to 5 by its overall curve."""
+    found = {}
+    for method in single_tools(evidence, tools):
+        calibration = tools.calibration(method.name)
+        if calibration is not None and tools.votes(method.name):
+            raw = _raw(method.name, evidence)
+            known = np.isfinite(raw)
+            scores = np.full(len(raw), np.nan)
+            scores[known] = calibration.overall.scores(raw[known])
+            found[method.name] = scores
+    return found
+
+
+def values_of(run: str, key: str, evidence: Evidence) -> Values:
+    """One figure of a run for every picture, NaN where it is missing."""
+    figures = [one.get(run, {}).get(key) for one in evidence]
+    return np.array([math.nan if value is None else value for value in figures], np.float64)
+
+
+def _agent(run: str, title: str, evidence: Evidence, timings: dict[str, float]) -> Method:
+    results = [one[run] for one in evidence if run in one]
+    return Method(run, title, values_of(run, "score", evidence), _mean_cost(results, timings.get(run)))
+
+
+def _marked(method: Method, full: Method, backend: str) -> Method:
+    """The method with a note when it gives the agent's score on every picture."""
+    # Fusing sums in another order than the model's own mean: the last bits may differ.
+    same = np.allclose(method.scores, full.scores, rtol=0, atol=1e-9, equal_nan=True)
+    if not same:
+        return method
+    reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED else None
+    note = f"identical by construction: {reason}" if reason else "the same score on every picture"
+    return Method(method.name, method.title, full.scores, method.cost, note)
+
+
+def _best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
+    singles = single_tools(evidence, tools)
+    if not singles:
+        return Method("best-tool", "best tool", np.full(len(evidence), np.nan), Cost(), "no tool runs here")
+    best = max(singles, key=lambda method: _agreement(method.scores, opinions))
+    note = f"{best.name}, chosen in hindsight on these very pictures, which favours it"
+    return Method("best-tool", "best single tool", best.scores, best.cost, note)
+
+
+def _all_tools(evidence: Evidence, tools: ToolRegistry) -> Method:
+    scores = calibrated_tools(evidence, tools)
+    if not scores:
+        return Method("all-tools-mean", "all tools", np.full(len(evidence), np.nan), Cost(), "no calibrated tool runs")
+    table = np.stack(list(scores.values()))
+    known = np.isfinite(table)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(known, table, 0).sum(0) / np.where(known.any(0), known.sum(0), np.nan)
+    seconds = sum(_seconds(name, evidence) for name in scores)
+    return Method(
+        "all-tools-mean", "mean of all tools", mean, Cost(seconds=seconds), f"{len(scores)} tools, overall curves"
+    )
+
+
+def _plain_mean(evidence: Evidence, full: Method) -> Method:
+    model, tool = (values_of(FULL, key, evidence) for key in ("model_score", "tool_score"))
+    scores = np.where(
+        np.isfinite(model) & np.isfinite(tool), (model + tool) / 2, np.where(np.isfinite(model), model, tool)
+    )
+    note = "half the model's score, half the mean of the tools the agent ran"
+    return Method("no-fusion-weights", "no fusion weights", scores, full.cost, note)
+
+
+def _tool(name: str, evidence: Evidence, tools: ToolRegistry) -> Method:
+    sign = 1 if tools.card(name).higher_is_better else -1
+    return Method(name, name, sign * _raw(name, evidence), Cost(seconds=_seconds(name, evidence)))
+
+
+def _raw(name: str, evidence: Evidence) -> Values:
+    return np.array([one[TOOLS].get("raw", {}).get(name, math.nan) for one in evidence], np.float64)
+
+
+def _seconds(name: str, evidence: Evidence) -> float:
+    # A tool the agent ran on the picture before is answered from memory; the median of all pictures is not.
+    return float(np.median([one[TOOLS].get("tool_seconds", {}).get(name, 0.0) for one in evidence]))
+
+
+def _agreement(scores: Values, opinions: Values) -> float:
+    known = np.isfinite(scores)
+    value = srcc(scores[known], opinions[known]) if known.sum() > 2 else math.nan
+    return -2.0 if math.isnan(value) else value
+
+
+def _mean_cost(results: Sequence[Found], seconds: float | None) -> Cost:
+    if not results:
+        return Cost()
+    count = len(results)
+    prices = [result.get("cost") for result in results]
+    timed = sum(result.get("seconds", 0.0) for result in results) / count
+    return Cost(
+        calls=sum(result.get("calls", 0) for result in results) / count,
+        tokens=sum(result.get("tokens", 0) for result in results) / count,
+        seconds=seconds if seconds is not None else timed,
+        usd=None if None in prices else math.fsum(price for price in prices if price is not None) / count,
+        recalled=sum(result.get("recalled", 0) for result in results) / count,
+    )

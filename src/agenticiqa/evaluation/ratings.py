@@ -1,0 +1,156 @@
+"""How well each method agrees with the opinions of a rated set: the table of an evaluation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agenticiqa.evaluation.methods import Method
+from agenticiqa.evaluation.resampling import Values
+from agenticiqa.evaluation.samples import RatedSet
+from agenticiqa.evaluation.statistics import (
+    Difference,
+    Interval,
+    LogisticFit,
+    Statistic,
+    bootstrap,
+    fit_logistic,
+    krcc,
+    paired_bootstrap,
+    plcc,
+    rmse,
+    srcc,
+)
+
+logger = logging.getLogger("agenticiqa.evaluation")
+
+# Fewer pictures than this have no correlation worth a number.
+LEAST = 5
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How intervals are drawn."""
+
+    repetitions: int = 1000
+    seed: int = 0
+
+
+USUAL = Sampling()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method's line: the share of pictures it scored and its agreement on them; None where there are too few."""
+
+    method: Method
+    answered: float
+    srcc: Interval | None = None
+    krcc: Interval | None = None
+    plcc: Interval | None = None
+    rmse: Interval | None = None
+    fit: LogisticFit | None = None
+    lead: Difference | None = None
+    """How much the first method's SRCC exceeds this one's on the pictures both scored."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """SRCC on the pictures of one distortion type or level."""
+
+    name: str
+    pictures: int
+    srcc: Interval | None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often the 95 % interval holds the opinion on the 1–5 scale, its mean width, and that of a constant interval.
+
+    `constant` is as wide as the central 95 % of these opinions: what knowing nothing of the picture would give.
+    """
+
+    share: float
+    width: float
+    constant: float
+    pictures: int
+
+
+def rate(methods: Sequence[Method], rated: RatedSet, sampling: Sampling = USUAL) -> list[Row]:
+    """One line per method, the first one being what the others are set against."""
+    rows: list[Row] = []
+    for method in methods:
+        # A part that changes nothing has its figures already.
+        twin = next((row for row in rows if row.method.scores is method.scores), None)
+        row = _row(method, rated, sampling) if twin is None else replace(twin, method=method)
+        rows.append(replace(row, lead=_lead(methods[0], method, rated, sampling)) if rows else row)
+    return rows
+
+
+def by_part(method: Method, rated: RatedSet, key: str, sampling: Sampling = USUAL) -> list[Part]:
+    """SRCC for each distortion type (`kind`) or `level` of the set, where it has them."""
+    labels = [getattr(sample, key) for sample in rated.samples]
+    found = []
+    for name in dict.fromkeys(label for label in labels if label is not None):
+        inside = np.array([label == name for label in labels]) & np.isfinite(method.scores)
+        x, y = method.scores[inside], rated.opinions[inside]
+        clusters = [cluster for cluster, chosen in zip(rated.clusters, inside, strict=True) if chosen]
+        interval = _interval(srcc, x, y, clusters, sampling) if _enough(x, y) else None
+        found.append(Part(name, int(inside.sum()), interval))
+    return found
+
+
+def coverage(intervals: Sequence[Sequence[float] | None], rated: RatedSet) -> Coverage | None:
+    """How the score's intervals fare; None when no picture has one."""
+    given = [(pair, opinion) for pair, opinion in zip(intervals, rated.common, strict=True) if pair is not None]
+    if not given:
+        return None
+    low, high = np.array([pair for pair, _ in given], np.float64).T
+    opinions = np.array([opinion for _, opinion in given])
+    ends = np.quantile(rated.common, [0.025, 0.975])
+    inside = (opinions >= low) & (opinions <= high)
+    return Coverage(float(inside.mean()), float((high - low).mean()), float(ends[1] - ends[0]), len(given))
+
+
+def _row(method: Method, rated: RatedSet, sampling: Sampling) -> Row:
+    known = np.isfinite(method.scores)
+    x, y = method.scores[known], rated.opinions[known]
+    clusters = [cluster for cluster, chosen in zip(rated.clusters, known, strict=True) if chosen]
+    answered = float(known.mean())
+    if not _enough(x, y):
+        return Row(method, answered)
+    fit = fit_logistic(x, y)
+    if not fit.converged:
+        logger.warning("%s: the logistic fit did not converge (%s)", method.name, fit.message)
+    fitted = fit(x)
+    ranked = [_interval(statistic, x, y, clusters, sampling) for statistic in (srcc, krcc)]
+    # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
+    linear = [_interval(statistic, fitted, y, clusters, sampling) for statistic in (plcc, rmse)]
+    return Row(method, answered, *ranked, *linear, fit)
+
+
+def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> Difference | None:
+    both = np.isfinite(first.scores) & np.isfinite(other.scores)
+    y = rated.opinions[both]
+    if not (_enough(first.scores[both], y) and _enough(other.scores[both], y)):
+        return None
+    if first.scores is other.scores:
+        return Difference(0.0, 0.0, 0.0, 1.0, sampling.repetitions)
+    clusters = [cluster for cluster, chosen in zip(rated.clusters, both, strict=True) if chosen]
+    return paired_bootstrap(
+        srcc, first.scores[both], other.scores[both], y,
+        clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
+    )  # fmt: skip
+
+
+def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Sampling) -> Interval:
+    return bootstrap(
+        statistic, x, y, clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
+    )  # fmt: skip
+
+
+def _enough(x: Values, y: Values) -> bool:
+    return len(x) >= LEAST and float(np.ptp(x)) > 0 and float(np.ptp(y)) > 0

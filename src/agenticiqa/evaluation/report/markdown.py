@@ -1,0 +1,106 @@
+"""An evaluation as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.report.published import beside_ours
+from agenticiqa.evaluation.report.worst import worst_pictures
+from agenticiqa.evaluation.summary import HEADINGS, headline, interval, remarks, table
+
+
+def render_markdown(found: Evaluation) -> str:
+    """The whole report without pictures."""
+    rows = found.recorded.rows if found.recorded else found.rows
+    published = beside_ours(found.rated.name, found.rows, found.tools)
+    blocks = [
+        f"# Evaluation on {found.rated.name}",
+        *headline(found),
+        "## Methods",
+        markdown_table(HEADINGS, table(rows)),
+        _listed([*remarks(rows), *recorded_lines(found)]),
+        "Cost columns are means per picture. Intervals are 95 % percentile bootstraps; those of PLCC and RMSE hold the "
+        "fitted curve fixed.",
+        coverage_line(found),
+        faithfulness_line(found),
+        *_section("Tools alone", markdown_table(("tool", *HEADINGS[1:6]), [line[:6] for line in table(found.tools)])),
+        *_parts("By distortion type", found.kinds),
+        *_parts("By level", found.levels),
+        *_section("Largest disagreements", _worst(found)),
+        *_section("Beside published figures", _published(published)),
+        *_section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
+        "## Provenance",
+        f"```\n{json.dumps(found.provenance, indent=2, ensure_ascii=False)}\n```",
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def markdown_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table; empty text without lines."""
+    if not lines:
+        return ""
+    rows = [headings, ["---"] * len(headings), *lines]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+
+
+def coverage_line(found: Evaluation) -> str:
+    """Coverage and width of the intervals; empty when there are none."""
+    if found.coverage is None:
+        return ""
+    one = found.coverage
+    return (
+        f"The score's 95 % interval holds {one.share:.1%} of {one.pictures} opinions with a mean width of "
+        f"{one.width:.2f} points; a constant interval that holds 95 % of these opinions is {one.constant:.2f} wide."
+    )
+
+
+def faithfulness_line(found: Evaluation) -> str:
+    """How the explanations' claims stand to the evidence; empty when there are none."""
+    one = found.faithfulness
+    if one is None:
+        return ""
+    return (
+        f"Of {one.claims} claims in {one.explanations} explanations {one.share('tied'):.1%} are tied to evidence, "
+        f"{one.share('contradicting'):.1%} contradict it and {one.share('unsupported'):.1%} are unsupported; "
+        f"{one.without_claims} explanations claim nothing that can be checked."
+    )
+
+
+def recorded_lines(found: Evaluation) -> list[str]:
+    """What was chosen on which half, for recorded outputs."""
+    if found.recorded is None:
+        return []
+    study, choice = found.recorded, found.recorded.choice
+    groups = ", ".join(choice.fitted_groups[:20]) + (" …" if len(choice.fitted_groups) > 20 else "")
+    return [
+        f"Recorded outputs ({study.form}) of {study.joined} pictures; temperature {choice.temperature:.4g} and η "
+        f"{choice.eta:g} were chosen on {choice.fitted_on} pictures (contents {groups}); figures are of the other "
+        f"{study.held_out}"
+    ]
+
+
+def _parts(title: str, parts: Sequence[object]) -> list[str]:
+    lines = [[part.name, str(part.pictures), interval(part.srcc)] for part in parts]  # type: ignore[attr-defined]
+    return _section(title, markdown_table((title.rpartition(" ")[2], "pictures", "SRCC"), lines))
+
+
+def _worst(found: Evaluation) -> str:
+    lines = [[one.name, f"{one.opinion:.3g}", f"{one.fitted:.3g}", one.why] for one in worst_pictures(found)]
+    return markdown_table(("picture", "opinion", "score after the fit", "what the agent said"), lines)
+
+
+def _published(lines: list[list[str]]) -> str:
+    if not lines:
+        return ""
+    note = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
+    return markdown_table(("method", "published SRCC", "PLCC", "measured here", "source"), lines) + "\n\n" + note
+
+
+def _section(title: str, body: str) -> list[str]:
+    return [f"## {title}", body] if body else []
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

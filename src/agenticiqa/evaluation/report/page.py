@@ -1,0 +1,122 @@
+"""An evaluation as one self-contained page, with no request to anywhere and no script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+
+import numpy as np
+
+from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.report import plots
+from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
+from agenticiqa.evaluation.report.published import beside_ours
+from agenticiqa.evaluation.report.worst import worst_pictures
+from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table
+from agenticiqa.report.pictures import picture_of
+
+
+def render_page(found: Evaluation) -> str:
+    """The report as HTML."""
+    style = _asset("agenticiqa.report", "page.css") + _asset("agenticiqa.evaluation.report", "page.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    title = f"Evaluation on {escape(found.rated.name)}"
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{title}</title><link rel="icon" href="data:,"><style>{style}</style></head><body>'
+        f"<header><h1>{title}</h1>{_headline(found)}</header><main>{''.join(_sections(found))}</main></body></html>\n"
+    )
+
+
+def _sections(found: Evaluation) -> list[str]:
+    rows = found.recorded.rows if found.recorded else found.rows
+    lines = [*remarks(rows), *recorded_lines(found), coverage_line(found), faithfulness_line(found)]
+    published = beside_ours(found.rated.name, found.rows, found.tools)
+    headings = ("method", "published SRCC", "PLCC", "measured here", "source")
+    return [
+        _section("Methods", html_table(HEADINGS, table(rows)) + _listed([line for line in lines if line])),
+        _section("Score and opinion", f'<div class="plots">{"".join(_plots(found))}</div>' if rows else ""),
+        _section("By distortion type", plots.bars(found.kinds) if found.kinds else "", wide=False),
+        _section("By level", plots.bars(found.levels) if found.levels else "", wide=False),
+        _section("Tools alone", html_table(("tool", *HEADINGS[1:6]), [line[:6] for line in table(found.tools)])),
+        _section("Largest disagreements", _worst(found)),
+        _section("Beside published figures", html_table(headings, published) + _whole_set(published)),
+        _section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
+        _section("Provenance", f"<pre>{escape(json.dumps(found.provenance, indent=2, ensure_ascii=False))}</pre>"),
+    ]
+
+
+def _headline(found: Evaluation) -> str:
+    lines = headline(found)
+    classes = ["held-out" if line.startswith("Not held out") else "soft" for line in lines]
+    return "".join(f'<p class="{kind}">{escape(line)}</p>' for kind, line in zip(classes, lines, strict=True))
+
+
+def _plots(found: Evaluation) -> list[str]:
+    study = found.recorded
+    if study is not None:
+        return []
+    row = found.rows[0]
+    if row.fit is None:
+        return ["<p>Too few pictures have a score.</p>"]
+    known = np.isfinite(row.method.scores)
+    scores, opinions = row.method.scores[known], found.rated.opinions[known]
+    names = [sample.name for sample, chosen in zip(found.rated.samples, known, strict=True) if chosen]
+    shown = {
+        "The curve is the five-parameter logistic fit, the band ± 1.96 residual deviations.": plots.scatter(
+            scores, opinions, row.fit, names
+        ),
+        "Tenths of the scores with one deviation of the opinions; dashed: a score means what it says.": (
+            plots.calibration(scores, found.rated.common[known])
+        ),
+        "What the fit leaves over.": plots.residuals(scores, opinions, row.fit, names),
+    }
+    return [f'<div>{picture}<p class="legend">{escape(words)}</p></div>' for words, picture in shown.items()]
+
+
+def _worst(found: Evaluation) -> str:
+    figures = [
+        f"<figure>{_thumbnail(one.image)}<figcaption><strong>{escape(one.name)}</strong><br>opinion {one.opinion:.3g}, "
+        f"score after the fit {one.fitted:.3g}<br>{escape(one.why)}</figcaption></figure>"
+        for one in worst_pictures(found)
+    ]
+    return f'<div class="worst">{"".join(figures)}</div>' if figures else ""
+
+
+def _thumbnail(image: object) -> str:
+    picture = picture_of(str(image), with_map=False)
+    return f'<img alt="" src="{picture.thumbnail}">' if picture.thumbnail else ""
+
+
+def html_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table that scrolls by itself when the window is narrow; empty text without lines."""
+    if not lines:
+        return ""
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in headings)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(headings[0])}">{table}</div>'
+
+
+def _whole_set(lines: Sequence[object]) -> str:
+    note = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
+    return f'<p class="legend">{note}</p>' if lines else ""
+
+
+def _section(title: str, body: str, wide: bool = True) -> str:
+    return f"<section{' class=wide' if wide else ''}><h2>{escape(title)}</h2>{body}</section>" if body else ""
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>" if lines else ""
+
+
+def _asset(package: str, name: str) -> str:
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

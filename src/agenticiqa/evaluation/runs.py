@@ -1,0 +1,185 @@
+"""What is found out about one picture: the agent's answer, whole and with parts taken out, and every tool's value."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.evaluation.variants import fixed_plan, sharing, without_detection, without_planner
+from agenticiqa.images import ImageSource, LoadedImage, load_image
+from agenticiqa.nodes.pictures import Pictures
+from agenticiqa.nodes.summarizer import summarizer_node
+from agenticiqa.parts import Parts
+from agenticiqa.state import AgenticIQAState, CallCount, Ledger
+from agenticiqa.tools.registry import ToolRegistry
+
+logger = logging.getLogger("agenticiqa.evaluation")
+
+Found = dict[str, Any]
+"""What one run gave, as JSON values."""
+Run = Callable[[Parts, ImageSource, ImageSource | None], Found]
+
+FULL, TOOLS, MODEL_ALONE = "full", "tools", "model-alone"
+
+
+def run_full(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The agent as it is."""
+    return _summary(Assessor(parts=parts).assess(image, reference=reference))
+
+
+def run_without_planner(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The agent with a fixed plan."""
+    return _summary(Assessor(parts=without_planner(parts)).assess(image, reference=reference))
+
+
+def run_without_detection(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The agent that is told of no distortion."""
+    return _summary(Assessor(parts=without_detection(parts)).assess(image, reference=reference))
+
+
+def run_without_replanning(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The agent that makes one plan only."""
+    return _summary(Assessor(parts=parts).assess(image, reference=reference, max_replan_iterations=1))
+
+
+def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The summarizer's model asked for a level with no evidence at all."""
+    pictures = Pictures(parts.settings)
+    given = [(name, source) for name, source in (("test", image), ("reference", reference)) if source is not None]
+    paths = [_placed(source, name, pictures) for name, source in given]
+    state: AgenticIQAState = {
+        "query": DEFAULT_QUERY,
+        "image_path": paths[0],
+        "reference_path": paths[1] if len(paths) > 1 else None,
+        "plan": fixed_plan(reference is not None),
+        "executor_evidence": None,
+        "iteration_count": 0,
+        "max_replan_iterations": 1,
+        "ledger": Ledger(),
+    }
+    update = summarizer_node(state, {"configurable": {**vars(parts), "pictures": pictures}})
+    used = update["summarizer_result"].used_evidence or {}
+    return {
+        "score": used.get("vlm_score"),
+        "error": used.get("error"),
+        **_cost(update.get("ledger", Ledger()).total, 0.0),
+    }
+
+
+def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The raw value of every metric that fits: full-reference ones with a reference, the others without."""
+    test = load_image(image)
+    original = None if reference is None else load_image(reference)
+    raw: dict[str, float] = {}
+    seconds: dict[str, float] = {}
+    errors: dict[str, str] = {}
+    for name in fitting_tools(parts.tools, original is not None):
+        started = time.perf_counter()
+        try:
+            raw[name] = parts.tools.execute(name, test, original).raw
+            seconds[name] = time.perf_counter() - started
+        except AgenticIQAError as error:
+            errors[name] = str(error)
+    return {"raw": raw, "tool_seconds": seconds, "tool_errors": errors, "error": None}
+
+
+RUNS: dict[str, Run] = {
+    FULL: run_full,
+    MODEL_ALONE: run_model_alone,
+    "no-planner": run_without_planner,
+    "no-detection": run_without_detection,
+    "no-replanning": run_without_replanning,
+    TOOLS: run_tools,
+}
+
+
+def fitting_tools(tools: ToolRegistry, has_reference: bool) -> list[str]:
+    """Metrics that run here and fit: the learned judgements are the model itself, attributes judge nothing."""
+    mode = "FR" if has_reference else "NR"
+    return [
+        name
+        for name in tools.names()
+        if tools.card(name).reference == mode and tools.card(name).role == "metric" and tools.available(name) is None
+    ]
+
+
+def carry_out(names: list[str], parts: Parts, image: Path, reference: Path | None) -> dict[str, Found]:
+    """These runs on one picture; replies that several of them need are asked for once.
+
+    A run that fails says so in its `error`. Without any new plan in the full run, the one without replanning is it.
+    """
+    shared, found = sharing(parts), {}
+    for name in sorted(names, key=list(RUNS).index):
+        full = found.get(FULL)
+        if name == "no-replanning" and full is not None and full["error"] is None and not full["replans"]:
+            found[name] = full
+            continue
+        found[name] = guarded(RUNS[name], shared, image, reference)
+    return found
+
+
+def guarded(run: Run, parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The run's result, or its failure as a result."""
+    try:
+        return run(parts, image, reference)
+    except AgenticIQAError as error:
+        logger.warning("%s: %s", image, error)
+        return {"score": None, "error": str(error)}
+
+
+def seconds_alone(name: str, parts: Parts, image: Path, reference: Path | None) -> float:
+    """How long a run takes when nothing of it is remembered from another one."""
+    pictures = [None if path is None else _unseen(load_image(path), name) for path in (image, reference)]
+    assert pictures[0] is not None
+    started = time.perf_counter()
+    guarded(RUNS[name], parts, pictures[0], pictures[1])
+    return time.perf_counter() - started
+
+
+def _unseen(image: LoadedImage, salt: str) -> Any:
+    """The picture with one value changed by one: as much work, but found in no memory."""
+    pixels = image.pixels.copy()
+    pixels.flat[sum(salt.encode()) % pixels.size] ^= 1
+    return pixels
+
+
+def _summary(said: Assessment) -> Found:
+    logs = [reading for reading in said.tools if reading.error is None]
+    return {
+        "score": said.score,
+        "model_score": said.model_score,
+        "tool_score": said.tool_score,
+        "interval": said.interval,
+        "levels": said.level_probabilities,
+        "answer": said.answer,
+        "reasoning": said.reasoning,
+        "distortions": [finding.model_dump() for finding in said.distortions],
+        "tools": {reading.tool: reading.calibrated for reading in logs},
+        "notes": list(said.notes),
+        "replans": len(said.replan_history),
+        "error": said.error,
+        **_cost(said.ledger.total, sum(reading.seconds for reading in said.tools)),
+    }
+
+
+def _cost(count: CallCount, tool_seconds: float) -> Mapping[str, Any]:
+    return {
+        "calls": count.calls,
+        "recalled": count.cache_hits,
+        "tokens": count.input_tokens + count.output_tokens,
+        "seconds": count.seconds + tool_seconds,
+        "cost": count.cost_usd,
+    }
+
+
+def _placed(source: ImageSource, name: str, pictures: Pictures) -> str:
+    if isinstance(source, str | Path):
+        return str(source)
+    image = load_image(source)
+    pictures.add(f"memory:{name}", image)
+    return f"memory:{name}"

@@ -1,0 +1,141 @@
+"""An evaluation as plain rows of words and numbers: what the terminal, the Markdown, the page and the JSON share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.methods import Cost
+from agenticiqa.evaluation.multiple_choice import Accuracy, Choices
+from agenticiqa.evaluation.ratings import Row
+from agenticiqa.evaluation.statistics import Interval
+
+HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "agent's lead in SRCC", "calls", "tokens", "s", "$")
+
+
+def headline(found: Evaluation) -> list[str]:
+    """What was evaluated, and everything a reader must know before the figures."""
+    rated = found.rated
+    groups = len(set(rated.clusters))
+    missing = f"; {len(rated.missing)} listed pictures are missing" if rated.missing else ""
+    lines = [
+        f"{rated.name}: {len(rated.samples)} pictures, {groups} groups resampled whole{missing}",
+        rated.scale.in_words(),
+        *rated.notes,
+    ]
+    if found.seen:
+        lines.append(f"Not held out: {found.seen}")
+    return lines
+
+
+def table(rows: Sequence[Row]) -> list[list[str]]:
+    """The lines of the table under HEADINGS."""
+    return [
+        [
+            row.method.title,
+            f"{row.answered:.1%}",
+            *(interval(one) for one in (row.srcc, row.krcc, row.plcc, row.rmse)),
+            lead(row),
+            *costs(row.method.cost),
+        ]
+        for row in rows
+    ]
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """What has to be said about single methods: fits that failed, and ablations that cannot differ."""
+    found = []
+    for row in rows:
+        if row.method.note:
+            found.append(f"{row.method.title}: {row.method.note}")
+        if row.fit is not None and not row.fit.converged:
+            found.append(f"{row.method.title}: the logistic fit is not converged ({row.fit.message})")
+    return found
+
+
+def interval(found: Interval | None) -> str:
+    """A figure with its 95 % interval."""
+    return "–" if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def lead(row: Row) -> str:
+    """How far the agent is ahead of this method, with the interval and the p-value of the paired bootstrap."""
+    if row.lead is None:
+        return ""
+    return f"{row.lead.value:+.3f} [{row.lead.low:+.3f}, {row.lead.high:+.3f}], p {row.lead.p_value:.3f}"
+
+
+def costs(cost: Cost) -> list[str]:
+    """Calls, tokens, seconds and dollars per picture."""
+    seconds = "–" if cost.seconds is None else f"{cost.seconds:.3f}"
+    return [f"{cost.calls:.2f}", f"{cost.tokens:.0f}", seconds, "unknown" if cost.usd is None else f"{cost.usd:.4f}"]
+
+
+def accuracy_lines(found: Choices) -> list[list[str]]:
+    """Accuracy overall and by part, one line each."""
+    parts = [(title, one) for title, ones in found.parts.items() for one in ones]
+    return [_accuracy("all", found.overall), *(_accuracy(f"{title} {one.name}", one) for title, one in parts)]
+
+
+def _accuracy(title: str, one: Accuracy) -> list[str]:
+    return [title, str(one.questions), interval(one.accuracy), f"{one.answered:.1%}"]
+
+
+def as_json(found: Evaluation) -> dict[str, Any]:
+    """The evaluation as JSON values, every picture's scores included."""
+    rows = [*found.rows, *found.tools]
+    names = [sample.name for sample in found.rated.samples]
+    return {
+        "dataset": found.rated.name,
+        "pictures": len(names),
+        "missing": list(found.rated.missing),
+        "scale": vars(found.rated.scale),
+        "not_held_out": found.seen or None,
+        "methods": [_row_json(row) for row in found.rows],
+        "tools": [_row_json(row) for row in found.tools],
+        "by_distortion": [_part_json(part) for part in found.kinds],
+        "by_level": [_part_json(part) for part in found.levels],
+        "coverage": None if found.coverage is None else vars(found.coverage),
+        "faithfulness": None if found.faithfulness is None else {**vars(found.faithfulness), "examples": [
+            vars(example) for example in found.faithfulness.examples]},
+        "recorded": None if found.recorded is None else _recorded_json(found),
+        "failures": found.failures,
+        "scores": {
+            name: {"opinion": sample.opinion, **{row.method.name: _number(row.method.scores[place]) for row in rows}}
+            for place, (name, sample) in enumerate(zip(names, found.rated.samples, strict=True))
+        },
+        "provenance": found.provenance,
+    }  # fmt: skip
+
+
+def _recorded_json(found: Evaluation) -> dict[str, Any]:
+    assert found.recorded is not None
+    study = found.recorded
+    return {
+        "form": study.form,
+        "joined": study.joined,
+        "held_out": study.held_out,
+        "choice": vars(study.choice),
+        "methods": [_row_json(row) for row in study.rows],
+    }
+
+
+def _row_json(row: Row) -> dict[str, Any]:
+    statistics = {name: getattr(row, name) for name in ("srcc", "krcc", "plcc", "rmse", "fit", "lead")}
+    return {
+        "name": row.method.name,
+        "title": row.method.title,
+        "note": row.method.note,
+        "answered": row.answered,
+        **{name: None if value is None else vars(value) for name, value in statistics.items()},
+        "cost": vars(row.method.cost),
+    }
+
+
+def _part_json(part: Any) -> dict[str, Any]:
+    return {"name": part.name, "pictures": part.pictures, "srcc": None if part.srcc is None else vars(part.srcc)}
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)

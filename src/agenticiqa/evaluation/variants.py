@@ -1,0 +1,95 @@
+"""The agent with one of its parts taken out, for ablations: model clients that stand where the part stood."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agenticiqa.parts import Parts
+from agenticiqa.state import PlannerOutput
+from agenticiqa.vlm_client.caching import request_key
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.tasks import DetectInputs, InspectInputs, PlanInputs
+from agenticiqa.vlm_client.wrapping import WrappingVLMClient
+
+
+class SharedReplies(WrappingVLMClient):
+    """Asks once what several ablations ask alike; a reply given again keeps the usage it had the first time."""
+
+    def __init__(self, client: VLMClient, replies: dict[str, VLMReply]) -> None:
+        super().__init__(client)
+        self._replies = replies
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The reply given before to the same request, or the client's."""
+        key = request_key(self.identity or self.model, request)
+        if key not in self._replies:
+            self._replies[key] = self.client.ask(request)
+        return self._replies[key]
+
+
+class FixedPlan(WrappingVLMClient):
+    """A planner that reads no question: the whole image, every subtask, distortions inferred."""
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The fixed plan for a planning task, whatever is asked; other tasks go to the client."""
+        if not isinstance(request.inputs, PlanInputs):
+            return self.client.ask(request)
+        return _given(fixed_plan(request.inputs.has_reference).model_dump(mode="json"), self.model)
+
+
+class NoDetection(WrappingVLMClient):
+    """An executor's model that finds no distortion, so that tools run under "Overall"."""
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """An empty finding for a detection task; other tasks go to the client."""
+        if isinstance(request.inputs, DetectInputs):
+            return _given({"distortion_set": {name: [] for name in request.inputs.objects}}, self.model)
+        if isinstance(request.inputs, InspectInputs):
+            empty = {name: [] for name in request.inputs.objects}
+            return _given({"findings": empty, "overall_tools": {}}, self.model)
+        return self.client.ask(request)
+
+
+def fixed_plan(has_reference: bool) -> PlannerOutput:
+    """The plan of an agent without a planner."""
+    flags = ("distortion_detection", "distortion_analysis", "tool_selection", "tool_execution")
+    return PlannerOutput.model_validate(
+        {
+            "query_type": "IQA",
+            "query_scope": "Global",
+            "distortion_source": "Inferred",
+            "distortions": None,
+            "reference_mode": "Full-Reference" if has_reference else "No-Reference",
+            "required_tool": None,
+            "plan": dict.fromkeys(flags, True),
+        }
+    )
+
+
+def sharing(parts: Parts) -> Parts:
+    """The parts with clients that share replies, for all runs on one picture."""
+    replies: dict[str, VLMReply] = {}
+    # One store per role: two roles may use one backend with different settings.
+    return _with_clients(parts, {role: SharedReplies(c, replies) for role, c in parts.vlm_clients.items()})
+
+
+def without_planner(parts: Parts) -> Parts:
+    """The parts with a fixed plan in place of the planner."""
+    return _with_clients(parts, {"planner": FixedPlan(parts.vlm_clients["planner"])})
+
+
+def without_detection(parts: Parts) -> Parts:
+    """The parts with an executor that detects nothing."""
+    return _with_clients(parts, {"executor": NoDetection(parts.vlm_clients["executor"])})
+
+
+def _with_clients(parts: Parts, clients: Mapping[str, VLMClient]) -> Parts:
+    return replace(parts, vlm_clients={**parts.vlm_clients, **clients})
+
+
+def _given(content: dict[str, Any], model: str) -> VLMReply:
+    # Counted like a reply from a cache: nobody was asked.
+    return VLMReply(text=json.dumps(content), model=model, usage=Usage(from_cache=True))
