@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-torch lint check bench
+.PHONY: help demo test test-torch lint check docs bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,13 +34,17 @@ test: $(VENV)/.ready ## Run every test that does not need torch
 test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
 	$(TORCH_VENV)/bin/python -m pytest tests/torch --override-ini 'addopts=-q --strict-markers --strict-config'
 
-lint: $(VENV)/.ready ## Check style, types and the direction of imports
+lint: $(VENV)/.ready ## Check style, types, the direction of imports and the size of things
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy src tests
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/shape.py
 
 check: lint test ## What every change must pass: lint and test
+
+docs: $(VENV)/.ready ## Build the documentation to site/, warnings are errors
+	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.ready ## Measure side by side with peers; DATA=DIR adds accuracy
 	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))

@@ -15,6 +15,7 @@ from agenticiqa.cli.options import (
     Backend,
     ConfigFile,
     MaxReplan,
+    Mode,
     Offline,
     Quiet,
     Verbose,
@@ -60,6 +61,7 @@ def batch(
     config: ConfigFile = None,
     backend: Backend = None,
     max_replan: MaxReplan = None,
+    mode: Mode = None,
     offline: Offline = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
@@ -81,7 +83,7 @@ def batch(
     from agenticiqa.batch.preview import preview_batch
     from agenticiqa.batch.tabulate import require_table, write_table
 
-    settings = effective_settings(config, backend, offline, max_replan)
+    settings = effective_settings(config, backend, offline, max_replan, mode)
     limits = Limits(max_cost, max_calls, max_failures)
     options = BatchOptions(engine, concurrency, address, query, align, force, limits)
     manifest = open_manifest(inputs)

@@ -1,0 +1,51 @@
+"""Every command and every line of Python in the documents runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.docs.blocks import ROOT, RUN, SHOWN, Block, blocks, documents
+from tests.docs.running import lay_out, run_block
+
+MOST_NOT_RUN = 12
+PATHS = [path for path in documents() if any(block.language in RUN for block in blocks(path))]
+
+
+def every_block() -> Iterator[Block]:
+    for path in documents():
+        yield from blocks(path)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_code_of_a_document_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENTICIQA_PIPELINE__CACHE__DIRECTORY", str(tmp_path / "cache"))
+    names: dict[str, Any] = {"__name__": "document"}
+
+    for block in blocks(path):
+        if block.language in RUN and block.not_run is None:
+            run_block(block, tmp_path, names)
+
+
+def test_every_block_says_in_which_language_it_is() -> None:
+    unknown = [block.place for block in every_block() if block.language not in (*RUN, *SHOWN)]
+
+    assert unknown == []
+
+
+def test_yaml_that_is_shown_can_be_read() -> None:
+    for block in every_block():
+        if block.language == "yaml":
+            assert yaml.safe_load(block.text) is not None, block.place
+
+
+def test_few_blocks_are_not_run_and_each_says_why() -> None:
+    left_out = {block.place: block.not_run for block in every_block() if block.not_run}
+
+    assert len(left_out) <= MOST_NOT_RUN, left_out
