@@ -16,6 +16,9 @@ from typing import Literal
 LogFormat = Literal["json", "text"]
 CONTEXT_FIELDS = ("run", "sample", "node", "attempt")
 REDACTED = "[redacted]"
+_KEPT = "\n\t"
+_BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_CONTROLS = frozenset(chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in _KEPT) | {*_BIDIRECTIONAL}
 
 # Read and replaced as a whole, never changed in place: each thread and task sees its own.
 _context: ContextVar[dict[str, str | int] | None] = ContextVar("agenticiqa_log_context", default=None)
@@ -38,6 +41,15 @@ def redact(text: str, secrets: tuple[str, ...] = ()) -> str:
     for pattern in _SECRET_PATTERNS:
         text = pattern.sub(rf"\g<1>{REDACTED}", text)
     return text
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out: a file's name must not steer the terminal it is shown on."""
+    return "".join(_spelled(character) if character in _CONTROLS else character for character in text)
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 @contextmanager
@@ -107,7 +119,7 @@ class TextFormatter(logging.Formatter):
             line += f" [{context}]"
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)
-        return redact(line, self._secrets)
+        return redact(printable(line), self._secrets)
 
 
 def context_of(record: logging.LogRecord) -> dict[str, str | int]:

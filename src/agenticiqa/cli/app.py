@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from agenticiqa.errors import AgenticIQAError, OutputError
+from agenticiqa.logs import printable
 
 
 class FriendlyGroup(TyperGroup):
@@ -23,7 +24,7 @@ class FriendlyGroup(TyperGroup):
         except AgenticIQAError as error:
             if ctx.params.get("debug"):
                 raise
-            typer.secho(f"Error: {error}", fg="red", err=True)
+            typer.secho(printable(f"Error: {error}"), fg="red", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted; what was finished is kept.", err=True)

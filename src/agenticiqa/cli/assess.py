@@ -21,6 +21,7 @@ from agenticiqa.cli.options import (
     start_logging,
 )
 from agenticiqa.cli.progress import shown_progress
+from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
@@ -97,7 +98,7 @@ def in_words(assessment: Assessment) -> str:
     lines += [_reading_line(reading) for reading in assessment.tools]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
-    return "\n".join(lines)
+    return printable("\n".join(lines))
 
 
 def score_in_words(assessment: Assessment) -> str:

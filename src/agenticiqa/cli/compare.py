@@ -21,6 +21,7 @@ from agenticiqa.cli.options import (
     start_logging,
 )
 from agenticiqa.cli.progress import shown_progress
+from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Pair, Ranking
@@ -66,9 +67,8 @@ def in_words(ranking: Ranking) -> str:
     names = [entry.name for entry in ranking.entries]
     neighbours = set(pairwise(names))
     few = len(names) <= _ALL_PAIRS_UP_TO
-    return "\n".join(
-        [*places, *(pair_in_words(pair) for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours)]
-    )
+    shown = [pair for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours]
+    return printable("\n".join([*places, *(pair_in_words(pair) for pair in shown)]))
 
 
 def pair_in_words(pair: Pair) -> str:

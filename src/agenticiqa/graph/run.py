@@ -69,7 +69,7 @@ def prepare_run(
     if limit < 0:
         raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
     state = _with(state, max_replan_iterations=limit)
-    _check_query(state["query"], parts.settings.pipeline.limits.max_query_characters)
+    _check_query(state, parts.settings.pipeline.limits.max_query_characters)
     _check_images(state, pictures)
     configurable |= {**vars(parts), "pictures": pictures, "on_event": on_event or configurable.get("on_event")}
     configurable["thread_id"] = thread_id or str(uuid4())
@@ -153,13 +153,19 @@ def _with(state: AgenticIQAState, **changes: Any) -> AgenticIQAState:
     return result
 
 
-def _check_query(query: str, longest: int) -> None:
+def _check_query(state: AgenticIQAState, longest: int) -> None:
+    query, choices = state["query"], state.get("choices") or {}
     if not query.strip():
         raise QueryError("the question is blank; ask something or leave it out")
-    if len(query) > longest:
+    asked = query + "".join(f"{letter}{text}" for letter, text in choices.items())
+    if len(asked) > longest:
+        what = "question and its choices have" if choices else "question has"
         raise QueryError(
-            f"the question has {len(query)} characters, more than {longest}; shorten it or raise max_query_characters"
+            f"the {what} {len(asked)} characters, more than {longest}; shorten it or raise max_query_characters"
         )
+    # Half of a surrogate pair, as a terminal makes of bytes that are no UTF-8, can be neither sent nor written down.
+    if any("\ud800" <= character <= "\udfff" for character in asked):
+        raise QueryError("the question holds bytes that are no Unicode text; write it in UTF-8")
 
 
 def _check_images(state: AgenticIQAState, pictures: Pictures) -> None:
