@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from importlib.metadata import version
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -61,6 +62,7 @@ class Provenance(BaseModel):
     images: dict[str, ImageOrigin]
     terms: str
     fusion: FusionUsed
+    overlay: str | None = Field(default=None, description="the user's tools and calibrations in force, with their hash")
 
 
 def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode) -> Provenance:
@@ -76,7 +78,15 @@ def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: Referen
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
         fusion=FusionUsed(form=settings.pipeline.fusion, eta=fusion.eta, temperature=temperature),
+        overlay=_overlay(settings.tools_overlay_path()),
     )
+
+
+def _overlay(path: Path) -> str | None:
+    """The overlay's file name and hash; None when there is none."""
+    if not path.is_file():
+        return None
+    return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def _origin(image: LoadedImage) -> ImageOrigin:

@@ -116,7 +116,8 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
         Check(f"tools {', '.join(idle)}", False, reason, reason.rpartition("; ")[2].removeprefix("install it with: "))
         for reason, idle in reasons.items()
     ]
-    mute = [name for name in running if name not in voting and registry.card(name).role != "attribute"]
+    silent = {name for name in names if registry.card(name).role == "attribute" or registry.card(name).never_votes}
+    mute = [name for name in running if name not in voting and name not in silent]
     return checks + [
         Check(f"tool {name}", False, "runs, but has no curve and cannot vote", f"agenticiqa calibrate --ladder {name}")
         for name in mute

@@ -19,7 +19,9 @@ from agenticiqa.state import SEVERITIES
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
 _ROUNDING = 0.06
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|[。！？；]|;\s")
+# How a backend marks the notes that hold an item of evidence.
+_ITEM = "evidence: "
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|[。！？]")
 _TOOL_SCORE = re.compile(r"\b([A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\b[^.;,]{0,40}?\b([1-5]\.\d+)\b")
 
 
@@ -70,16 +72,21 @@ def check_claims(text: str, evidence: Mapping[str, Any]) -> list[Checked]:
 def _sentence(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
     scores = list(_scores(sentence, evidence))
     yield from scores
-    claim = read_claim(sentence.lower())
+    claim = read_claim(_head(sentence).lower())
     found = {entry["type"]: entry for entry in evidence.get("distortions") or []}
-    tools = [checked.claim.partition(" ")[0].lower() for checked in scores]
-    for mention in claim.mentions:
-        denied = mention.absent or claim.negated or claim.severity == "none"
+    for category, mention in {mention.category: mention for mention in reversed(claim.mentions)}.items():
+        denied = mention.absent or claim.negated or claim.nothing or claim.severity == "none"
         # A tool measured "for compression" names its subject, and claims nothing of the picture.
-        if not (tools and claim.severity is None and not denied):
-            yield _distortion(mention.category, claim.severity, denied, found)
+        if not scores:
+            yield _distortion(category, claim.severity, denied, found)
     if claim.level is not None and not claim.mentions:
         yield _level(claim.level, evidence)
+
+
+def _head(sentence: str) -> str:
+    """What a sentence claims: of "Noise (slight): grain covers flat areas" the part that is then described."""
+    head, colon, _ = sentence.partition(": ")
+    return head if colon and read_claim(head.lower()).mentions else sentence
 
 
 def _distortion(category: str, severity: str | None, denied: bool, found: Mapping[str, Any]) -> Checked:
@@ -111,15 +118,26 @@ def _level(letter: str, evidence: Mapping[str, Any]) -> Checked:
 
 def _scores(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
     """Claims of the form "TOOL … 3.4"."""
-    known = {name.casefold(): (name, value) for name, value in (evidence.get("tools") or {}).items()}
+    known = _known_scores(evidence)
     for name, number in _TOOL_SCORE.findall(sentence):
-        tool = known.get(name.casefold())
-        if tool is None:
+        values = known.get(name.casefold())
+        stated = f"{name} {number}"
+        if values is None:
             # An all-capital word beside a number is meant as a tool; other words are not.
             if name.isupper() and len(name) > 2:
-                yield Checked(f"{name} {number}", "unsupported", "this tool was not run")
-        elif tool[1] is None:
-            yield Checked(f"{tool[0]} {number}", "unsupported", "this tool has no score")
+                yield Checked(stated, "unsupported", "this tool was not run")
         else:
-            close = abs(float(number) - float(tool[1])) <= _ROUNDING
-            yield Checked(f"{tool[0]} {number}", "tied" if close else "contradicting", f"{tool[0]} {tool[1]:.2f}")
+            close = any(abs(float(number) - value) <= _ROUNDING for value in values)
+            found = ", ".join(f"{value:.2f}" for value in values)
+            yield Checked(stated, "tied" if close else "contradicting", f"{name} {found}")
+
+
+def _known_scores(evidence: Mapping[str, Any]) -> dict[str, list[float]]:
+    """What each tool said: run by the agent, or named in a backend's item of evidence."""
+    known: dict[str, list[float]] = {}
+    for name, value in (evidence.get("tools") or {}).items():
+        known.setdefault(name.casefold(), []).extend([] if value is None else [float(value)])
+    items = [str(note) for note in evidence.get("notes") or [] if str(note).startswith(_ITEM)]
+    for name, number in (pair for item in items for pair in _TOOL_SCORE.findall(item)):
+        known.setdefault(name.casefold(), []).append(float(number))
+    return known

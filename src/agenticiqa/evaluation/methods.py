@@ -18,7 +18,7 @@ ABLATIONS = (
     MODEL_ALONE, "best-tool", "all-tools-mean", "no-planner", "no-detection", "no-fusion-weights", "no-replanning",
 )  # fmt: skip
 _RUNS = {"best-tool": TOOLS, "all-tools-mean": TOOLS, "no-fusion-weights": FULL}
-EMBEDDED = "builtin.perception"
+EMBEDDED_BACKEND = "builtin.perception"
 # Why an ablation cannot change anything when the embedded model does all the judging.
 _BY_CONSTRUCTION = {
     MODEL_ALONE: "its tools are inside the embedded model's beliefs or weigh nothing beside them",
@@ -116,7 +116,7 @@ def _marked(method: Method, full: Method, backend: str) -> Method:
     same = np.allclose(method.scores, full.scores, rtol=0, atol=1e-9, equal_nan=True)
     if not same:
         return method
-    reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED else None
+    reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED_BACKEND else None
     note = f"identical by construction: {reason}" if reason else "the same score on every picture"
     return Method(method.name, method.title, full.scores, method.cost, note)
 

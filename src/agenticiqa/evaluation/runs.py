@@ -24,7 +24,7 @@ Found = dict[str, Any]
 """What one run gave, as JSON values."""
 Run = Callable[[Parts, ImageSource, ImageSource | None], Found]
 
-FULL, TOOLS, MODEL_ALONE = "full", "tools", "model-alone"
+FULL, TOOLS, MODEL_ALONE, EMBEDDED = "full", "tools", "model-alone", "embedded"
 
 
 def run_full(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
@@ -88,6 +88,17 @@ def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -
     return {"raw": raw, "tool_seconds": seconds, "tool_errors": errors, "error": None}
 
 
+def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+    """The embedded model's own judgement, as shipped: no user's scale is applied."""
+    from agenticiqa.perception.sight import shipped_eyes
+
+    look = shipped_eyes(parts.settings.pipeline.terms).look(load_image(image), reference and load_image(reference))
+    judged = look.quality if reference is None else look.against_reference
+    if judged is None:
+        return {"score": None, "error": "the embedded model gave no judgement against the reference"}
+    return {"score": judged.score, "interval": judged.interval, "error": None}
+
+
 RUNS: dict[str, Run] = {
     FULL: run_full,
     MODEL_ALONE: run_model_alone,
@@ -95,6 +106,7 @@ RUNS: dict[str, Run] = {
     "no-detection": run_without_detection,
     "no-replanning": run_without_replanning,
     TOOLS: run_tools,
+    EMBEDDED: run_embedded,
 }
 
 

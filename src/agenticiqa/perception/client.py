@@ -69,11 +69,14 @@ class PerceptionClient(VLMClient):
     @classmethod
     def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> PerceptionClient:
         """The client with the shipped eyes; there is one model, called "perception"."""
+        from agenticiqa.perception.recalibrated import RecalibratedEyes
         from agenticiqa.perception.sight import shipped_eyes
+        from agenticiqa.tools.catalogue import read_overlay
 
         if model not in ("", "perception"):
             raise UnknownBackendError(f"no embedded model named {model!r}; there is one: {NAME}")
-        return cls(shipped_eyes(settings.pipeline.terms))
+        eyes, scales = shipped_eyes(settings.pipeline.terms), read_overlay(settings.tools_overlay_path()).embedded
+        return cls(RecalibratedEyes(eyes, scales) if scales else eyes)
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The answer to a question about one image, with its reasons, as plain text."""

@@ -24,6 +24,7 @@ class QualityTool(Tool):
             variant="RGB within 640 x 480 pixels, shrunk by area averaging above",
             max_pixels=1_000_000_000,
             research_only=terms == "research",
+            never_votes="the embedded model's own score, on the scale already; it is the model's voice, not a tool's",
         )
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:

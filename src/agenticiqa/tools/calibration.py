@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 LOWEST, HIGHEST = 1.0, 5.0
 # Whatever the detector says, the distortion may be of a kind nobody fitted a curve for.
 OTHER_SHARE = 0.05
+# An interval has some width even where the curve is flat.
+LEAST_HALF_WIDTH = 0.05
 Terms = Literal["research", "commercial"]
 
 
@@ -102,6 +104,25 @@ class Calibration(BaseModel):
         other = max(OTHER_SHARE, 1.0 - sum(known.values()) / total)
         scale = (1.0 - other) / sum(known.values()) if known else 0.0
         return {**{kind: share * scale for kind, share in known.items()}, "other": other}
+
+
+class EmbeddedScale(BaseModel):
+    """The embedded score on a user's own scale: a curve over it, and how far its interval is stretched."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    curve: Curve
+    interval_factor: float = Field(gt=0.0)
+    data: str = Field(description="what it was fitted on")
+
+    def apply(self, score: float, interval: tuple[float, float] | None) -> tuple[float, tuple[float, float] | None]:
+        """The score and its interval on the user's scale."""
+        new = self.curve.score(score)
+        if interval is None:
+            return new, None
+        low, high = (self.curve.score(end) for end in interval)
+        below, above = (max(LEAST_HALF_WIDTH, self.interval_factor * gap) for gap in (new - low, high - new))
+        return new, (max(LOWEST, new - below), min(HIGHEST, new + above))
 
 
 def same_scale(data: str, spread: float, srcc: float | None = None) -> Calibration:

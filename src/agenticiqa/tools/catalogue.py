@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -12,16 +12,18 @@ import yaml
 from pydantic import ValidationError
 
 from agenticiqa.errors import SettingsError
-from agenticiqa.tools.calibration import Calibration, parse_calibrations
+from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
 from agenticiqa.tools.tool import ToolCard
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """What a user adds: cards of tools, and calibrations that win over the packaged ones."""
+    """What a user adds: cards of tools, calibrations that win over the packaged ones, the embedded model's scale."""
 
     cards: dict[str, ToolCard] = field(default_factory=dict)
     calibrations: dict[str, Calibration] = field(default_factory=dict)
+    embedded: dict[str, EmbeddedScale] = field(default_factory=dict)
+    """By reference mode."""
 
 
 def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
@@ -34,22 +36,34 @@ def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
 def read_overlay(path: Path) -> Overlay:
     """The user's overlay file, empty when there is none; a SettingsError names file, entry and remedy."""
     content = _read_mapping(path)
-    unknown = ", ".join(sorted(set(content) - {"tools", "calibrations"}))
+    unknown = ", ".join(sorted(set(content) - {"tools", "calibrations", "embedded"}))
     if unknown:
-        raise SettingsError(f"{path}: unknown section {unknown}; an overlay has `tools` and `calibrations`")
+        raise SettingsError(f"{path}: unknown section {unknown}; an overlay has `tools`, `calibrations` and `embedded`")
     return Overlay(
         parse_cards(content.get("tools") or {}, str(path)),
         parse_calibrations(content.get("calibrations") or {}, str(path)),
+        _parse_embedded(content.get("embedded") or {}, str(path)),
     )
 
 
 def store_calibration(path: Path, tool: str, calibration: Calibration) -> None:
     """Writes the tool's calibration into the overlay file and leaves the rest of its content as it was."""
+    store_overlay(path, {tool: calibration})
+
+
+def store_overlay(
+    path: Path, calibrations: Mapping[str, Calibration], embedded: Mapping[str, EmbeddedScale] | None = None
+) -> None:
+    """Writes calibrations and scales of the embedded model into the overlay file and leaves the rest as it was."""
     content = _read_mapping(path)
-    content["calibrations"] = {
-        **(content.get("calibrations") or {}),
-        tool: calibration.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+    fresh_curves = {
+        tool: found.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        for tool, found in calibrations.items()
     }
+    content["calibrations"] = {**(content.get("calibrations") or {}), **fresh_curves}
+    if embedded:
+        scales = {mode: scale.model_dump(mode="json") for mode, scale in embedded.items()}
+        content["embedded"] = {**(content.get("embedded") or {}), **scales}
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
     fresh.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
@@ -62,6 +76,15 @@ def parse_cards(content: Any, origin: str) -> dict[str, ToolCard]:
     if not isinstance(content, dict):
         raise SettingsError(f"{origin}: `tools` must map names to entries; correct the file")
     return {str(name): _parse_card(str(name), entry, origin) for name, entry in content.items()}
+
+
+def _parse_embedded(content: Any, origin: str) -> dict[str, EmbeddedScale]:
+    if not isinstance(content, dict):
+        raise SettingsError(f"{origin}: `embedded` must map reference modes to scales; correct the file")
+    try:
+        return {str(mode): EmbeddedScale.model_validate(entry) for mode, entry in content.items()}
+    except ValidationError as error:
+        raise SettingsError(f"{origin}: embedded: {error.errors()[0]['msg']}; correct it or fit it again") from error
 
 
 def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:

@@ -41,4 +41,6 @@ def _why_not(registry: ToolRegistry, name: str) -> str | None:
         return None
     if registry.card(name).role == "attribute":
         return "a measured attribute"
+    if registry.card(name).never_votes:
+        return registry.card(name).never_votes
     return f"no calibration; agenticiqa calibrate --ladder {name}"

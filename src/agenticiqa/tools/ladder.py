@@ -98,6 +98,8 @@ def _require_judges(registry: ToolRegistry, card: ToolCard) -> list[str]:
         raise ToolUnavailableError(f"{card.name} is not available: {reason}")
     if card.role == "attribute":
         raise CalibrationError(f"{card.name} is a measured attribute and never votes; it needs no calibration")
+    if card.never_votes:
+        raise CalibrationError(f"{card.name} never votes and needs no calibration: {card.never_votes}")
     judges = judges_for(registry, card.name)
     if not judges:
         raise CalibrationError("no calibrated full-reference tool is there to judge the ladders; see agenticiqa tools")

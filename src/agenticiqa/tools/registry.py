@@ -71,7 +71,8 @@ class ToolRegistry:
 
     def votes(self, name: str) -> bool:
         """Whether the tool's score may enter the fusion: calibrated, and a judgement rather than an attribute."""
-        return self.card(name).role != "attribute" and self.calibration(name) is not None
+        card = self.card(name)
+        return card.role != "attribute" and not card.never_votes and self.calibration(name) is not None
 
     def suitable(self, category: str, has_reference: bool) -> list[ToolCard]:
         """Cards of available voting tools for a distortion category or "Overall", best first.

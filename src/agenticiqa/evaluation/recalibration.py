@@ -1,0 +1,212 @@
+"""Fitting tools and the embedded score to a user's ratings, and what that brings on ratings it has not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.errors import CalibrationError
+from agenticiqa.evaluation.evidence import Evidence
+from agenticiqa.evaluation.resampling import Values
+from agenticiqa.evaluation.runs import EMBEDDED, TOOLS
+from agenticiqa.evaluation.samples import RatedSet
+from agenticiqa.evaluation.statistics import rmse, srcc
+from agenticiqa.tools.calibration import Calibration, EmbeddedScale
+from agenticiqa.tools.fitting import MIN_POINTS, fit_curve, shrink
+from agenticiqa.tools.registry import ToolRegistry
+
+FOLDS = 5
+LEAST_RATINGS = 30
+# A tool that follows the ratings less than this gets no curve from them.
+LEAST_CORRELATION = 0.2
+# How far, in points, a distortion's own curve may leave the tool's overall one.
+REACH = 0.3
+COVERED = 0.95
+Fold = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Agreement with ratings before and after, the latter on folds the fit has not seen; None where there is none."""
+
+    name: str
+    before_rmse: float | None
+    after_rmse: float
+    before_srcc: float | None
+    after_srcc: float
+    before_coverage: float | None = None
+    after_coverage: float | None = None
+    before_width: float | None = None
+    after_width: float | None = None
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """New curves and scale, what they change, and why tools were left as they are."""
+
+    calibrations: dict[str, Calibration]
+    embedded: dict[str, EmbeddedScale]
+    changes: list[Change]
+    left: dict[str, str]
+    folds: int
+
+
+def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry) -> Recalibration:
+    """Curves and scale for these ratings; CalibrationError when there are too few."""
+    folds = folds_of(rated.clusters)
+    if len(rated.samples) < LEAST_RATINGS or len(folds) < 2:
+        raise CalibrationError(
+            f"{len(rated.samples)} ratings of {len(set(rated.clusters))} contents are too few; "
+            f"at least {LEAST_RATINGS} of several contents are needed"
+        )
+    calibrations, changes, left = {}, [], {}
+    for name in sorted({name for one in evidence for name in one[TOOLS].get("raw", {})}):
+        try:
+            calibrations[name], change = _tool(name, rated, evidence, tools, folds)
+            changes.append(change)
+        except CalibrationError as error:
+            left[name] = str(error)
+    mode = "Full-Reference" if rated.has_references else "No-Reference"
+    scale, change = _embedded(rated, evidence, folds)
+    return Recalibration(calibrations, {mode: scale}, [change, *changes], left, len(folds))
+
+
+def folds_of(clusters: Sequence[str]) -> list[Fold]:
+    """The pictures left out in each fold; pictures of one content are left out together."""
+    names, group = np.unique(np.asarray(clusters), return_inverse=True)
+    order = np.random.default_rng(0).permutation(len(names))
+    return [np.isin(group, part) for part in np.array_split(order, min(FOLDS, len(names))) if len(part)]
+
+
+def _tool(
+    name: str, rated: RatedSet, evidence: Evidence, tools: ToolRegistry, folds: Sequence[Fold]
+) -> tuple[Calibration, Change]:
+    card = tools.card(name)
+    raw = np.array([one[TOOLS].get("raw", {}).get(name, math.nan) for one in evidence])
+    follows = srcc(raw[np.isfinite(raw)], rated.common[np.isfinite(raw)]) * (1 if card.higher_is_better else -1)
+    if not np.isfinite(raw).all():
+        raise CalibrationError(f"failed on {int((~np.isfinite(raw)).sum())} pictures")
+    if not follows >= LEAST_CORRELATION:
+        raise CalibrationError(f"does not follow the ratings (rank correlation {follows:.2f})")
+
+    def fit(rows: Fold) -> Calibration:
+        return fit_tool(raw[rows], rated, rows, card.higher_is_better)
+
+    after = _held_out(folds, lambda rows, out: _scores(fit(rows), raw[out], rated, out))
+    shipped, kinds = tools.calibration(name), [sample.kind for sample in rated.samples]
+    before = None if shipped is None else _scores(shipped, raw, rated, np.ones(len(raw), bool))
+    return fit(np.ones(len(kinds), bool)), _change(name, before, after, rated.common)
+
+
+def fit_tool(raw: Values, rated: RatedSet, rows: Fold, increasing: bool) -> Calibration:
+    """The overall curve and one for each distortion with enough ratings, held near the overall one."""
+    chosen = [sample for sample, inside in zip(rated.samples, rows, strict=True) if inside]
+    targets = rated.common[rows]
+    groups = len({sample.cluster for sample in chosen})
+    overall = fit_curve(raw, targets, increasing=increasing, references=groups)
+    kinds = {}
+    for kind in sorted({sample.kind for sample in chosen if sample.kind}):
+        own = np.array([sample.kind == kind for sample in chosen])
+        if np.unique(raw[own]).size >= MIN_POINTS:
+            contents = len({sample.cluster for sample in chosen if sample.kind == kind})
+            curve = fit_curve(raw[own], targets[own], increasing=increasing, references=contents)
+            kinds[kind] = shrink(curve, overall, REACH)
+    data = f"{len(chosen)} ratings of {groups} contents in {rated.name}"
+    return Calibration(method="ratings", data=data, overall=overall, kinds=kinds)
+
+
+def _scores(calibration: Calibration, raw: Values, rated: RatedSet, rows: Fold) -> Values:
+    kinds = [sample.kind for sample, inside in zip(rated.samples, rows, strict=True) if inside]
+    known = [{kind: 1.0} if kind else None for kind in kinds]
+    return np.array([calibration.score(float(value), kind)[0] for value, kind in zip(raw, known, strict=True)])
+
+
+def _embedded(rated: RatedSet, evidence: Evidence, folds: Sequence[Fold]) -> tuple[EmbeddedScale, Change]:
+    results = [one[EMBEDDED] for one in evidence]
+    if any(result.get("score") is None for result in results):
+        raise CalibrationError("the embedded model gave no score for some pictures; leave them out of the manifest")
+    score = np.array([result["score"] for result in results])
+    spans = [tuple(result["interval"]) for result in results]
+    # How many half-widths each rating lies from the score, by a curve that has not seen it.
+    needed = _held_out(
+        folds, lambda rows, out: _half_widths(_plain_scale(score, rated, rows), score, spans, rated, out)
+    )
+    after = _held_out(folds, lambda rows, out: _applied(_plain_scale(score, rated, rows), score, spans, out)[:, 0])
+    ends = np.zeros((len(score), 2))
+    for out in folds:
+        scale = _stretched(_plain_scale(score, rated, ~out), needed[~out])
+        ends[out] = _applied(scale, score, spans, out)[:, 1:]
+    everything = np.ones(len(score), bool)
+    final = _stretched(_plain_scale(score, rated, everything), needed)
+    change = _change("embedded model", score, after, rated.common, np.array(spans), ends)
+    return final, change
+
+
+def _plain_scale(score: Values, rated: RatedSet, rows: Fold) -> EmbeddedScale:
+    clusters = {cluster for cluster, inside in zip(rated.clusters, rows, strict=True) if inside}
+    curve = fit_curve(score[rows], rated.common[rows], increasing=True, references=len(clusters))
+    data = f"{int(rows.sum())} ratings of {len(clusters)} contents in {rated.name}"
+    return EmbeddedScale(curve=curve, interval_factor=1.0, data=data)
+
+
+def _applied(scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rows: Fold) -> Values:
+    """Score, low and high of these pictures on the user's scale."""
+    found = []
+    for row in np.flatnonzero(rows):
+        new, interval = scale.apply(float(score[row]), (spans[row][0], spans[row][1]))
+        assert interval is not None
+        found.append((new, *interval))
+    return np.array(found, np.float64)
+
+
+def _half_widths(
+    scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rated: RatedSet, rows: Fold
+) -> Values:
+    new, low, high = _applied(scale, score, spans, rows).T
+    apart = rated.common[rows] - new
+    room = np.where(apart >= 0, high - new, new - low)
+    return np.asarray(np.abs(apart) / np.maximum(room, 1e-3))
+
+
+def _stretched(scale: EmbeddedScale, needed: Values) -> EmbeddedScale:
+    """The scale with its interval stretched to hold 95 % of ratings like these, one more counted for the unseen."""
+    share = min(1.0, math.ceil((len(needed) + 1) * COVERED) / len(needed))
+    factor = float(np.quantile(needed, share, method="higher"))
+    return scale.model_copy(update={"interval_factor": round(max(factor, 0.05), 4)})
+
+
+def _held_out(folds: Sequence[Fold], work: Callable[[Fold, Fold], Values]) -> Values:
+    """Each picture's value from a fit on the other folds."""
+    values = np.zeros(len(folds[0]))
+    for out in folds:
+        values[out] = work(~out, out)
+    return values
+
+
+def _change(
+    name: str, before: Values | None, after: Values, common: Values,
+    spans_before: Values | None = None, spans_after: Values | None = None,
+) -> Change:  # fmt: skip
+    inside = [_coverage(spans, common) for spans in (spans_before, spans_after)]
+    return Change(
+        name,
+        None if before is None else rmse(before, common),
+        rmse(after, common),
+        None if before is None else srcc(before, common),
+        srcc(after, common),
+        inside[0][0],
+        inside[1][0],
+        inside[0][1],
+        inside[1][1],
+    )
+
+
+def _coverage(spans: Values | None, common: Values) -> tuple[float | None, float | None]:
+    if spans is None:
+        return None, None
+    held = (common >= spans[:, 0]) & (common <= spans[:, 1])
+    return float(held.mean()), float((spans[:, 1] - spans[:, 0]).mean())
