@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.browser.visits import Visit, write_pictures
+from tests.server.running import RunningService, running_service
+
 SCRIPT = Path(__file__).parents[2] / "scripts/find_chromium.py"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -28,3 +31,27 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=found.stdout.strip(), args=list(FLAGS))
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def page_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+    """A service with the embedded backend for all tests that leave it alone."""
+    with running_service(tmp_path_factory.mktemp("page"), "--workers", "1") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A clean photograph and damaged copies, by kind of damage."""
+    return write_pictures(tmp_path_factory.mktemp("pictures"))
+
+
+@pytest.fixture
+def visitor(browser: Browser, page_service: RunningService) -> Iterator[Visit]:
+    """The page, open in a browser that has never been there."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    found = Visit(context.new_page(), page_service.address)
+    found.listen()
+    found.open()
+    yield found
+    context.close()
