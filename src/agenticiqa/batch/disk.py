@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 
@@ -52,12 +51,8 @@ class Disk:
 
 
 class Clock:
-    """The time that passes and the time of day."""
+    """The time that passes."""
 
     def monotonic(self) -> float:
         """Seconds since some moment, never going back."""
         return time.monotonic()
-
-    def now(self) -> datetime:
-        """The time of day."""
-        return datetime.now(UTC)

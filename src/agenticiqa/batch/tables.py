@@ -98,7 +98,7 @@ def _json_values(number: int, line: bytes) -> dict[str, Any] | BadLine:
     if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
         return BadLine(number, f"is longer than {_LONGEST_LINE} bytes; is this a manifest?")
     try:
-        values = json.loads(line, parse_constant=_no_number, object_pairs_hook=_without_twins)
+        values = _DECODER.decode(line.decode())
     except (ValueError, RecursionError) as error:
         return BadLine(number, f"is not JSON ({error}); one object per line is expected")
     return values if isinstance(values, dict) else BadLine(number, "is no JSON object; write {...}")
@@ -113,6 +113,10 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) < len(pairs):
         raise ValueError("a name stands there twice")
     return values
+
+
+# Made once: a manifest may have a million lines.
+_DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_without_twins)
 
 
 def _csv_values(number: int, columns: list[str], cells: list[str]) -> dict[str, Any] | BadLine:

@@ -1,0 +1,159 @@
+"""`agenticiqa batch`: what it prints, writes and exits with."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from agenticiqa.cli import app
+from agenticiqa.report.records import read_rows
+from tests.agent import picture, script
+from tests.batch.making import ids
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pictures").mkdir()
+    for number in range(4):
+        picture(tmp_path / "pictures", f"{number}.png", seed=number)
+    without_tools = {"tool_selection": False, "tool_execution": False}
+    replies = script(select_tools={"selected_tools": {}})
+    replies["plan"]["plan"] |= without_tools
+    (tmp_path / "script.json").write_text(json.dumps(replies))
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str, inputs: Sequence[str] = ()) -> Result:
+    given = inputs or [str(folder / "pictures")]
+    options = ["-o", str(folder / "out.jsonl"), "--backend", f"scripted.{folder / 'script.json'}"]
+    return CliRunner().invoke(app, ["batch", *given, *options, *arguments])
+
+
+def test_a_folder_is_assessed_and_the_same_command_again_has_nothing_to_do(folder: Path) -> None:
+    first, second = run(folder), run(folder)
+
+    assert (first.exit_code, second.exit_code) == (0, 0), first.output
+    assert "4 answered, 0 failed" in first.stdout
+    assert "4 were done before" in second.stdout
+    assert ids(folder / "out.jsonl") == ["0.png", "1.png", "2.png", "3.png"]
+
+
+def test_records_are_what_the_report_reads(folder: Path) -> None:
+    run(folder, "--query", "Rate it.")
+
+    rows = read_rows(folder / "out.jsonl")
+
+    assert [row["id"] for row in rows] == ["0.png", "1.png", "2.png", "3.png"]
+    assert rows[0]["image"] == str(folder / "pictures" / "0.png")
+    assert rows[0]["query"] == "Rate it."
+
+
+def test_a_dry_run_shows_the_plan_and_writes_nothing(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+
+    shown = run(folder, "--dry-run")
+
+    assert shown.exit_code == 0
+    assert "4 samples" in shown.stdout
+    assert "To do: 4 (4 new" in shown.stdout
+    assert "Estimate: about 20 calls" in shown.stdout
+    assert sorted(folder.iterdir()) == before
+    assert json.loads(run(folder, "--dry-run", "--json").stdout)["plan"]["new"] == 4
+
+
+def test_a_missing_image_is_one_failed_record_and_exit_code_1(folder: Path) -> None:
+    lines = [{"image_path": "pictures/0.png"}, {"image_path": "pictures/9.png"}]
+    (folder / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    shown = run(folder, "--json", inputs=[str(folder / "m.jsonl")])
+
+    assert shown.exit_code == 1
+    summary = json.loads(shown.stdout)
+    assert (summary["answered"], summary["failed"], summary["remaining"]) == (1, 1, 1)
+    assert "no such file" in json.loads((folder / "out.jsonl").read_text().splitlines()[1])["error"]
+
+
+def test_a_typo_in_a_field_is_refused_with_its_line(folder: Path) -> None:
+    (folder / "m.jsonl").write_text('{"image_path": "pictures/0.png", "qurey": "Is it sharp?"}\n')
+
+    shown = run(folder, inputs=[str(folder / "m.jsonl")])
+
+    assert shown.exit_code == 2
+    assert "line 1: unknown field 'qurey'; did you mean query?" in shown.output
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_the_manifest_itself_is_no_output(folder: Path) -> None:
+    (folder / "out.jsonl").write_text('{"image_path": "pictures/0.png"}')
+
+    shown = run(folder, "--force", inputs=[str(folder / "out.jsonl")])
+
+    assert shown.exit_code == 2
+    assert "is the input" in shown.output
+    assert (folder / "out.jsonl").read_text() == '{"image_path": "pictures/0.png"}'
+
+
+def test_a_budget_ends_the_batch_with_what_remains(folder: Path) -> None:
+    shown = run(folder, "--max-calls", "10", "-j", "1")
+
+    assert shown.exit_code == 1
+    assert "--max-calls is 10" in shown.stdout
+    assert "of 4 samples remain; run the same command again" in shown.stdout
+
+
+def test_a_score_below_the_bar_is_exit_code_3(folder: Path) -> None:
+    assert run(folder, "--fail-under", "1").exit_code == 0
+    assert run(folder, "--fail-under", "5").exit_code == 3
+
+
+def test_records_are_also_written_as_tables(folder: Path) -> None:
+    run(folder, "--to", "csv")
+    run(folder, "--to", "parquet")
+
+    with open(folder / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = pyarrow.parquet.read_table(folder / "out.parquet").to_pylist()
+    assert [row["sample_id"] for row in rows] == [row["sample_id"] for row in table] == ids(folder / "out.jsonl")
+    assert [float(row["score"]) for row in rows] == [row["score"] for row in table]
+
+
+def test_two_runs_on_one_output_are_refused(folder: Path) -> None:
+    from agenticiqa.batch import Journal
+
+    with Journal(folder / "out.jsonl"):
+        shown = run(folder)
+
+    assert shown.exit_code == 2
+    assert "another run is writing to it" in shown.output
+
+
+def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(folder: Path) -> None:
+    lines = [{"sample_id": str(n), "image_path": "pictures/0.png"} for n in range(3000)]
+    (folder / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    program = [sys.executable, "-c", "from agenticiqa.cli import main; main()"]
+    command = [*program, "batch", str(folder / "m.jsonl"), "-o", str(folder / "out.jsonl")]
+    command += ["--backend", f"scripted.{folder / 'script.json'}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    while not (folder / "out.jsonl").exists() or not (folder / "out.jsonl").stat().st_size:
+        time.sleep(0.01)
+        assert process.poll() is None, process.communicate()
+
+    os.kill(process.pid, signal.SIGINT)
+    words, _ = process.communicate(timeout=120)
+
+    assert process.returncode == 130
+    assert "Stopped: interrupted" in words
+    assert "run the same command again" in words
+    assert 0 < len(ids(folder / "out.jsonl")) < 3000
