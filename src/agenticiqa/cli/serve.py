@@ -35,6 +35,9 @@ def serve(
     max_megabytes: Annotated[int, typer.Option("--max-megabytes", min=1, help="Largest request.")] = 64,
     max_megapixels: Annotated[int, typer.Option("--max-megapixels", min=1, help="Largest image.")] = 50,
     time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a run may take per image.")] = 120,
+    read_timeout: Annotated[
+        float, typer.Option("--read-timeout", min=0.1, help="Seconds an upload may pause before it is cut off.")
+    ] = 15,
     grace: Annotated[float, typer.Option("--grace", min=0, help="Seconds runs have left after SIGTERM.")] = 20,
     keep_days: Annotated[float, typer.Option("--keep-days", min=0, help="Days runs are kept.")] = 7,
     keep_megabytes: Annotated[int, typer.Option("--keep-megabytes", min=1, help="Most the runs may occupy.")] = 2048,
@@ -73,6 +76,7 @@ def serve(
         max_request_megabytes=max_megabytes,
         max_megapixels=max_megapixels,
         time_limit=time_limit,
+        read_timeout=read_timeout,
         grace=grace,
         keep_days=keep_days,
         keep_megabytes=keep_megabytes,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from anyio.to_thread import run_sync
+from anyio.to_thread import current_default_thread_limiter, run_sync
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, Response
@@ -27,6 +28,8 @@ from agenticiqa.server.service import Service
 logger = logging.getLogger("agenticiqa.server")
 
 PAGE = Path(__file__).parent / "page"
+THREADS = 8
+SWITCH_INTERVAL = 0.001
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -59,6 +62,9 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
+    # Every busy thread may keep the event loop from the interpreter for a moment; few threads, short moments.
+    current_default_thread_limiter().total_tokens = THREADS
+    sys.setswitchinterval(SWITCH_INTERVAL)
     service.start(asyncio.get_running_loop())
     try:
         yield

@@ -12,7 +12,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
 from agenticiqa.config import Settings
-from agenticiqa.server.problems import details
+from agenticiqa.server.problems import details, details_of
 from agenticiqa.server.store import Run
 from agenticiqa.server.worker import EVENT, PROBLEM, READY, RESULT, work
 
@@ -139,14 +139,12 @@ class _Minder(threading.Thread):
                 self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
             finally:
                 self.is_busy = False
-        self._end()
+        self._kill()
 
     def _serve(self, run: Run) -> None:
         try:
             task = self._pool.desk.prepare(run)
         except Exception as error:
-            from agenticiqa.server.problems import details_of
-
             self._pool.desk.ended(run, PROBLEM, details_of(error))
             return
         outcome, data = self._carried_out(task, lambda kind, data: self._pool.desk.happened(run, kind, data))
@@ -172,9 +170,10 @@ class _Minder(threading.Thread):
             logger.error("a worker died during a run")
             return PROBLEM, details("worker_failed", "the worker process died during the run; a smaller image may help")
 
-    def _received(self, connection: Connection, deadline: float) -> tuple[str, Json]:
+    def _received(self, connection: Connection, deadline: float, is_starting: bool = False) -> tuple[str, Json]:
         while not connection.poll(POLL):
-            if self._pool.is_over():
+            # A worker that is only loading its models has nothing to finish.
+            if self._pool.is_over() or (is_starting and self._pool.is_stopping()):
                 self._kill()
                 raise Interrupted
             if time.monotonic() > deadline:
@@ -191,6 +190,8 @@ class _Minder(threading.Thread):
     def _try_to_start(self) -> None:
         try:
             self._start_process()
+        except Interrupted:
+            pass
         except (EOFError, OSError, TimeoutError):
             logger.exception("a worker could not be started; it is tried again with the next run")
             self._kill()
@@ -203,7 +204,7 @@ class _Minder(threading.Thread):
         # Only the worker may hold its end: otherwise its death would not be noticed here.
         theirs.close()
         self._connection = ours
-        kind, _ = self._received(ours, time.monotonic() + START_LIMIT)
+        kind, _ = self._received(ours, time.monotonic() + START_LIMIT, is_starting=True)
         self.is_ready = kind == READY
 
     def _kill(self) -> None:
@@ -214,7 +215,3 @@ class _Minder(threading.Thread):
         if self._connection is not None:
             self._connection.close()
         self._process = self._connection = None
-
-    def _end(self) -> None:
-        """Lets the worker go: it has nothing to do any more."""
-        self._kill()

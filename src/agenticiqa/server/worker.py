@@ -23,6 +23,7 @@ logger = logging.getLogger("agenticiqa.server.worker")
 
 Json = dict[str, Any]
 Tell = Callable[[str, Json], None]
+NICENESS = 5
 READY, EVENT, RESULT, PROBLEM = "ready", "event", "result", "problem"
 
 
@@ -31,6 +32,8 @@ def work(connection: Connection, settings: Settings) -> None:
     # The service decides when a worker stops: a Ctrl-C reaches the whole group of processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # The service has to answer while its workers compute.
+    os.nice(NICENESS)
     from agenticiqa.assessor import Assessor
 
     assessor = Assessor(settings)
