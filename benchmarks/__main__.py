@@ -1,32 +1,114 @@
-"""Runs the benchmarks one after the other, each in a process of its own.
+"""Runs the benchmarks one after the other, each in a process of its own, and writes docs/benchmarks.md.
 
-python -m benchmarks              speed, memory, overhead
-python -m benchmarks --data DIR   accuracy too, on a folder with scores.csv, reference/ and distorted/
+python -m benchmarks              speed, memory, start-up, calls, overhead
+python -m benchmarks --data DIR   accuracy too, on the rated pictures in DIR (biq2021, tid2013-part)
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import platform
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 
-SPEED = ("graph", "tools", "perception", "agent_speed")
-ACCURACY = ("accuracy", "accuracy_fr")
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One benchmark: its module, what it measures, beside which peer, and its arguments."""
+
+    module: str
+    title: str
+    peer: str
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """What a reader types to run it alone."""
+        return " ".join(["python -m", f"benchmarks.{self.module}", *self.arguments])
+
+
+SPEED = (
+    Job("startup", "Start-up and memory", "scikit-image; pyiqa where it is installed"),
+    Job("calls", "Model calls and tokens", "the five-call flow of the paper"),
+    Job("agent_speed", "A whole assessment", "its own limit"),
+    Job("tools", "Tools, values and speed", "scikit-image, OpenCV; pyiqa and piq where they are installed"),
+    Job("fr_speed", "Full-reference judgement", "VSI, FSIM and MS-SSIM of pyiqa, where it is installed"),
+    Job("perception", "The no-reference score", "NIQE and BRISQUE of pyiqa, where it is installed"),
+    Job("service", "The service under load", "the same work without a service"),
+    Job("graph", "What LangGraph costs", "a plain function that calls the same steps"),
+)
+
+
+def accuracy(data: str) -> tuple[Job, ...]:
+    """The benchmarks that need rated pictures."""
+    parts = Path(data) / "tid2013-part"
+    return (
+        Job("accuracy", "Accuracy without a reference", "the best no-reference tools", ("--data", data)),
+        Job("accuracy_fr", "Accuracy with a reference", "each tool alone and their mean",
+            ("--data", str(parts if parts.is_dir() else data))),
+    )  # fmt: skip
 
 
 def main() -> int:
     """The number of benchmarks that failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", help="a folder with human scores")
-    data = parser.parse_args().data
-    jobs = [(name, []) for name in SPEED] + [(name, ["--data", data]) for name in ACCURACY if data]
-    return sum(run(name, arguments) != 0 for name, arguments in jobs)
+    parser.add_argument("--data", help="a folder with rated pictures")
+    parser.add_argument("--only", nargs="+", help="run these modules only and print, without writing the page")
+    given = parser.parse_args()
+    jobs = [*SPEED, *(accuracy(given.data) if given.data else ())]
+    if given.only:
+        return sum(run(job)[0] != 0 for job in jobs if job.module in given.only)
+    started = time.perf_counter()
+    done = [(job, *run(job)) for job in jobs]
+    PAGE.write_text(page(done, time.perf_counter() - started, bool(given.data)), encoding="utf-8")
+    return sum(code != 0 for _, code, _ in done)
 
 
-def run(name: str, arguments: list[str]) -> int:
-    """The exit code of one benchmark."""
-    print(f"\n== {name}", flush=True)
-    return subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode
+def run(job: Job) -> tuple[int, str]:
+    """Exit code and output of one benchmark, which is shown as it comes."""
+    print(f"\n== {job.title}: {job.command}", flush=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", f"benchmarks.{job.module}", *job.arguments]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, flush=True)
+    return done.returncode, done.stdout
+
+
+def page(done: Sequence[tuple[Job, int, str]], seconds: float, with_data: bool) -> str:
+    """The page: one section per benchmark, with the command that made it."""
+    made = "make bench DATA=DIR" if with_data else "make bench"
+    head = (
+        "# Benchmarks\n\n"
+        f"Written by `{made}` in {seconds / 60:.0f} minutes: version {version('agenticiqa')}, "
+        f"Python {platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, one thread per process. "
+        "Each section names the command that made it and the peer it stands beside. CPU time is what to compare; time "
+        "on the clock depends on what else the machine was doing.\n"
+    )
+    if not with_data:
+        head += (
+            "\nAccuracy is added by `make bench DATA=DIR`; figures so far are in the [model cards](model-card.md).\n"
+        )
+    return head + "".join(section(job, code, output) for job, code, output in done)
+
+
+def section(job: Job, code: int, output: str) -> str:
+    """One benchmark's output under its heading: tables as they are, anything else as text."""
+    body = output.strip() or "(no output)"
+    shown = body if "|---" in body else f"```text\n{body}\n```"
+    ended = "" if code == 0 else f"\nIt ended with exit code {code}: a limit was missed or it could not be run.\n"
+    return f"\n## {job.title}\n\nMade by `{_without_folders(job)}`, beside {job.peer}.\n{ended}\n{shown}\n"
+
+
+def _without_folders(job: Job) -> str:
+    return " ".join("DIR" if os.sep in word else word for word in job.command.split())
 
 
 if __name__ == "__main__":

@@ -57,10 +57,10 @@ def blocks(path: Path) -> Iterator[Block]:
         reason, number = None, number + 1
 
 
-def commands(text: str) -> Iterator[str]:
-    """The commands of a shell block: prompts and comments taken off, continued lines joined."""
-    joined = text.replace("\\\n", " ")
-    for line in joined.splitlines():
-        command = line.strip().removeprefix("$ ").split("  #")[0].strip()
-        if command and not command.startswith("#"):
-            yield command
+def commands(text: str) -> Iterator[tuple[str, int]]:
+    """The commands of a shell block, each with the exit code that a comment behind it announces."""
+    for line in text.replace("\\\n", " ").splitlines():
+        command, _, comment = line.strip().removeprefix("$ ").partition("  #")
+        if command.strip() and not command.startswith("#"):
+            announced = re.search(r"exit code (\d+)", comment)
+            yield command.strip(), int(announced[1]) if announced else 0

@@ -1,0 +1,78 @@
+"""Cold start and memory: CPU seconds, clock seconds and peak memory of whole processes, beside a peer's.
+
+    python -m benchmarks.startup
+
+The peers are scikit-image's SSIM, the plainest metric one could call instead, and pyiqa's BRISQUE where it is
+installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PIL import Image
+
+from agenticiqa.tools.ladder import photographs
+
+RUNS = 3
+COMMAND = str(Path(sys.executable).with_name("agenticiqa"))
+SSIM = (
+    "import numpy as np; from PIL import Image; from skimage.metrics import structural_similarity as ssim; "
+    "a = np.asarray(Image.open('photo.png')); b = np.asarray(Image.open('copy.jpg')); "
+    "print(ssim(a, b, channel_axis=2))"
+)
+BRISQUE = "import pyiqa; print(pyiqa.create_metric('brisque')('photo.png'))"
+
+
+def main() -> None:
+    """Prints one row per command."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        image = Image.fromarray(photographs()["coffee"].pixels)
+        image.save(folder / "photo.png")
+        image.save(folder / "copy.jpg", quality=20)
+        print("| process | CPU time | on the clock | peak memory |\n|---|---|---|---|")
+        for said, command in processes():
+            cpu, wall, memory = min(measured(command, folder) for _ in range(RUNS))
+            print(f"| {said} | {cpu:.2f} s | {wall:.2f} s | {memory:.0f} MB |")
+
+
+def processes() -> list[tuple[str, list[str]]]:
+    """What is measured: words for the table and the command."""
+    python = [sys.executable, "-c"]
+    offline = ["--quiet", "--offline"]
+    found = [
+        ("Python alone", [*python, "pass"]),
+        ("`import agenticiqa`", [*python, "import agenticiqa"]),
+        ("`agenticiqa --help`", [COMMAND, "--help"]),
+        ("`agenticiqa assess photo.png`", [COMMAND, "assess", "photo.png", *offline]),
+        ("`agenticiqa assess copy.jpg --reference photo.png`",
+         [COMMAND, "assess", "copy.jpg", "--reference", "photo.png", *offline]),
+        ("peer: SSIM of the pair with scikit-image", [*python, SSIM]),
+    ]  # fmt: skip
+    if importlib.util.find_spec("pyiqa"):
+        found.append(("peer: BRISQUE with pyiqa", [*python, BRISQUE]))
+    return found
+
+
+def measured(command: list[str], folder: Path) -> tuple[float, float, float]:
+    """CPU seconds, clock seconds and peak megabytes of one run."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "AGENTICIQA_PIPELINE__CACHE__ENABLED": "false"}
+    started = time.perf_counter()
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
