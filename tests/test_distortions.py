@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agenticiqa.backbone.features import load_backbone
 from agenticiqa.errors import ModelFileError
 from agenticiqa.perception.distortions import Findings, find_changes, find_distortions, in_context
+from agenticiqa.perception.distortions_curves import curve_traces
 from agenticiqa.perception.distortions_features import measure_traces
 from agenticiqa.perception.distortions_model import DistortionModel, load_distortion_model
 from agenticiqa.perception.distortions_readings import measure_readings, middle
@@ -166,6 +167,42 @@ def test_a_flat_or_tiny_picture_still_has_finite_traces(shape: tuple[int, int], 
     traces = measure_traces(np.full((*shape, 3), value, np.uint8))
 
     assert np.isfinite(list(traces.values())).all()
+
+
+def grey(values: npt.NDArray[np.floating]) -> Pixels:
+    """A grey picture of these values, each four times."""
+    row = np.clip(np.rint(np.repeat(values, 4)), 0, 255).astype(np.uint8)
+    return np.repeat(row[:, None, None], 3, axis=2)
+
+
+ALL_VALUES = np.arange(256, dtype=np.float64)
+
+
+def test_the_power_that_bent_a_tone_scale_is_read_from_the_missing_values() -> None:
+    darker = curve_traces(grey(255 * (ALL_VALUES / 255) ** 2))
+    brighter = curve_traces(grey(255 * (ALL_VALUES / 255) ** 0.5))
+
+    # Squaring is one stop in the exponent, the root one stop back.
+    assert darker["curve.darker_stops"] == pytest.approx(1, abs=0.01)
+    assert brighter["curve.brighter_stops"] == pytest.approx(1, abs=0.01)
+    assert curve_traces(grey(ALL_VALUES))["curve.darker_stops"] == 0
+
+
+def test_a_stretched_range_leaves_teeth_at_the_inverse_of_its_factor() -> None:
+    stretched = curve_traces(grey(2 * ALL_VALUES[:128]))
+    whole = curve_traces(grey(ALL_VALUES))
+
+    assert stretched["teeth.tones_step"] == pytest.approx(1 / 2)
+    assert stretched["teeth.tones"] > whole["teeth.tones"] + 1
+
+
+def test_a_shifted_range_has_a_floor_and_a_pile_at_the_other_end() -> None:
+    shifted = curve_traces(grey(ALL_VALUES + 51))
+
+    # Values 0 to 50 are never reached; 51 + 1 old values end on white, one on each value beside it.
+    assert shifted["ends.floor"] == pytest.approx(51 / 255)
+    assert shifted["ends.white_pile"] == pytest.approx(np.log((52 / 256 + 1e-4) / (1 / 256 + 1e-4)), rel=1e-4)
+    assert shifted["ends.black_pile"] == 0
 
 
 def a_finding(category: str, strength: float) -> Finding:

@@ -24,13 +24,13 @@ from agenticiqa.perception.distortions_features import as_vector, measure_traces
 from agenticiqa.tools.distort import KINDS, mix
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
 from training.pictures import Pixels, read_pixels
-from training.sources import SIDE, Scene, list_scenes, view
+from training.sources import SIDE, Scene, list_free_scenes, list_scenes, view
 
-SAVE_EVERY = 50
+SAVE_EVERY = 500
 TID_TYPES = (1, 2, 5, 6, 8, 10, 11, 16, 17, 18, 19, 22)
 # How many of each a photograph of the split gives, on average; the synthetic set has more damage of every kind.
 SHARES = {
-    "train": {"clean": 0.2, "single": 0.2, "mixture": 0.3, "hard": 0.5},
+    "train": {"clean": 0.8, "single": 4.0, "mixture": 1.5, "hard": 0.7},
     "held": {"clean": 0.4, "single": 0.0, "mixture": 0.0, "hard": 0.75},
 }
 OPEN_TIMES = 4
@@ -45,6 +45,11 @@ class Sample:
     recipe: str
     hard: str
     pixels: Pixels
+
+
+def gather_scenes(bsds: Path, imagenet: Path, free: Path | None) -> list[Scene]:
+    """The views of the usual photographs, or of the further free ones where their folder is given."""
+    return list_free_scenes(free, 6) if free else list_scenes(bsds, imagenet, 6)
 
 
 def list_samples(scenes: list[Scene], split: str, seed: int) -> Iterator[Sample]:
@@ -166,6 +171,7 @@ if __name__ == "__main__":
     parser.add_argument("what", choices=["train", "held", "ladders", "ladders_held", "tid"])
     parser.add_argument("--bsds", type=Path)
     parser.add_argument("--imagenet", type=Path)
+    parser.add_argument("--free", type=Path, help="the further free photographs, instead of the others")
     parser.add_argument("--tid2013", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--name", default="synthetic", help="the synthetic set to add traces to")
@@ -180,5 +186,5 @@ if __name__ == "__main__":
         split = "held" if given.what == "ladders_held" else "train"
         extract_ladders(given.cache, given.name, split, destination, given.seed, given.limit)
     else:
-        samples = list_samples(list_scenes(given.bsds, given.imagenet, 6), given.what, given.seed)
+        samples = list_samples(gather_scenes(given.bsds, given.imagenet, given.free), given.what, given.seed)
         extract_samples(itertools.islice(samples, given.limit), destination)

@@ -6,14 +6,12 @@ python -m training.detect_fit --cache DIR --terms research [--pairs]
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import itertools
 import json
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +20,18 @@ import torch
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.distort import KINDS
 from training.detect_extract import read_recipe
-from training.detect_negatives import is_kept_for_testing
 from training.detect_severity import Losses, category_losses, measure_losses
 
 Floats = npt.NDArray[np.float32]
 WEIGHTS = Path("src/agenticiqa/perception/weights")
 FOLDS, COMPONENTS, POOLED = 5, 128, 1088
-HIDDEN = (160, 96)
+HIDDEN = (256, 128)
 BATCH = 256
-# The synthetic sets whose trunk features are cached, and how often a picture is shown without its traces.
-SYNTHETIC, WITHOUT_TRACES = ("synthetic", "open"), 0.15
 CATEGORIES = len(DISTORTION_CATEGORIES)
 VISIBLE = 0.5
+# How far the strength's curve goes from the mean loss to the loss of equal rank, and where the curve is noted down.
+UNSHRINK = 0.5
+GRID = np.linspace(-0.5, 4.5, 51, dtype=np.float32)
 COLUMNS = ("features", "photograph", "terms", "recipe", "hard")
 # A picture without any colour is taken for a black-and-white photograph: without the original nobody can tell.
 COLOURLESS = ("saturation_down", 5)
@@ -54,8 +52,6 @@ class Examples:
 def read_examples(files: list[Path], losses: Losses, terms: str, with_reference: bool) -> Examples:
     """The extracted pictures of these files under the given terms."""
     parts = [dict(np.load(path, allow_pickle=False)) for path in files]
-    if not with_reference:
-        parts += [read_untraced(files[0].parent, name, parts[0]["features"].shape[1]) for name in SYNTHETIC]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS}
     chosen = np.isin(columns["terms"], ("open",) if terms == "open" else ("open", "research"))
     recipes = [read_recipe(str(recipe)) for recipe in columns["recipe"][chosen]]
@@ -70,19 +66,6 @@ def read_examples(files: list[Path], losses: Losses, terms: str, with_reference:
         np.where(columns["hard"][chosen] != "", 2.0, _rarity(lost)).astype(np.float32),
         columns["hard"][chosen] != "",
     )
-
-
-def read_untraced(cache: Path, name: str, width: int) -> dict[str, npt.NDArray[Any]]:
-    """Training pictures of the synthetic set of which only the trunk's features are cached: their traces are NaN."""
-    with (cache / f"{name}.csv").open() as stream:
-        table = [row for row in csv.DictReader(stream) if row.get("distance")]
-    kept = [n for n, row in enumerate(table) if row["split"] == "train" and not is_kept_for_testing(row["photograph"])]
-    pooled, half = (
-        np.load(cache / f"{name}_{part}.npy", mmap_mode="r")[kept, :544] for part in ("pooled", "pooled_half")
-    )
-    missing = np.full((len(kept), width - POOLED), np.nan, np.float32)
-    columns = {key: np.array([table[n][key] for n in kept]) for key in ("photograph", "terms", "recipe")}
-    return {"features": np.concatenate([pooled, half, missing], axis=1), "hard": np.full(len(kept), ""), **columns}
 
 
 def _rarity(lost: Floats) -> Floats:
@@ -115,12 +98,9 @@ def train_member(
     x, losses, kinds, weight = (
         torch.from_numpy(a[rows]) for a in (inputs, examples.losses, examples.kinds, examples.weight)
     )
-    projected = COMPONENTS if inputs.shape[1] > COMPONENTS else 0
     for _ in range(epochs):
         for batch in torch.randperm(len(x)).split(BATCH):
             noisy = x[batch] + 0.1 * torch.randn_like(x[batch])
-            # At times without traces, as the pictures that never had any.
-            noisy[:, projected:] *= (torch.rand(len(batch), 1) > WITHOUT_TRACES) if projected else 1
             cost = _cost(network(noisy), losses[batch], kinds[batch], weight[batch])
             optimiser.zero_grad()
             cost.backward()
@@ -142,7 +122,7 @@ def _cost(outputs: torch.Tensor, losses: torch.Tensor, kinds: torch.Tensor, weig
 
 def project(features: Floats, pooled: int, components: int) -> dict[str, Floats]:
     """Standardisation of all features and the main directions of the first of them."""
-    centre, scale = np.nanmean(features, axis=0), np.nanstd(features, axis=0) + 1e-4
+    centre, scale = features.mean(axis=0), features.std(axis=0) + 1e-4
     standard = np.clip((features[:, :pooled] - centre[:pooled]) / scale[:pooled], -5, 5)
     projection = np.zeros((0, 0), np.float32)
     if pooled:
@@ -158,28 +138,38 @@ def prepare(features: Floats, arrays: dict[str, Floats]) -> Floats:
     projection = arrays["projection"].astype(np.float32)
     count = len(projection)
     first = standard[:, :count] @ projection if count else standard[:, :0]
-    # What was not measured stands at its mean.
-    return np.nan_to_num(np.concatenate([first, standard[:, count:]], axis=1)).astype(np.float32)
+    return np.concatenate([first, standard[:, count:]], axis=1).astype(np.float32)
 
 
 def calibrate(outputs: Floats, losses: Floats) -> dict[str, Floats]:
     """Per category, from out-of-fold outputs: presence from both outputs, and a rising curve of strength."""
-    from sklearn.isotonic import IsotonicRegression
     from sklearn.linear_model import LogisticRegression
 
-    lines, knots, heights = [], [], []
+    lines, heights = [], []
     for c in range(CATEGORIES):
         told = (losses[:, c] == 0) | (losses[:, c] >= VISIBLE)
         line = LogisticRegression(C=10).fit(outputs[told][:, [c, CATEGORIES + c]], losses[told, c] > 0)
         lines.append((*line.coef_[0], line.intercept_[0]))
-        grid = np.linspace(-0.5, 4.5, 26)
-        curve = IsotonicRegression(y_min=0, y_max=4, out_of_bounds="clip").fit(outputs[:, CATEGORIES + c], losses[:, c])
-        knots.append(grid)
-        # A little of the identity keeps the curve strictly rising, so that stronger stays stronger.
-        heights.append(0.9 * curve.predict(grid) + 0.1 * np.clip(grid, 0, 4))
+        heights.append(_rising_curve(outputs[:, CATEGORIES + c], losses[:, c]))
     slope, lift, shift = np.array(lines, np.float32).T
-    curves = {"knots": np.array(knots, np.float32), "heights": np.array(heights, np.float32)}
+    curves = {"knots": np.tile(GRID, (CATEGORIES, 1)), "heights": np.array(heights, np.float32)}
     return {"slope": slope, "lift": lift, "shift": shift, **curves}
+
+
+def _rising_curve(found: Floats, losses: Floats) -> Floats:
+    """Losses over GRID: the mean loss of an output, half way to the loss of equal rank where damage is plain.
+
+    The mean alone draws the ends to the middle, so that nothing would ever be called extreme.
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    mean = IsotonicRegression(y_min=0, y_max=4, out_of_bounds="clip").fit(found, losses).predict(GRID)
+    visible = losses >= VISIBLE
+    shares = np.linspace(0, 1, 101)
+    ranked = np.interp(GRID, np.quantile(found[visible], shares), np.quantile(losses[visible], shares))
+    curve = np.maximum.accumulate(mean + UNSHRINK * np.clip(mean - VISIBLE, 0, 1) * (ranked - mean))
+    # A little of the identity keeps the curve strictly rising, so that stronger stays stronger.
+    return np.asarray(0.9 * curve + 0.1 * np.clip(GRID, 0, 4), np.float32)
 
 
 def fit(examples: Examples, pooled: int, epochs: int) -> tuple[dict[str, Floats], Floats]:
@@ -198,8 +188,7 @@ def fit(examples: Examples, pooled: int, epochs: int) -> tuple[dict[str, Floats]
             arrays[f"bias_{member}_{depth}"] = layer.bias.detach().numpy().astype(np.float16)
     arrays["shape"] = np.array([FOLDS, len(HIDDEN) + 1])
     arrays["kinds"] = np.array(list(KINDS))
-    traced = ~np.isnan(examples.features).any(axis=1)
-    return arrays | calibrate(outputs[traced], examples.losses[traced]), outputs
+    return arrays | calibrate(outputs, examples.losses), outputs
 
 
 def ship(name: str, arrays: dict[str, Floats]) -> None:
@@ -218,7 +207,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--pairs", action="store_true", help="the model that has the original at hand")
-    parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--epochs", type=int, default=40)
     given = parser.parse_args()
     torch.set_num_threads(1)
     kinds = ("pairs_train", "pairs_ladders") if given.pairs else ("train", "ladders")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -16,11 +17,13 @@ import numpy as np
 from agenticiqa.perception.full_reference_contrast import visible_error
 from agenticiqa.perception.full_reference_residual import grid_statistics, planes, residual_statistics
 from agenticiqa.tools.distort import mix
-from training.detect_extract import SAVE_EVERY, draw_parts
+from training.detect_extract import OPEN_TIMES, SAVE_EVERY, draw_parts, gather_scenes
 from training.pictures import Pixels
-from training.sources import SIDE, Scene, list_scenes, view
+from training.sources import SIDE, Scene, view
 
-PER_SCENE = {"train": 2, "held": 4}
+PER_SCENE = {"train": 4, "held": 4}
+# How often a pair shows no damage, one kind, two and three; mixtures are what is hard, so training has more of them.
+COUNTS = {"train": (0.04, 0.36, 0.36, 0.24), "held": (0.06, 0.66, 0.2, 0.08)}
 
 
 def measure_difference(test: Pixels, reference: Pixels) -> dict[str, float]:
@@ -33,17 +36,24 @@ def measure_difference(test: Pixels, reference: Pixels) -> dict[str, float]:
 
 
 def list_pairs(scenes: list[Scene], split: str, seed: int) -> Iterator[tuple[Scene, str, Pixels, Pixels]]:
-    """Scene, recipe, damaged and clean view: mostly one kind of damage, at times two or three, seldom none."""
+    """Scene, recipe, damaged and clean view: up to three kinds of damage, seldom none."""
     random = np.random.default_rng((seed, split == "held"))
     chosen = [scene for scene in scenes if scene.split == split]
-    for index in random.permutation(len(chosen)):
-        clean = view(chosen[int(index)])
+    for scene in itertools.chain.from_iterable(_views(chosen[n], random) for n in random.permutation(len(chosen))):
+        clean = view(scene)
         if clean is None or clean.shape != (SIDE, SIDE, 3):
             continue
         for _ in range(PER_SCENE[split]):
-            parts = draw_parts(int(random.choice((0, 1, 2, 3), p=(0.06, 0.66, 0.2, 0.08))), random)
+            parts = draw_parts(int(random.choice((0, 1, 2, 3), p=COUNTS[split])), random)
             recipe = "+".join(f"{kind}:{level}" for kind, level in parts) or "clean"
-            yield chosen[int(index)], recipe, mix(clean, parts, int(random.integers(1 << 30))), clean
+            yield scene, recipe, mix(clean, parts, int(random.integers(1 << 30))), clean
+
+
+def _views(scene: Scene, random: np.random.Generator) -> list[Scene]:
+    """The scene, and for training more views of a free photograph: there are few, and they are large."""
+    if scene.split == "held" or scene.terms != "open":
+        return [scene]
+    return [replace(scene, offset=(float(random.random()), float(random.random()))) for _ in range(OPEN_TIMES)]
 
 
 def extract(pairs: Iterator[tuple[Scene, str, Pixels, Pixels]], target: Path) -> None:
@@ -88,6 +98,7 @@ if __name__ == "__main__":
     parser.add_argument("what", choices=["train", "held", "ladders"])
     parser.add_argument("--bsds", type=Path)
     parser.add_argument("--imagenet", type=Path)
+    parser.add_argument("--free", type=Path, help="the further free photographs, instead of the others")
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--limit", type=int, default=100_000, help="how many pairs at most")
@@ -97,5 +108,5 @@ if __name__ == "__main__":
     if given.what == "ladders":
         borrow_ladders(sorted((given.cache / "fr").glob("open*.npz")), destination)
         raise SystemExit
-    found = list_pairs(list_scenes(given.bsds, given.imagenet, 6), given.what, given.seed)
+    found = list_pairs(gather_scenes(given.bsds, given.imagenet, given.free), given.what, given.seed)
     extract(itertools.islice(found, given.limit), destination)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agenticiqa.backbone.features import Features, to_working_size
+from agenticiqa.perception.distortions_curves import curve_traces
 from agenticiqa.perception.distortions_grain import grain_traces
 from agenticiqa.perception.distortions_structure import structure_traces
 from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces, colour_traces, opponent_planes, tone_traces
@@ -19,6 +20,8 @@ def measure_traces(pixels: Pixels) -> Traces:
         | colour_traces(working, *planes)
         | grain_traces(working, planes)
         | structure_traces(working, planes)
+        # Scaling fills the gaps of a histogram, so the file's own values are counted.
+        | curve_traces(pixels)
     )
 
 
