@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 TORCH_VENV := .venv-torch
 BIN := $(VENV)/bin
+# With pyiqa at hand, once `make test-torch` has set it up, its metrics stand beside ours.
+BENCH_PYTHON = $(if $(wildcard $(TORCH_VENV)/.ready),$(TORCH_VENV)/bin/python,$(BIN)/python)
 # One thread per process keeps figures comparable and tests from fighting over cores.
 export OMP_NUM_THREADS ?= 1
 
@@ -47,4 +49,4 @@ docs: $(VENV)/.ready ## Build the documentation to site/, warnings are errors
 	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.ready ## Measure side by side with peers; DATA=DIR adds accuracy
-	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA))
+	$(BENCH_PYTHON) -m benchmarks $(if $(DATA),--data $(DATA))
