@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.browser.visits import Visit, write_pictures
+from tests.browser.visits import PATIENCE, Visit, write_pictures
 from tests.server.running import RunningService, running_service
 
 SCRIPT = Path(__file__).parents[2] / "scripts/find_chromium.py"
@@ -19,6 +19,8 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
 )  # fmt: skip
+# Models are at work behind these pages, and machines differ in speed.
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
