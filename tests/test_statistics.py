@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from agenticiqa.evaluation.resampling import draw_counts, many_krcc, many_plcc, many_rmse, many_srcc
 from agenticiqa.evaluation.statistics import (
     agreement,
     bootstrap,
@@ -127,3 +128,39 @@ def test_a_better_score_is_found_better_and_equal_scores_are_not_told_apart() ->
     assert better.p_value < 0.02
     assert equal.value == equal.low == equal.high == 0
     assert equal.p_value == 1
+
+
+@given(scores, st.integers(0, 1000))
+def test_all_resamples_at_once_equal_scipy_on_each(pairs: list[tuple[int, int]], seed: int) -> None:
+    x, y = np.array(pairs, dtype=float).T
+    counts = draw_counts(len(x), None, 5, seed)
+
+    together = [many(x, y, counts) for many in (many_srcc, many_krcc, many_plcc, many_rmse)]
+
+    for place, row in enumerate(counts):
+        drawn = np.repeat(np.arange(len(x)), row.astype(int))
+        a, b = x[drawn], y[drawn]
+        assert together[3][place] == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), abs=1e-5)
+        if np.ptp(a) == 0 or np.ptp(b) == 0:
+            continue
+        expected = [stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic, stats.pearsonr(a, b).statistic]
+        assert [values[place] for values in together[:3]] == pytest.approx(expected, abs=1e-7)
+
+
+def test_clusters_are_drawn_whole_and_as_many_as_there_are() -> None:
+    counts = draw_counts(6, ["a", "a", "b", "b", "b", "c"], 200, seed=2)
+
+    assert (counts[:, 0] == counts[:, 1]).all()
+    assert (counts[:, 2] == counts[:, 3]).all()
+    assert (counts[:, 0] + counts[:, 2] + counts[:, 5] == 3).all()
+
+
+def test_a_statistic_of_ones_own_is_drawn_one_by_one() -> None:
+    random = np.random.default_rng(5)
+    x = random.normal(size=40)
+    y = x + random.normal(size=40)
+
+    known = bootstrap(srcc, x, y, repetitions=100)
+    own = bootstrap(lambda a, b: float(stats.spearmanr(a, b).statistic), x, y, repetitions=100)
+
+    assert (own.value, own.low, own.high) == pytest.approx((known.value, known.low, known.high))

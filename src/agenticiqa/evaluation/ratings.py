@@ -140,6 +140,8 @@ def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> 
     if first.scores is other.scores:
         return Difference(0.0, 0.0, 0.0, 1.0, sampling.repetitions)
     clusters = [cluster for cluster, chosen in zip(rated.clusters, both, strict=True) if chosen]
+    if len(set(clusters)) < 2:
+        return None
     return paired_bootstrap(
         srcc, first.scores[both], other.scores[both], y,
         clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
@@ -147,6 +149,9 @@ def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> 
 
 
 def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Sampling) -> Interval:
+    if len(set(clusters)) < 2:
+        # Resampling one content whole gives itself every time: there is a figure, but no interval.
+        return Interval(statistic(x, y), float("nan"), float("nan"), 0)
     return bootstrap(
         statistic, x, y, clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
     )  # fmt: skip

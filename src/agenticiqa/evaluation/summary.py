@@ -11,6 +11,8 @@ from agenticiqa.evaluation.multiple_choice import Accuracy, Choices
 from agenticiqa.evaluation.ratings import Row
 from agenticiqa.evaluation.statistics import Interval
 
+# Below so many groups a percentile bootstrap covers less than it says.
+FEW_GROUPS = 20
 HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "agent's lead in SRCC", "calls", "tokens", "s", "$")
 
 
@@ -24,6 +26,8 @@ def headline(found: Evaluation) -> list[str]:
         rated.scale.in_words(),
         *rated.notes,
     ]
+    if groups < FEW_GROUPS:
+        lines.append(f"Intervals rest on {groups} groups only and are too narrow" if groups > 1 else "One group: no intervals")
     if found.seen:
         lines.append(f"Not held out: {found.seen}")
     return lines
@@ -56,7 +60,9 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 def interval(found: Interval | None) -> str:
     """A figure with its 95 % interval."""
-    return "–" if found is None else f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+    if found is None:
+        return "–"
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]" if found.repetitions else f"{found.value:.3f}"
 
 
 def lead(row: Row) -> str:
@@ -128,13 +134,20 @@ def _row_json(row: Row) -> dict[str, Any]:
         "title": row.method.title,
         "note": row.method.note,
         "answered": row.answered,
-        **{name: None if value is None else vars(value) for name, value in statistics.items()},
+        **{name: _figures(value) for name, value in statistics.items()},
         "cost": vars(row.method.cost),
     }
 
 
 def _part_json(part: Any) -> dict[str, Any]:
-    return {"name": part.name, "pictures": part.pictures, "srcc": None if part.srcc is None else vars(part.srcc)}
+    return {"name": part.name, "pictures": part.pictures, "srcc": _figures(part.srcc)}
+
+
+def _figures(found: Any) -> dict[str, Any] | None:
+    """A figure's parts; JSON has no NaN."""
+    if found is None:
+        return None
+    return {key: None if isinstance(value, float) and value != value else value for key, value in vars(found).items()}
 
 
 def _number(value: float) -> float | None:

@@ -26,7 +26,9 @@ class Folder:
                     self._files.setdefault(self._key(path.name), path)
 
     def find(self, name: str) -> Path | None:
-        """The file of this name, or None."""
+        """The file of this name, or None; a full path stands for itself."""
+        if Path(name).is_absolute() and Path(name).is_file():
+            return Path(name)
         return self._files.get(self._key(name.strip().replace("\\", "/")))
 
     def _key(self, name: str) -> str:

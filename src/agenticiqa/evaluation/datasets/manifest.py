@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -88,7 +89,8 @@ def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder
     if not samples:
         raise DatasetError(f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root")
     opinions = [sample.opinion for sample in samples]
-    found = scale or _guessed_scale(opinions, column != "dmos")
+    rising = column != "dmos"
+    found = replace(scale, higher_is_better=rising) if scale else _guessed_scale(opinions, rising)
     notes = () if scale else ("the range was taken from the ratings; give --range LOW HIGH if it is wider",)
     return RatedSet(path.stem, tuple(samples), found, tuple(missing), notes)
 

@@ -77,8 +77,10 @@ def bars(parts: Sequence[Part]) -> str:
         if part.srcc is None:
             shapes.append(f'<text x="{_LABEL}" y="{top + 15}">too few</text>')
             continue
-        length, low, high = (max(0.0, value) * room for value in (part.srcc.value, part.srcc.low, part.srcc.high))
-        label = f"{part.srcc.value:.3f} [{part.srcc.low:.2f}, {part.srcc.high:.2f}]"
+        one = part.srcc
+        ends = (one.low, one.high) if one.repetitions else (one.value, one.value)
+        length, low, high = (max(0.0, value) * room for value in (one.value, *ends))
+        label = f"{one.value:.3f} [{one.low:.2f}, {one.high:.2f}]" if one.repetitions else f"{one.value:.3f}"
         shapes += [
             f'<rect class="bar" x="{_LABEL}" y="{top + 4}" width="{length:.1f}" height="{_ROW - 8}"/>',
             f'<line class="whisker" x1="{_LABEL + low:.1f}" x2="{_LABEL + high:.1f}" '

@@ -1,0 +1,44 @@
+"""A small rated set with real pictures, and an agent whose parts are fixed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agenticiqa.cache import Cache
+from agenticiqa.evaluation.evidence import EvidenceStore
+from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.parts import Parts
+from agenticiqa.tools import Pixels
+from tests.agent import FixedTool, registry, scripted, settings
+from tests.evaluation.copies import picture
+
+ROLES = ("planner", "executor", "summarizer")
+
+
+def brightness(pixels: Pixels) -> float:
+    """A tool's value that differs from picture to picture."""
+    return 1 + 4 * float(pixels[0, 0, 0]) / 255
+
+
+def rated_set(folder: Path, count: int = 12, references: bool = False) -> RatedSet:
+    """Pictures whose opinion grows with their number, three to a content."""
+    samples = []
+    original = picture(folder / "original.png", 99) if references else None
+    for number in range(count):
+        path = picture(folder / f"{number:03d}.png", number)
+        kind, opinion = ("Blurs", "Noise")[number % 2], 1 + 4 * number / count
+        group = f"content {number // 3}"
+        samples.append(Sample(path.name, path, opinion, original, group, kind, str(number % 3)))
+    return RatedSet("made", tuple(samples), Scale(1, 5))
+
+
+def agent_parts(**changes: Any) -> Parts:
+    """Parts with a scripted model and two tools that measure something."""
+    tools = registry(FixedTool("GAUGE", brightness), FixedTool("OTHER", lambda pixels: 6 - brightness(pixels)))
+    return Parts(dict.fromkeys(ROLES, scripted(**changes)), tools, settings())
+
+
+def store_in(folder: Path, parts: Parts) -> EvidenceStore:
+    """A store of its own."""
+    return EvidenceStore(parts.settings, Cache(folder / "evaluation.sqlite"))

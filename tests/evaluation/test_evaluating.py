@@ -1,0 +1,232 @@
+"""One evaluation: ablations that reuse what is known, resume, answered shares, tools checked against SciPy."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import stats
+
+from agenticiqa.cache import Cache
+from agenticiqa.errors import UsageError
+from agenticiqa.evaluation.evaluating import chosen_ablations, evaluate_ratings
+from agenticiqa.evaluation.evidence import EvidenceStore, gather
+from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
+from agenticiqa.evaluation.ratings import Sampling, coverage, rate
+from agenticiqa.evaluation.runs import RUNS
+from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.statistics import LogisticFit
+from agenticiqa.evaluation.summary import as_json, headline, remarks
+from agenticiqa.parts import Parts, build_parts
+from agenticiqa.tools import default_registry
+from agenticiqa.tools.distort import distort
+from agenticiqa.tools.ladder import photographs
+from tests.agent import settings
+from tests.evaluation.sets import agent_parts, brightness, rated_set, store_in
+from tests.photos import save
+
+QUICK = Sampling(100)
+AGENT_RUNS = [name for name in RUNS if name != "embedded"]
+
+
+def test_all_ablations_stand_beside_the_agent_with_their_costs(tmp_path: Path) -> None:
+    parts = agent_parts()
+
+    found = evaluate_ratings(
+        rated_set(tmp_path), parts, ablations=ABLATIONS, sampling=QUICK, store=store_in(tmp_path, parts)
+    )
+
+    rows = {row.method.name: row for row in found.rows}
+    assert list(rows) == ["full", *ABLATIONS]
+    assert all(row.answered == 1.0 for row in found.rows)
+    # planner, detect, analyze, select and score; the planner or the detection is not asked when taken out.
+    assert rows["full"].method.cost.calls == 5
+    assert rows["no-planner"].method.cost.calls == 4
+    assert 3 <= rows["no-detection"].method.cost.calls < 4
+    assert rows["model-alone"].method.cost.calls == 1
+    assert rows["best-tool"].method.cost.calls == 0
+    assert all(row.method.cost.seconds is not None for row in found.rows)
+
+
+def test_plain_fusion_is_half_model_and_half_tools_worked_by_hand(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path, 6)
+
+    found = evaluate_ratings(
+        rated, parts, ablations=["no-fusion-weights", "all-tools-mean"], sampling=QUICK, store=store_in(tmp_path, parts)
+    )
+
+    # The scripted model says C, worth .8 on level 3 and .05 on the others: its mean is 3. The agent runs GAUGE.
+    gauge = np.array([brightness(np.asarray(_pixels(sample.image))) for sample in rated.samples])
+    assert found.rows[1].method.scores == pytest.approx((3 + gauge) / 2)
+    # GAUGE and OTHER add up to 6 on every picture.
+    assert found.rows[2].method.scores == pytest.approx(np.full(6, 3.0))
+    assert (found.rows[2].srcc, found.rows[2].answered) == (None, 1.0)
+
+
+def _pixels(path: Path) -> object:
+    return Image.open(path)
+
+
+def test_a_second_evaluation_asks_no_model_and_measures_nothing(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    store = store_in(tmp_path, parts)
+    first = evaluate_ratings(rated, parts, ablations=ABLATIONS, sampling=QUICK, store=store)
+    broken = replace(parts, vlm_clients={}, tools=parts.tools)
+
+    again = gather(rated.samples, AGENT_RUNS, broken, store)
+
+    assert [one["full"] for one in again] == json.loads(json.dumps([one["full"] for one in first.evidence]))
+
+
+def test_replies_that_ablations_share_are_asked_for_once(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path, 1)
+
+    gather(rated.samples, AGENT_RUNS, parts, store_in(tmp_path, parts))
+
+    # plan, detect, analyze, select, score with evidence; select and score without detection; score alone.
+    client = parts.vlm_clients["planner"]
+    assert len(client.requests) == 8  # type: ignore[attr-defined]
+
+
+def test_a_picture_that_fails_is_unanswered_and_tried_again(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    store = store_in(tmp_path, parts)
+    broken = rated.samples[3].image
+    good = broken.read_bytes()
+    broken.write_bytes(b"no picture")
+
+    failed = evaluate_ratings(rated, parts, sampling=QUICK, store=store)
+    broken.write_bytes(good)
+    mended = evaluate_ratings(rated, parts, sampling=QUICK, store=store)
+
+    assert failed.rows[0].answered == pytest.approx(11 / 12)
+    assert any("full:" in failure for failure in failed.failures)
+    assert mended.rows[0].answered == 1.0
+    assert mended.failures == {}
+
+
+def test_changed_settings_or_overlay_make_old_evidence_stale(tmp_path: Path) -> None:
+    overlay = tmp_path / "tools.yaml"
+    fixed = settings(pipeline={"tools_overlay": str(overlay)})
+    cache, image = Cache(tmp_path / "c.sqlite"), rated_set(tmp_path, 1).samples[0].image
+    EvidenceStore(fixed, cache).keep(image, None, {"full": {"score": 3.0, "error": None}})
+
+    assert EvidenceStore(fixed, cache).recall(image, None)
+    overlay.write_text("tools: {}\n")
+    assert not EvidenceStore(fixed, cache).recall(image, None)
+    assert not EvidenceStore(settings(pipeline={"fusion": "paper"}), cache).recall(image, None)
+
+
+def test_rank_correlations_of_psnr_ssim_and_fsim_equal_scipys(tmp_path: Path) -> None:
+    original = photographs()["chelsea"]
+    save(tmp_path / "original.png", original.pixels)
+    samples = []
+    for number, (kind, level) in enumerate([(k, v) for k in ("gaussian_blur", "white_noise") for v in (1, 2, 3, 4, 5)]):
+        path = save(tmp_path / f"{number}.png", distort(original.pixels, kind, level))
+        opinion = 5.0 - level + 0.3 * (number % 3)
+        samples.append(Sample(path.name, path, opinion, tmp_path / "original.png", f"g{number % 5}", kind, str(level)))
+    rated = RatedSet("made", tuple(samples), Scale(0, 5))
+    tools = default_registry(settings(pipeline={"cache": {"enabled": False}}))
+    parts = Parts(agent_parts().vlm_clients, tools, settings())
+
+    evidence = gather(rated.samples, ["tools"], parts, store_in(tmp_path, parts))
+
+    rows = {row.method.name: row for row in rate(single_tools(evidence, tools), rated, QUICK)}
+    for name in ("PSNR", "SSIM", "FSIM"):
+        values = [one["tools"]["raw"][name] for one in evidence]
+        found = rows[name].srcc
+        assert found is not None
+        assert found.value == pytest.approx(stats.spearmanr(values, rated.opinions).statistic, abs=1e-12)
+
+
+def test_the_embedded_backend_says_where_an_ablation_cannot_differ(tmp_path: Path) -> None:
+    originals = list(photographs().values())[:2]
+    samples = []
+    for number in range(6):
+        pixels = distort(originals[number % 2].pixels[:160, :200], "gaussian_blur", 1 + number // 2)
+        path = save(tmp_path / f"{number}.png", pixels)
+        samples.append(Sample(path.name, path, 5.0 - number / 2, group=f"g{number}"))
+    parts = build_parts(settings(pipeline={"cache": {"directory": str(tmp_path)}}))
+
+    wanted = ["model-alone", "no-planner", "no-detection", "no-replanning"]
+    found = evaluate_ratings(RatedSet("made", tuple(samples), Scale(1, 5)), parts, ablations=wanted, sampling=QUICK)
+
+    assert all(row.method.note.startswith("identical by construction: ") for row in found.rows[1:])
+    assert {row.lead and row.lead.p_value for row in found.rows[1:]} == {1.0}
+    assert found.coverage is not None
+    assert found.coverage.width > 0
+
+
+def test_few_groups_are_said_to_be_few_and_one_group_has_no_interval(tmp_path: Path) -> None:
+    rated = rated_set(tmp_path)
+    parts = agent_parts()
+    one = replace(rated, samples=tuple(replace(sample, group="same") for sample in rated.samples))
+
+    few = evaluate_ratings(rated, parts, ablations=["best-tool"], sampling=QUICK, store=store_in(tmp_path, parts))
+    single = evaluate_ratings(one, parts, ablations=["best-tool"], sampling=QUICK, store=store_in(tmp_path, parts))
+
+    assert any("4 groups only" in line for line in headline(few))
+    assert "One group: no intervals" in headline(single)
+    assert as_json(single)["methods"][1]["srcc"]["low"] is None
+    assert single.rows[1].lead is None
+    json.dumps(as_json(single), allow_nan=False)
+
+
+def test_coverage_comes_with_width_worked_by_hand(tmp_path: Path) -> None:
+    rated = rated_set(tmp_path, 4)  # opinions 1, 2, 3, 4
+
+    found = coverage([(1.0, 1.5), (3.0, 4.0), None, (3.5, 4.5)], rated)
+
+    assert found is not None
+    assert (found.share, found.width, found.pictures) == pytest.approx((2 / 3, 2.5 / 3, 3))
+    assert found.constant == pytest.approx(0.95 * 3)
+
+
+def test_a_fit_that_does_not_converge_is_said() -> None:
+    row = rate([Method("m", "method", np.arange(6.0), Cost())], _six(), QUICK)[0]
+    failed = replace(row, fit=LogisticFit((1, 1, 1, 1, 1), False, "too many steps"))
+
+    assert remarks([failed]) == ["method: the logistic fit is not converged (too many steps)"]
+
+
+def _six() -> RatedSet:
+    return RatedSet("made", tuple(Sample(str(n), Path(str(n)), float(n)) for n in range(6)), Scale(0, 5))
+
+
+def test_three_thousand_known_pictures_with_all_ablations_take_less_than_a_minute(tmp_path: Path) -> None:
+    parts = agent_parts()
+    one = rated_set(tmp_path, 1).samples[0]
+    store = store_in(tmp_path, parts)
+    template = gather([one], AGENT_RUNS, parts, store)[0]
+    random, samples = np.random.default_rng(0), []
+    for number in range(3000):
+        path = tmp_path / f"p{number}.bin"
+        path.write_bytes(number.to_bytes(4, "big"))
+        opinion = float(random.uniform(1, 5))
+        known = json.loads(json.dumps(template))
+        for found in known.values():
+            if "raw" in found:
+                found["raw"] = {name: float(np.clip(opinion + random.normal(), 1, 5)) for name in found["raw"]}
+            else:
+                found["score"] = float(np.clip(opinion + random.normal(), 1, 5))
+        store.keep(path, None, known | {f"timed {name}": {"seconds": 0.1} for name in AGENT_RUNS})
+        samples.append(Sample(path.name, path, opinion, group=f"g{number // 5}"))
+
+    started = time.process_time()
+    found = evaluate_ratings(RatedSet("made", tuple(samples), Scale(1, 5)), parts, ablations=ABLATIONS, store=store)
+
+    assert time.process_time() - started < 60
+    assert len(found.rows) == 8
+    assert all(row.answered == 1.0 for row in found.rows)
+
+
+def test_an_unknown_ablation_lists_the_known_ones() -> None:
+    assert chosen_ablations(["no-planner,best-tool"]) == ["no-planner", "best-tool"]
+    assert chosen_ablations(["all"]) == list(ABLATIONS)
+    with pytest.raises(UsageError, match="there are: all, model-alone"):
+        chosen_ablations(["nothing"])

@@ -1,0 +1,140 @@
+"""The report of an evaluation and the command that writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from agenticiqa.cli import app
+from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
+from agenticiqa.evaluation.ratings import Sampling
+from agenticiqa.evaluation.report import write_report
+from agenticiqa.evaluation.report.published import beside_ours, published
+from tests.evaluation import copies
+from tests.evaluation.sets import agent_parts, rated_set, store_in
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    folder = tmp_path_factory.mktemp("set")
+    parts = agent_parts()
+    return evaluate_ratings(
+        rated_set(folder),
+        parts,
+        ablations=["best-tool", "model-alone"],
+        sampling=Sampling(100),
+        store=store_in(folder, parts),
+        command="agenticiqa evaluate --dataset <b>made</b>",
+        seen="the weights have seen it",
+    )
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A settings file whose caches and overlay stay in the test's folder."""
+    path = tmp_path / "settings.yaml"
+    pipeline = {"cache": {"directory": str(tmp_path / "cache")}, "tools_overlay": str(tmp_path / "tools.yaml")}
+    path.write_text(yaml.safe_dump({"pipeline": pipeline}))
+    return path
+
+
+def test_the_page_holds_everything_and_asks_for_nothing(evaluation: Evaluation, tmp_path: Path) -> None:
+    write_report(evaluation, tmp_path)
+
+    page = (tmp_path / "report.html").read_text()
+    for title in (
+        "Methods",
+        "Score and opinion",
+        "By distortion type",
+        "By level",
+        "Largest disagreements",
+        "Provenance",
+    ):
+        assert f"<h2>{title}</h2>" in page
+    assert page.count("<svg") >= 5
+    assert "data:image/jpeg;base64," in page
+    assert not re.findall(r'(?:src|href)="(?!data:)', page)
+    assert "<script" not in page
+    assert "&lt;b&gt;made&lt;/b&gt;" in page
+    assert "<b>made</b>" not in page
+
+
+def test_markdown_and_json_say_the_same_as_the_page(evaluation: Evaluation, tmp_path: Path) -> None:
+    write_report(evaluation, tmp_path)
+
+    words, content = (tmp_path / "report.md").read_text(), json.loads((tmp_path / "report.json").read_text())
+    best = content["methods"][1]
+    assert f"{best['srcc']['value']:.3f} [{best['srcc']['low']:.3f}, {best['srcc']['high']:.3f}]" in words
+    assert "Not held out: the weights have seen it" in words
+    assert content["provenance"]["seed"] == 0
+    assert content["provenance"]["command"] in words
+    assert len(content["scores"]) == 12
+
+
+def test_published_figures_carry_their_source() -> None:
+    entries = published("tid2013")
+
+    agent = next(entry for entry in entries if entry["method"].startswith("AgenticIQA (GPT-4o)"))
+    assert (agent["srcc"], agent["plcc"], agent["source"]) == (".9165", ".9215", "arXiv 2509.26006v2")
+    assert all(entry["source"] for entry in entries)
+    assert published("made") == []
+
+
+def test_a_published_metric_stands_beside_what_was_measured_here(evaluation: Evaluation) -> None:
+    lines = beside_ours("tid2013", evaluation.rows, evaluation.tools)
+
+    assert any(line[0] == "FSIMc" and line[1] == ".851" for line in lines)
+    assert beside_ours("made", evaluation.rows, evaluation.tools) == []
+
+
+def test_the_command_evaluates_a_manifest_and_writes_the_report(config: Path, tmp_path: Path) -> None:
+    rated = rated_set(tmp_path / "set", 6)
+    lines = [f"{sample.name},{sample.opinion},{sample.group}" for sample in rated.samples]
+    manifest = tmp_path / "set/ratings.csv"
+    manifest.write_text("image,rating,group\n" + "\n".join(lines))
+    options = ["--manifest", str(manifest), "--range", "1", "5", "--repetitions", "100", "--config", str(config)]
+
+    said = runner.invoke(app, ["evaluate", *options, "-o", str(tmp_path / "out"), "--ablation", "best-tool", "--quiet"])
+
+    assert said.exit_code == 0, said.output
+    assert "MOS 1 to 5, higher is better" in said.output
+    assert "best single tool" in said.output
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "report.md", "report.json"}
+
+
+def test_the_command_answers_questions(config: Path, tmp_path: Path) -> None:
+    copies.agenticiqa_eval(tmp_path / "set")
+    options = ["--dataset", "agenticiqa-eval", "--root", str(tmp_path / "set"), "--rotate", "--config", str(config)]
+
+    said = runner.invoke(app, ["evaluate", *options, "--repetitions", "100", "-o", str(tmp_path / "out"), "--quiet"])
+
+    assert said.exit_code == 0, said.output
+    assert "task executor_distortion" in said.output
+    assert "Unable to determine" in said.output
+    content = json.loads((tmp_path / "out/report.json").read_text())
+    assert len(content["answers"]["row 1"]["given"]) == 2
+    assert "human" in (tmp_path / "out/report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "name either a data set with --dataset and --root, or a table with --manifest"),
+        (["--dataset", "csiq"], "--root is missing"),
+        (["--dataset", "csiq", "--root", "/nowhere"], "https://s2.smu.edu"),
+        (["--dataset", "none", "--root", "."], "no data set named 'none'"),
+        (["--dataset", "csiq", "--root", ".", "--ablation", "x"], "no ablation named 'x'"),
+    ],
+)
+def test_a_request_that_cannot_be_is_refused_with_the_way_out(options: list[str], message: str) -> None:
+    said = runner.invoke(app, ["evaluate", *options])
+
+    assert said.exit_code == 2
+    assert message in said.output
