@@ -52,14 +52,21 @@ class Siege:
         yield from self.crashes
 
 
-def besiege(folder: Path, samples: int, kills: int, seconds: tuple[float, float], seed: int = 0) -> Siege:
+def besiege(
+    folder: Path,
+    samples: int,
+    kills: int,
+    seconds: tuple[float, float],
+    endings: tuple[str, ...] = ENDINGS,
+    seed: int = 0,
+) -> Siege:
     """Runs the batch under fire: `kills` random ones besides each special ending, `seconds` apart."""
     rng, siege = random.Random(seed), Siege(samples)
     for number in range(4):
         agent.picture(folder, f"picture{number}.png", seed=number)
     with BatchService(share=0.2, seed=seed).running() as service:
         watch = _Watch(service, folder / "out.jsonl", siege)
-        for ending in (*ENDINGS, *["random"] * kills):
+        for ending in (*endings, *["random"] * kills):
             orders = _orders(service, folder, samples, ending, rng.randrange(1, max(2, samples // 20)))
             watch.run(orders, rng.uniform(*seconds) if ending == "random" else None)
         for ending in (*AT_THE_END, *["clean"] * 12):
