@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +11,9 @@ from typing import Any
 import pytest
 import ray
 
-from agenticiqa.batch import BatchOptions, BatchSummary, Journal, run_batch
-from agenticiqa.batch.ray_engine import RayCrew
-from agenticiqa.batch.worker import surroundings_of
-from agenticiqa.errors import AuthenticationError, UsageError
-from tests.batch.making import THREADS, DyingOnce, Judging, Unprepared, batch_settings, ids, manifest, results, samples
+from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, run_batch
+from agenticiqa.errors import AuthenticationError
+from tests.batch.making import THREADS, Judging, Signing, Unprepared, batch_settings, ids, manifest, results, samples
 
 ROOT = Path(__file__).parents[2]
 RAY = BatchOptions(engine="ray", concurrency=2)
@@ -51,36 +51,19 @@ def test_ray_gives_the_same_records_resume_and_failures_as_threads(tmp_path: Pat
     assert (second.done_before, second.answered, second.remaining) == (7, 1, 0)
 
 
-def test_an_actor_that_dies_on_a_sample_loses_nothing(tmp_path: Path) -> None:
-    summary = run(tmp_path / "out.jsonl", prepare=DyingOnce("s004", str(tmp_path / "died")))
+def test_an_actor_killed_midway_loses_nothing(tmp_path: Path) -> None:
+    killed: list[int] = []
 
-    assert (tmp_path / "died").exists()
+    def kill_one(progress: BatchProgress) -> None:
+        if progress.answered >= 2 and not killed:
+            killed.append(int(next(tmp_path.glob("*.pid")).stem))
+            os.kill(killed[0], signal.SIGKILL)
+
+    summary = run(tmp_path / "out.jsonl", prepare=Signing(str(tmp_path)), on_progress=kill_one)
+
+    assert killed
     assert (summary.answered, summary.failed) == (8, 0)
-
-
-def test_an_actor_killed_from_outside_midway_loses_nothing(tmp_path: Path) -> None:
-    crew = RayCrew(Judging(seconds=0.2), 2, 2, None, surroundings_of(batch_settings()))
-    waiting = samples(12)
-    found: list[str] = []
-    with Journal(tmp_path / "out.jsonl") as journal:
-        while len(found) < 12:
-            while waiting and crew.has_room():
-                crew.submit(waiting.pop(0))
-            if len(found) == 4:
-                ray.kill(crew._actors[0].handle)
-            for record in crew.wait():
-                journal.append(record)
-                found.append(record["sample_id"])
-    crew.close()
-
-    assert sorted(found) == sorted(ids(tmp_path / "out.jsonl")) == [sample.sample_id for sample in samples(12)]
-
-
-def test_a_sample_that_ends_every_actor_is_given_up(tmp_path: Path) -> None:
-    summary = run(tmp_path / "out.jsonl", prepare=Judging(deadly=("s001",)))
-
-    assert (summary.answered, summary.failed) == (7, 1)
-    assert "actors were lost on this sample" in results(tmp_path / "out.jsonl")[1]["error"]
+    assert ids(tmp_path / "out.jsonl") == [sample.sample_id for sample in samples(8)]
 
 
 def test_what_keeps_an_actor_from_loading_is_raised(tmp_path: Path) -> None:

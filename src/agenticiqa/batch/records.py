@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenticiqa.batch.journal import Record
 from agenticiqa.batch.samples import Sample
@@ -16,6 +16,9 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.logs import log_context
 from agenticiqa.tools.execution import Align
+
+if TYPE_CHECKING:
+    from agenticiqa.assessor import Assessor
 
 logger = logging.getLogger("agenticiqa.batch")
 
@@ -36,16 +39,28 @@ class AssessWith:
         """The assessor's way with a sample."""
         from agenticiqa.assessor import Assessor
 
-        assessor = Assessor(self.settings)
+        return Assessing(Assessor(self.settings), self.align)
 
-        def assess(sample: Sample) -> Mapping[str, Any]:
-            found = assessor.assess(
-                sample.image_path, sample.query, sample.reference_path, sample.choices, align=self.align
-            )
-            values: dict[str, Any] = json.loads(found.to_json(indent=None))
-            return values
 
-        return assess
+@dataclass(frozen=True)
+class Assessing:
+    """An assessor at work on samples."""
+
+    assessor: Assessor
+    align: Align | None = None
+
+    def __call__(self, sample: Sample) -> Mapping[str, Any]:
+        """The sample's assessment as JSON values."""
+        found = self.assessor.assess(
+            sample.image_path, sample.query, sample.reference_path, sample.choices, align=self.align
+        )
+        values: dict[str, Any] = json.loads(found.to_json(indent=None))
+        return values
+
+    def close(self) -> None:
+        """Lets go of connections."""
+        for client in self.assessor.parts.vlm_clients.values():
+            client.close()
 
 
 def attempt(assess: Assess, sample: Sample) -> Record:

@@ -6,7 +6,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 from agenticiqa.batch.journal import Record
-from agenticiqa.batch.records import Assess, Prepare, attempt
+from agenticiqa.batch.records import Assessing, Prepare, attempt
 from agenticiqa.batch.samples import Sample
 
 
@@ -17,10 +17,10 @@ class ThreadCrew:
         self._free = self._width = width
         self._samples: SimpleQueue[Sample | None] = SimpleQueue()
         self._records: SimpleQueue[Record] = SimpleQueue()
-        assess = prepare()
+        self._assess = prepare()
         for _ in range(width):
             # Daemons: a second Ctrl-C must not wait for a service that does not answer.
-            Thread(target=self._work, args=(assess,), daemon=True).start()
+            Thread(target=self._work, daemon=True).start()
 
     def has_room(self) -> bool:
         """Whether a thread is waiting."""
@@ -43,10 +43,12 @@ class ThreadCrew:
         return records
 
     def close(self) -> None:
-        """Lets the threads end after what they are doing."""
+        """Lets the threads end after what they are doing, and lets go of connections."""
         for _ in range(self._width):
             self._samples.put(None)
+        if isinstance(self._assess, Assessing):
+            self._assess.close()
 
-    def _work(self, assess: Assess) -> None:
+    def _work(self) -> None:
         while (sample := self._samples.get()) is not None:
-            self._records.put(attempt(assess, sample))
+            self._records.put(attempt(self._assess, sample))

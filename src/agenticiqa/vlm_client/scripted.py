@@ -42,11 +42,19 @@ STAND_IN: Script = {
 class ScriptedVLMClient(VLMClient):
     """Replies from a script: per task one line, lines in turn (the last one repeats), or a function of the request.
 
-    `requests` holds every request made, in order.
+    `requests` holds every request made, in order, unless `keeps_requests` is false: a long batch would fill the memory.
     """
 
-    def __init__(self, script: Script = STAND_IN, *, model: str = "scripted", deterministic: bool = False) -> None:
+    def __init__(
+        self,
+        script: Script = STAND_IN,
+        *,
+        model: str = "scripted",
+        deterministic: bool = False,
+        keeps_requests: bool = True,
+    ) -> None:
         self.model = model
+        self._keeps_requests = keeps_requests
         self.deterministic = deterministic or script is STAND_IN
         self.requests: list[VLMRequest] = []
         self._script = script
@@ -57,9 +65,10 @@ class ScriptedVLMClient(VLMClient):
     def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> ScriptedVLMClient:
         """`scripted` says the stand-in's lines; `scripted.FILE` those of a JSON file, one entry per task."""
         if not model:
-            return cls()
+            return cls(keeps_requests=False)
         try:
-            return cls(json.loads(Path(model).read_text(encoding="utf-8")), model=f"scripted.{model}")
+            lines = json.loads(Path(model).read_text(encoding="utf-8"))
+            return cls(lines, model=f"scripted.{model}", keeps_requests=False)
         except (OSError, json.JSONDecodeError) as error:
             raise SettingsError(
                 f"{model}: not a script of replies ({error}); name a JSON file with one entry per task"
@@ -75,7 +84,7 @@ class ScriptedVLMClient(VLMClient):
 
     def _pick(self, task: str, request: VLMRequest | None) -> Line:
         with self._lock:
-            if request is not None:
+            if request is not None and self._keeps_requests:
                 self.requests.append(request)
             turn, self._turns[task] = self._turns[task], self._turns[task] + 1
         lines = self._script.get(task)
