@@ -16,6 +16,7 @@ from skimage import data
 from agenticiqa.images import load_image
 from agenticiqa.perception.quality import QualityModel, aiqa_nr, judge, load_quality_model
 from agenticiqa.perception.quality_domain import find_out_of_domain
+from agenticiqa.perception.quality_grain import colour_grain
 from agenticiqa.perception.quality_head import QualityHead, within_scale
 from agenticiqa.perception.quality_levels import level_probabilities
 from agenticiqa.perception.quality_tool import QualityTool
@@ -101,6 +102,26 @@ def test_severe_damage_costs_at_least_a_level(model: QualityModel, photograph: P
     assert damaged < clean - 1
 
 
+def test_barely_visible_noise_lowers_the_score(model: QualityModel, photograph: Pixels) -> None:
+    noisy = distort(photograph, "white_noise", 1)
+
+    assert model.judge(noisy).score < model.judge(photograph).score
+
+
+def test_colour_grain_is_the_logarithm_of_the_noise_in_the_colours() -> None:
+    noise = np.random.default_rng(1).normal(0, 1, (512, 512, 3))
+
+    faint, strong = (colour_grain(np.rint(128 + sigma * noise).astype(np.uint8)) for sigma in (10, 20))
+
+    assert strong - faint == pytest.approx(np.log(2), abs=0.03)
+
+
+def test_noise_without_colour_is_not_colour_grain() -> None:
+    grey = np.random.default_rng(1).integers(0, 256, (128, 128, 1), dtype=np.uint8)
+
+    assert colour_grain(np.repeat(grey, 3, axis=2)) == pytest.approx(np.log(0.05))
+
+
 def test_the_interval_holds_the_score_and_stays_on_the_scale(model: QualityModel, photograph: Pixels) -> None:
     judged = model.judge(photograph)
 
@@ -177,19 +198,20 @@ def test_the_head_is_worked_by_hand() -> None:
             "kernel_width": np.array(1.0), "authentic_points": np.zeros((1, 2)), "authentic_weights": np.ones(1),
             "authentic_mean": np.array(0.0), "synthetic_points": np.zeros((0, 2)), "synthetic_weights": np.zeros(0),
             "synthetic_mean": np.array(2.0), "network_share": np.array([0.5, 1.0]), "gate": np.array([1.0, 0.0]),
-            "scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0]),
+            "scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0]), "grain": np.array([-2.0, 0.0, 0.2]),
         }
     )  # fmt: skip
 
     outputs = head.network(np.array([[1.0, 3.0]]))
     kernel = head.kernel(np.array([[1.0, 0.0]]))
-    quality, gate, _ = head.combine(outputs, kernel)
+    quality, gate, _ = head.combine(outputs, kernel, np.array([-0.5]))
 
-    # hidden (1, 2): authentic 1, synthetic 2 + 2 + 0.5; kernel exp(−1) and the mean 2; the gate at zero is a half
+    # hidden (1, 2): authentic 1, synthetic 2 + 2 + 0.5; kernel exp(−1) and the mean 2; the gate at zero is a half;
+    # grain of −0.5 is three quarters of the way from −2 to 0 and costs 0.15
     np.testing.assert_allclose(outputs, [[1.0, 4.5, 0.0]])
     np.testing.assert_allclose(kernel, [[np.exp(-1), 2.0]])
     authentic = 3 + 0.5 * (1 + np.exp(-1)) / 2
-    np.testing.assert_allclose(quality, [(authentic + 4.5) / 2])
+    np.testing.assert_allclose(quality, [(authentic + 4.35) / 2])
     assert gate[0] == 0.5
 
 

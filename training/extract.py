@@ -8,21 +8,23 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.perception.quality_grain import colour_grain
 from training.biq2021 import read_photographs
 from training.pictures import read_pixels, resize
 from training.trunk import open_start_network
 
 
 def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
-    """Write pooled features and the stage-5 map of every training photograph; rows already there are kept."""
+    """Write features, colour grain and stage-5 map of every training photograph; rows already there are kept."""
     photographs = [p for p in read_photographs(data) if p.split == "train"]
     network = open_start_network(cache)
     arrays = _open_arrays(cache, len(photographs))
     for row in range(part, len(photographs), parts):
         if arrays["pooled"][row].any():
             continue
-        seen = network.run(square(read_pixels(data / "Images" / photographs[row].name)))
-        arrays["stage5"][row], arrays["pooled"][row] = seen[4], seen[-1]
+        pixels = square(read_pixels(data / "Images" / photographs[row].name))
+        seen = network.run(pixels)
+        arrays["stage5"][row], arrays["grain"][row], arrays["pooled"][row] = seen[4], colour_grain(pixels), seen[-1]
     for array in arrays.values():
         array.flush()
 
@@ -33,11 +35,11 @@ def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
-    shapes = {"pooled": (1568,), "stage5": (112, 32, 32)}
+    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32)}
     opened = {}
     for name, shape in shapes.items():
         path = cache / f"biq2021_{name}.npy"
-        kind = np.float32 if name.startswith("pooled") else np.float16
+        kind = np.float16 if name == "stage5" else np.float32
         if not path.exists():
             np.lib.format.open_memmap(path, "w+", kind, (count, *shape)).flush()
         opened[name] = np.lib.format.open_memmap(path, "r+")

@@ -27,7 +27,7 @@ WEIGHTS = Path("src/agenticiqa/backbone/weights")
 
 
 def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: float, steps: int) -> None:
-    """Train the head, fine-tune the last stages (research only: the open photographs are too few), keep the network."""
+    """Train the head, fine-tune the last stages with it, keep the network."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     damaged = load_damaged(cache, terms)
@@ -38,8 +38,7 @@ def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: floa
     print(f"{len(photographs.rows) if photographs else 0} photographs, {len(damaged.table)} synthetic", flush=True)
     warm_up(network, photographs, damaged.ladders, (rated_statistics, damaged.statistics), 500, seed)
     print(f"head warmed up {time.process_time():.0f} s", flush=True)
-    if terms == "research":
-        network = fine_tune(network, photographs, damaged.ladders, steps, seed, 60 * minutes)
+    network = fine_tune(network, photographs, damaged.ladders, steps, seed, 60 * minutes)
     torch.save(network.state_dict(), cache / f"{terms}_network.pt")
 
 
@@ -49,15 +48,14 @@ def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path)
     damaged = load_damaged(cache, terms)
     rated = load_rated(biq2021, cache, seed) if terms == "research" and biq2021 else None
     network = _tuned(terms, cache)
-    if terms == "research":
-        export_tail(network.tail, weights / "tail_research.onnx")
-    export_tail(_start_tail(), weights / "tail_start.onnx")
+    export_tail(network.tail, weights / f"tail_{terms}.onnx")
     held = np.nonzero(rated.present & (rated.folds == 0))[0] if rated else np.zeros(0, np.intp)
-    tuned_rated = (
-        _describe(network, rated.photographs.maps, rated.statistics, held) if rated else damaged.statistics[:0]
-    )
-    tuned_damaged = _describe(network, damaged.ladders.maps, damaged.statistics, np.nonzero(~damaged.training)[0])
-    material = Material(rated, damaged, tuned_rated, tuned_damaged, held)
+    rated_statistics = damaged.statistics[:0]
+    if rated:
+        rated_statistics = _describe(network, rated.photographs.maps, rated.statistics, held)
+    damaged_statistics = _describe(network, damaged.ladders.maps, damaged.statistics, np.nonzero(~damaged.training)[0])
+    unseen = load_damaged(cache, "apart") if terms == "research" else damaged
+    material = Material(rated, damaged, unseen, held, rated_statistics, damaged_statistics)
     arrays, figures = fit_heads(material, _head_arrays(network))
     np.savez_compressed(weights / f"quality_{terms}.npz", **arrays)
     write_figures(cache / f"{terms}_figures.json", figures)

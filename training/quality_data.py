@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from training.finetune import TRUNK_POOLED, Ladders, Photographs
 from training.targets import label, read_table
 
 FOLDS = 10
+TABLES = {"research": ("research",), "open": ("open", "open_more"), "apart": ("research_apart",)}
 
 
 @dataclass
@@ -23,6 +25,7 @@ class Rated:
 
     photographs: Photographs
     statistics: npt.NDArray[np.float32]
+    grain: npt.NDArray[np.float64]
     raw_opinions: npt.NDArray[np.float64]
     folds: npt.NDArray[np.intp]
     present: npt.NDArray[np.bool_]
@@ -35,6 +38,7 @@ class Damaged:
     table: pd.DataFrame
     ladders: Ladders
     statistics: npt.NDArray[np.float32]
+    grain: npt.NDArray[np.float64]
     training: npt.NDArray[np.bool_]
 
 
@@ -49,19 +53,28 @@ def load_rated(data: Path, cache: Path, seed: int) -> Rated:
     standard = ((opinions - opinions.mean()) / opinions.std()).astype(np.float32)
     rows = np.nonzero(present & (folds != 0))[0]
     kept = np.array(statistics)
-    return Rated(Photographs(maps, kept[:, :TRUNK_POOLED], standard, rows), kept, opinions, folds, present)
+    grain = np.load(cache / "biq2021_grain.npy").astype(np.float64)
+    photographs = Photographs(maps, kept[:, :TRUNK_POOLED], standard, rows)
+    return Rated(photographs, kept, grain, opinions, folds, present)
 
 
-def load_damaged(cache: Path, terms: str) -> Damaged:
-    """Synthetic pictures of the terms given, labelled and grouped into ladders."""
-    table = read_table(cache / f"{terms}.csv")
+def load_damaged(cache: Path, which: str) -> Damaged:
+    """Synthetic pictures of the tables named in `TABLES`, labelled and grouped into ladders."""
+    tables = [read_table(cache / f"{name}.csv") for name in TABLES[which]]
+    table = pd.concat(tables, ignore_index=True)
     labelled = label(table)
-    count = len(table)
-    statistics = np.array(np.load(cache / f"{terms}_pooled.npy", mmap_mode="r")[:count])
-    maps = np.load(cache / f"{terms}_stage5.npy", mmap_mode="r")[:count]
+    statistics, maps, grain = (_joined(cache, which, part, tables) for part in ("pooled", "stage5", "grain"))
     groups = _groups(table, labelled.training)
     ladders = Ladders(maps, statistics[:, :TRUNK_POOLED], labelled.labels.astype(np.float32), groups)
-    return Damaged(table, ladders, statistics, labelled.training)
+    return Damaged(table, ladders, statistics, grain.astype(np.float64), labelled.training)
+
+
+def _joined(cache: Path, which: str, part: str, tables: list[pd.DataFrame]) -> npt.NDArray[Any]:
+    parts = [
+        np.load(cache / f"{name}_{part}.npy", mmap_mode="r")[: len(table)]
+        for name, table in zip(TABLES[which], tables, strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _groups(table: pd.DataFrame, training: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:

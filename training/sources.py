@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,9 @@ from training.pictures import read_pixels, resize
 
 Terms = Literal["research", "open"]
 SIDE = 320
+# Every further free photograph with its collection and licence; the files lie in one folder per collection.
+FREE_LIST = Path(__file__).with_name("free_photographs.csv")
+FREE_SIDES = (SIDE, 560, 900)
 
 # Wallpapers that are photographs; drawings and renderings in the same packages are left out.
 FREE_PHOTOGRAPHS = (
@@ -77,6 +81,18 @@ def list_scenes(bsds: Path, imagenet: Path, seed: int) -> list[Scene]:
         split = "held" if number % 8 == 7 else "train"
         scenes.extend(Scene(name, scaled_to, _offset(random), "open", split) for scaled_to in (SIDE, 560))
     return scenes
+
+
+def list_free_scenes(folder: Path, seed: int) -> list[Scene]:
+    """Three views each of the photographs in `free_photographs.csv`, every eighth photograph held out."""
+    random = np.random.default_rng(seed)
+    with FREE_LIST.open(newline="", encoding="utf-8") as lines:
+        names = [str(folder / row["collection"] / row["file"]) for row in csv.DictReader(lines)]
+    return [
+        Scene(name, scaled_to, _offset(random), "open", "held" if number % 8 == 7 else "train")
+        for number, name in enumerate(names)
+        for scaled_to in FREE_SIDES
+    ]
 
 
 def view(scene: Scene) -> npt.NDArray[np.uint8] | None:

@@ -1,4 +1,4 @@
-"""The two last stages, as they came (`start`) and fine-tuned for quality (`research`)."""
+"""The two last stages, fine-tuned for quality under one set of terms or the other."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class Tail:
 
 
 @lru_cache(maxsize=2)
-def load_tail(name: Literal["research", "start"]) -> Tail:
-    """The named last stages, loaded once per process."""
-    return Tail(open_session(f"tail_{name}.onnx"))
+def load_tail(terms: Terms) -> Tail:
+    """The last stages tuned under these terms, loaded once per process."""
+    return Tail(open_session(f"tail_{terms}.onnx"))

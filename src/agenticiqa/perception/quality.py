@@ -20,6 +20,7 @@ from agenticiqa.backbone.tail import Tail, Terms, load_tail
 from agenticiqa.backbone.weight_files import read_arrays
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.quality_domain import OutOfDomain, find_out_of_domain
+from agenticiqa.perception.quality_grain import colour_grain
 from agenticiqa.perception.quality_head import Estimate, QualityHead
 from agenticiqa.perception.quality_levels import level_probabilities
 from agenticiqa.perception.quality_map import LocalQuality, map_quality
@@ -53,10 +54,9 @@ class QualityJudgement:
 class QualityModel:
     """The shared trunk, one set of last stages and the fitted heads."""
 
-    def __init__(self, backbone: Backbone, tuned: Tail, start: Tail, head: QualityHead) -> None:
+    def __init__(self, backbone: Backbone, tail: Tail, head: QualityHead) -> None:
         self._backbone = backbone
-        self._tuned = tuned
-        self._start = start
+        self._tail = tail
         self._head = head
 
     def judge(self, image: Pixels | LoadedImage) -> QualityJudgement:
@@ -80,12 +80,9 @@ class QualityModel:
         )  # fmt: skip
 
     def _look(self, features: Features, size: tuple[int, int]) -> tuple[Estimate, LocalQuality]:
-        stage5 = features.maps[-1]
-        tuned = self._tuned.features(stage5)
-        start = tuned if self._start is self._tuned else self._start.features(stage5)
-        estimate = self._head.estimate(
-            np.concatenate([features.pooled, tuned.pooled]), np.concatenate([features.pooled, start.pooled])
-        )
+        tuned = self._tail.features(features.maps[-1])
+        statistics = np.concatenate([features.pooled, tuned.pooled])
+        estimate = self._head.estimate(statistics, colour_grain(features.working))
         height, width = features.working.shape[:2]
         maps = [*features.maps, *tuned.maps]
         return estimate, map_quality(self._head, maps, (height, width), size, estimate.synthetic)
@@ -95,9 +92,7 @@ class QualityModel:
 def load_quality_model(terms: Terms = "research") -> QualityModel:
     """The quality model fitted under these terms, loaded once per process."""
     head = QualityHead(read_arrays(f"quality_{terms}.npz"))
-    # The open set has too few photographs to tune stages on: its heads stand on the start's.
-    tuned = load_tail("research" if terms == "research" else "start")
-    return QualityModel(load_backbone(), tuned, load_tail("start"), head)
+    return QualityModel(load_backbone(), load_tail(terms), head)
 
 
 def judge(image: Pixels | LoadedImage, terms: Terms = "research") -> QualityJudgement:

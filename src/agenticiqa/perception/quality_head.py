@@ -2,8 +2,9 @@
 
 Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil
 them (`authentic`), the other by damage made on purpose (`synthetic`); a gate says which of the two
-knows this kind of picture. The first is itself two models of different make whose mean errs less than
-either; how far they disagree is part of the uncertainty.
+knows this kind of picture. Each is itself two models of different make whose mean errs less than
+either: a network on all statistics and a kernel regression on the trunk's. How far they disagree is
+part of the uncertainty. Faint colour noise, which neither sees well, is measured and costs the second.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class QualityHead:
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = {name: np.asarray(value, np.float64) for name, value in arrays.items()}
 
-    def estimate(self, tuned: npt.ArrayLike, start: npt.ArrayLike) -> Estimate:
-        """The judgement of one picture from its tuned and its start statistics."""
-        outputs = self.network(np.asarray(tuned, np.float64)[None])
-        kernel = self.kernel(np.asarray(start, np.float64)[None])
-        quality, synthetic, disagreement = self.combine(outputs, kernel)
+    def estimate(self, statistics: npt.ArrayLike, grain: float) -> Estimate:
+        """The judgement of one picture from its statistics (trunk first, then tuned stages) and its colour grain."""
+        row = np.asarray(statistics, np.float64)[None]
+        outputs, kernel = self.network(row), self.kernel(row)
+        quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]))
         error = self.error(quality, synthetic, disagreement)
         return Estimate(float(quality[0]), float(error[0]), float(synthetic[0]))
 
@@ -55,7 +56,8 @@ class QualityHead:
     def kernel(self, statistics: Values) -> Values:
         """Two numbers a row, from similarity to training pictures: authentic (standardised), synthetic (1–5)."""
         a = self._arrays
-        scaled = np.clip((statistics - a["kernel_centre"]) / a["kernel_spread"], -CLIP, CLIP)
+        trunk = statistics[:, : len(a["kernel_centre"])]
+        scaled = np.clip((trunk - a["kernel_centre"]) / a["kernel_spread"], -CLIP, CLIP)
         points = scaled @ a["kernel_projection"]
         columns = [
             _kernel_regression(points, a[f"{name}_points"], a[f"{name}_weights"], a["kernel_width"], a[f"{name}_mean"])
@@ -63,18 +65,23 @@ class QualityHead:
         ]
         return np.stack(columns, 1)
 
-    def combine(self, outputs: Values, kernel: Values) -> tuple[Values, Values, Values]:
+    def combine(self, outputs: Values, kernel: Values, grain: Values) -> tuple[Values, Values, Values]:
         """Quality, share of the synthetic judge, and disagreement of the two makes, per row."""
         a = self._arrays
         share = a["network_share"]
         authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
-        synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1]
+        synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1] - self.grain_cost(grain)
         gate = 1 / (1 + np.exp(-np.clip(a["gate"][0] * outputs[:, 2] + a["gate"][1], -30, 30)))
         quality = within_scale((1 - gate) * authentic + gate * synthetic)
         apart = self.on_scale(outputs[:, 0]) - self.on_scale(kernel[:, 0])
         between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
         disagreement = np.sqrt((1 - gate) * apart**2 + gate * (outputs[:, 1] - kernel[:, 1]) ** 2 + between**2)
         return quality, gate, disagreement
+
+    def grain_cost(self, grain: Values) -> Values:
+        """What colour noise costs: nothing up to the floor of clean photographs, all of it from faint noise on."""
+        clean, noisy, depth = self._arrays["grain"]
+        return np.asarray(depth * np.clip((grain - clean) / (noisy - clean), 0, 1))
 
     def on_scale(self, authentic: Values) -> Values:
         """Standardised opinions on the common scale, along the source's monotone map."""
