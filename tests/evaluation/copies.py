@@ -63,7 +63,7 @@ def kadid10k(root: Path) -> None:
     (root / "dmos.csv").write_text("\n".join(rows))
 
 
-CSIQ_TABLE = [
+CSIQ_TABLE: list[list[object]] = [
     ["all by image", "", "", "", "", ""],
     ["#", "image", "dst_idx", "dst_type", "dst_lev", "dmos_std", "dmos"],
     [1, "1600", 1, "noise", 1, 0.05, 0.062],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.results import scripted_assessor
 QUICK = Sampling(200)
 
 
-def question(number: int, answer: str = "A", **more: str) -> Question:
+def question(number: int, answer: str = "A", **more: Any) -> Question:
     choices = {"A": "Blur", "B": "Noise", "C": "Nothing"}
     return Question(f"q{number}", Path(f"{number}.png"), "What is wrong?", choices, answer, **more)
 

@@ -126,10 +126,16 @@ def _row(method: Method, rated: RatedSet, sampling: Sampling) -> Row:
     if not fit.converged:
         logger.warning("%s: the logistic fit did not converge (%s)", method.name, fit.message)
     fitted = fit(x)
-    ranked = [_interval(statistic, x, y, clusters, sampling) for statistic in (srcc, krcc)]
-    # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
-    linear = [_interval(statistic, fitted, y, clusters, sampling) for statistic in (plcc, rmse)]
-    return Row(method, answered, *ranked, *linear, fit)
+    return Row(
+        method,
+        answered,
+        _interval(srcc, x, y, clusters, sampling),
+        _interval(krcc, x, y, clusters, sampling),
+        # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
+        _interval(plcc, fitted, y, clusters, sampling),
+        _interval(rmse, fitted, y, clusters, sampling),
+        fit,
+    )
 
 
 def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> Difference | None:

@@ -156,7 +156,7 @@ def _plain_scale(score: Values, rated: RatedSet, rows: Fold) -> EmbeddedScale:
 def _applied(scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rows: Fold) -> Values:
     """Score, low and high of these pictures on the user's scale."""
     found = []
-    for row in np.flatnonzero(rows):
+    for row in np.flatnonzero(rows).tolist():
         new, interval = scale.apply(float(score[row]), (spans[row][0], spans[row][1]))
         assert interval is not None
         found.append((new, *interval))

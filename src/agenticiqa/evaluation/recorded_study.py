@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.evidence import Evidence
@@ -24,6 +25,7 @@ from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.tools.registry import ToolRegistry
 
+Chosen = npt.NDArray[np.bool_]
 _FREE = Cost(seconds=None)
 
 
@@ -43,7 +45,7 @@ def study_recorded(
 ) -> RecordedStudy:
     """Fused, model-alone and tools-alone rows; DatasetError when no picture's name matches."""
     values = recorded.table([sample.name for sample in rated.samples])
-    known = np.isfinite(values).any(1)
+    known: Chosen = np.asarray(np.isfinite(values).any(1))
     if known.sum() < 10:
         raise DatasetError(f"only {known.sum()} of {len(known)} pictures have recorded outputs; check their names")
     chosen = np.flatnonzero(known)
@@ -76,12 +78,11 @@ def _tool_means(evidence: Evidence, tools: ToolRegistry) -> Values:
     return np.asarray(table.mean(0).filled(np.nan), np.float64)
 
 
-def _best_on(fitting: Values, evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
+def _best_on(fitting: Chosen, evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
     """The tool that is best on the fitting half."""
-    chosen = np.asarray(fitting, bool)
     best = max(
         single_tools(evidence, tools),
-        key=lambda tool: np.nan_to_num(srcc(tool.scores[chosen], opinions[chosen]), nan=-2),
+        key=lambda tool: np.nan_to_num(srcc(tool.scores[fitting], opinions[fitting]), nan=-2),
     )
     return replace(
         best, name="best-tool", title=f"best single tool ({best.name}, chosen on the fitting half)", cost=_FREE

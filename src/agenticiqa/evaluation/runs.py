@@ -92,7 +92,8 @@ def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None
     """The embedded model's own judgement, as shipped: no user's scale is applied."""
     from agenticiqa.perception.sight import shipped_eyes
 
-    look = shipped_eyes(parts.settings.pipeline.terms).look(load_image(image), reference and load_image(reference))
+    original = None if reference is None else load_image(reference)
+    look = shipped_eyes(parts.settings.pipeline.terms).look(load_image(image), original)
     judged = look.quality if reference is None else look.against_reference
     if judged is None:
         return {"score": None, "error": "the embedded model gave no judgement against the reference"}
@@ -125,7 +126,8 @@ def carry_out(names: list[str], parts: Parts, image: Path, reference: Path | Non
 
     A run that fails says so in its `error`. Without any new plan in the full run, the one without replanning is it.
     """
-    shared, found = sharing(parts), {}
+    shared = sharing(parts)
+    found: dict[str, Found] = {}
     for name in sorted(names, key=list(RUNS).index):
         full = found.get(FULL)
         if name == "no-replanning" and full is not None and full["error"] is None and not full["replans"]:

@@ -47,7 +47,8 @@ class Scale:
         """The opinions on the scale of 1 (worst) to 5."""
         values = np.asarray(opinions, np.float64)
         if self.knots:
-            return np.asarray(np.interp(values, *zip(*self.knots, strict=True)), np.float64)
+            places, scores = np.array(self.knots, np.float64).T
+            return np.asarray(np.interp(values, places, scores), np.float64)
         share = np.clip((values - self.low) / (self.high - self.low), 0, 1)
         return np.asarray(1 + 4 * (share if self.higher_is_better else 1 - share), np.float64)
 

@@ -8,7 +8,7 @@ from typing import Any
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.methods import Cost
 from agenticiqa.evaluation.multiple_choice import Accuracy, Choices
-from agenticiqa.evaluation.ratings import Row
+from agenticiqa.evaluation.ratings import Part, Row
 from agenticiqa.evaluation.statistics import Interval
 
 # Below so many groups a percentile bootstrap covers less than it says.
@@ -27,7 +27,8 @@ def headline(found: Evaluation) -> list[str]:
         *rated.notes,
     ]
     if groups < FEW_GROUPS:
-        lines.append(f"Intervals rest on {groups} groups only and are too narrow" if groups > 1 else "One group: no intervals")
+        few = f"Intervals rest on {groups} groups only and are too narrow"
+        lines.append(few if groups > 1 else "One group: no intervals")
     if found.seen:
         lines.append(f"Not held out: {found.seen}")
     return lines
@@ -139,7 +140,7 @@ def _row_json(row: Row) -> dict[str, Any]:
     }
 
 
-def _part_json(part: Any) -> dict[str, Any]:
+def _part_json(part: Part) -> dict[str, Any]:
     return {"name": part.name, "pictures": part.pictures, "srcc": _figures(part.srcc)}
 
 

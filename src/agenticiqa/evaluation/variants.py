@@ -48,7 +48,7 @@ class NoDetection(WrappingVLMClient):
         if isinstance(request.inputs, DetectInputs):
             return _given({"distortion_set": {name: [] for name in request.inputs.objects}}, self.model)
         if isinstance(request.inputs, InspectInputs):
-            empty = {name: [] for name in request.inputs.objects}
+            empty: dict[str, list[str]] = {name: [] for name in request.inputs.objects}
             return _given({"findings": empty, "overall_tools": {}}, self.model)
         return self.client.ask(request)
 

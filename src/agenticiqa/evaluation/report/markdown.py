@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.ratings import Part
 from agenticiqa.evaluation.report.published import beside_ours
 from agenticiqa.evaluation.report.worst import worst_pictures
 from agenticiqa.evaluation.summary import HEADINGS, headline, interval, remarks, table
@@ -81,8 +82,8 @@ def recorded_lines(found: Evaluation) -> list[str]:
     ]
 
 
-def _parts(title: str, parts: Sequence[object]) -> list[str]:
-    lines = [[part.name, str(part.pictures), interval(part.srcc)] for part in parts]  # type: ignore[attr-defined]
+def _parts(title: str, parts: Sequence[Part]) -> list[str]:
+    lines = [[part.name, str(part.pictures), interval(part.srcc)] for part in parts]
     return _section(title, markdown_table((title.rpartition(" ")[2], "pictures", "SRCC"), lines))
 
 

@@ -33,7 +33,7 @@ def beside_ours(dataset: str, rows: Sequence[Row], tools: Sequence[Row]) -> list
             entry["method"],
             entry.get("srcc", ""),
             entry.get("plcc", ""),
-            measured.get(entry.get("tool"), ""),
+            measured.get(str(entry.get("tool")), ""),
             entry["source"],
         ]
         for entry in published(dataset)
