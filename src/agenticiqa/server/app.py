@@ -45,6 +45,8 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
+        # Clients made from the document get methods called assess, compare, read_run …
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = Service(chosen, settings or load_settings())
     for routes in (routes_runs, routes_jobs, routes_catalogue, routes_health):

@@ -21,13 +21,13 @@ router = APIRouter(prefix="/v1", tags=["catalogue"])
 
 
 @router.get("/tools", responses=problems(401))
-async def tools(service: Running) -> ToolsView:
+async def list_tools(service: Running) -> ToolsView:
     """The IQA tools with availability, direction, range, licence and strengths."""
     return await run_sync(_tools, service)
 
 
 @router.get("/examples", responses=problems(401))
-async def examples() -> ExamplesView:
+async def list_examples() -> ExamplesView:
     """Images to try at once."""
     return ExamplesView(examples=[_example(exhibit) for exhibit in EXHIBITS])
 
@@ -40,7 +40,7 @@ async def examples() -> ExamplesView:
         **problems(401, 404, 422),
     },
 )
-async def example_file(
+async def read_example(
     service: Running, name: Annotated[str, Path(pattern="^[a-z-]{1,40}\\.png$", examples=["blurred.png"])]
 ) -> FileResponse:
     """One of these images."""

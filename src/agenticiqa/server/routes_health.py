@@ -19,26 +19,26 @@ router = APIRouter(tags=["service"])
 
 
 @router.get("/v1/health", response_model=HealthView)
-async def health(service: Running) -> Response:
+async def read_health(service: Running) -> Response:
     """How the service is."""
     return JSONResponse(_health(service))
 
 
 @router.get("/v1/health/live", response_model=LiveView)
-async def live() -> LiveView:
+async def read_live() -> LiveView:
     """The process answers."""
     return LiveView()
 
 
 @router.get("/v1/health/ready", response_model=HealthView, responses={503: {"model": HealthView}})
-async def ready(service: Running) -> Response:
+async def read_ready(service: Running) -> Response:
     """200 when runs are taken and at least one worker has its models loaded, 503 otherwise."""
     found = _health(service)
     return JSONResponse(found, 200 if found["status"] == "ready" else 503)
 
 
 @router.get("/v1/limits", responses=problems(401))
-async def limits(service: Running) -> LimitsView:
+async def read_limits(service: Running) -> LimitsView:
     """What the service accepts."""
     options, bounds = service.options, service.settings.pipeline.limits
     return LimitsView(
@@ -59,7 +59,7 @@ async def limits(service: Running) -> LimitsView:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(401)},
     response_class=Response,
 )
-def metrics(service: Running) -> Response:
+def read_metrics(service: Running) -> Response:
     """Counters for Prometheus."""
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 

@@ -28,7 +28,7 @@ LINES = "application/x-ndjson"
 @router.post(
     "", status_code=202, response_model=JobView, responses=problems(400, 401, 403, 408, 413, 415, 422, 429, 503)
 )
-async def submit(
+async def submit_job(
     service: Running,
     images: Annotated[list[UploadFile] | None, File(description="the images themselves")] = None,
     paths: Annotated[list[str] | None, Form(description="files under an allowed folder")] = None,
@@ -50,7 +50,7 @@ async def read_job(service: Running, job_id: JobId) -> Response:
 
 
 @router.delete("/{job_id}", response_model=JobView, responses=problems(401, 404, 422))
-async def cancel(service: Running, job_id: JobId) -> Response:
+async def cancel_job(service: Running, job_id: JobId) -> Response:
     """Cancels what has not begun; what is at work is finished, and all results stay."""
     return JSONResponse(job_view(_known(await run_sync(service.store.cancel_job, job_id))))
 
