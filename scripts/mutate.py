@@ -2,6 +2,7 @@
 
 `python scripts/mutate.py` prints one line per mutation and ends with 1 if any of them survives.
 """
+# ruff: noqa: E501 - a mutation is easier to judge with both texts on one line
 
 from __future__ import annotations
 

@@ -177,3 +177,12 @@ def test_the_order_of_the_tools_does_not_matter(
     fusion = ScoreFusion(eta=eta)
 
     assert fusion.fuse_scores(shuffled, as_levels(p)) == fusion.fuse_scores(tools, as_levels(p))
+
+
+def test_values_that_miss_a_sum_of_one_by_a_hundredth_are_log_values() -> None:
+    nearly = {1: 0.2, 2: 0.2, 3: 0.2, 4: 0.2, 5: 0.21}
+
+    found = ScoreFusion().extract_vlm_probabilities(nearly)
+
+    # Softmax by hand: 1 / (4 e^-0.01 + 1); as probabilities it would be 0.21 / 1.01 = 0.2079.
+    assert found[5] == pytest.approx(1 / (4 * 0.9900498337 + 1), abs=1e-9)

@@ -16,9 +16,8 @@ from typing import Literal
 LogFormat = Literal["json", "text"]
 CONTEXT_FIELDS = ("run", "sample", "node", "attempt")
 REDACTED = "[redacted]"
-_KEPT = "\n\t"
 _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_CONTROLS = frozenset(chr(code) for code in (*range(32), *range(127, 160)) if chr(code) not in _KEPT) | {*_BIDIRECTIONAL}
+_CONTROLS = frozenset(map(chr, (*range(32), *range(127, 160)))) - {"\n", "\t"} | {*_BIDIRECTIONAL}
 
 # Read and replaced as a whole, never changed in place: each thread and task sees its own.
 _context: ContextVar[dict[str, str | int] | None] = ContextVar("agenticiqa_log_context", default=None)

@@ -127,7 +127,9 @@ def settings_for(orders: Orders) -> Settings:
 
 def samples_of(orders: Orders) -> list[Sample]:
     return [
-        Sample(f"sample-{number}", f"{orders.folder}/picture{number % 4}.png", f"How good is the cat in sample-{number}?")
+        Sample(
+            f"sample-{number}", f"{orders.folder}/picture{number % 4}.png", f"How good is the cat in sample-{number}?"
+        )
         for number in range(orders.samples)
     ]
 

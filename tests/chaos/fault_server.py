@@ -145,7 +145,11 @@ def _openai(body: Any) -> tuple[int, int, int]:
 
 def _anthropic(body: Any) -> tuple[int, int, int]:
     usage = body["usage"]
-    return usage["input_tokens"] + usage["cache_read_input_tokens"], usage["output_tokens"], usage["cache_read_input_tokens"]  # noqa: E501
+    return (
+        usage["input_tokens"] + usage["cache_read_input_tokens"],
+        usage["output_tokens"],
+        usage["cache_read_input_tokens"],
+    )
 
 
 def _google(body: Any) -> tuple[int, int, int]:

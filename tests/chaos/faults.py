@@ -86,7 +86,7 @@ def content_filter(healthy: Healthy) -> Answer:
 def wrong_body(healthy: Healthy) -> Answer:
     """JSON whose types are not those of the protocol, with a usage that is no number either."""
     bodies = {
-        "openai": {"choices": [{"message": {"content": {"a": 1}}, "finish_reason": 7}], "usage": {"prompt_tokens": "x"}},
+        "openai": {"choices": [{"message": {"content": {"a": 1}}, "finish_reason": 7}], "usage": {"total": "x"}},
         "anthropic": {"content": [{"type": "text", "text": ["a"]}], "stop_reason": {}, "usage": "none"},
         "google": {"candidates": [{"content": {"parts": [{"text": {"a": 1}}]}}], "usageMetadata": []},
     }  # fmt: skip

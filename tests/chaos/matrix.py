@@ -200,7 +200,9 @@ def table(outcomes: list[Outcome], mode: Mode) -> str:
         for provider in PROVIDERS:
             found = {o.cell.task: o for o in outcomes
                      if (o.cell.fault, o.cell.provider, o.cell.mode) == (fault, provider, mode)}  # fmt: skip
-            signs = ("." if task not in found else "!" if found[task].problems else found[task].ending for task in TASKS)
+            signs = (
+                "." if task not in found else "!" if found[task].problems else found[task].ending for task in TASKS
+            )
             rows.append(f"{''.join(signs):<{len(TASKS) + 2}}")
         lines.append(f"{fault.name:<{width}}  {'  '.join(rows)}")
     return "\n".join(lines)
