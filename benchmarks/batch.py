@@ -41,7 +41,7 @@ WARM = 10
 def main() -> int:
     """The number of targets missed."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    options.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     options.add_argument("--quick", action="store_true")
     options.add_argument("--job", help=argparse.SUPPRESS)
     given = options.parse_args()
@@ -50,7 +50,7 @@ def main() -> int:
         return 0
     share = 0.1 if given.quick else 1.0
     missed = 0
-    for name in given.parts:
+    for name in given.parts or PARTS:
         with tempfile.TemporaryDirectory() as folder:
             missed += not PARTS[name](Path(folder), share)
     return missed

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from agenticiqa.cli import app
 from agenticiqa.report.records import read_rows

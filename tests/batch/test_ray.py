@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 @pytest.fixture(scope="module", autouse=True)
 def _local_ray() -> Iterator[None]:
+    # On a busy machine workers that stand back would take minutes to start.
+    os.environ["RAY_worker_niceness"] = "0"
     ray.init(
         num_cpus=2,
         include_dashboard=False,

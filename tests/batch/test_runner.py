@@ -355,4 +355,5 @@ def test_a_preview_of_a_begun_batch_counts_what_was_measured(tmp_path: Path) -> 
     preview = preview_batch(manifest(10), tmp_path / "out.jsonl", BatchOptions(), batch_settings())
 
     assert (preview.plan.done, preview.plan.failed, preview.plan.new) == (7, 1, 2)
-    assert (preview.total.calls, preview.total.cost_usd, preview.measured) == (21, pytest.approx(0.03), True)
+    assert (preview.total.calls, preview.measured) == (21, True)
+    assert preview.total.cost_usd == pytest.approx(0.03)

@@ -73,6 +73,8 @@ class RayCrew:
             self._ray.shutdown()
 
     def _connect(self, actors: int, address: str | None) -> None:
+        # A Ray of our own works as hard as the other engines; by default Ray's workers stand back.
+        os.environ.setdefault("RAY_worker_niceness", "0")
         local: dict[str, Any] = {} if address else {"num_cpus": actors, "include_dashboard": False}
         try:
             self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
