@@ -13,7 +13,7 @@ from agenticiqa.evaluation.statistics import Interval
 
 # Below so many groups a percentile bootstrap covers less than it says.
 FEW_GROUPS = 20
-HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "agent's lead in SRCC", "calls", "tokens", "s", "$")
+HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "lead in SRCC", "calls", "tokens", "s", "$")
 
 
 def headline(found: Evaluation) -> list[str]:
@@ -54,7 +54,8 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         if row.method.note:
             found.append(f"{row.method.title}: {row.method.note}")
-        if row.fit is not None and not row.fit.converged:
+        twin = row is not rows[0] and row.method.scores is rows[0].method.scores
+        if row.fit is not None and not row.fit.converged and not twin:
             found.append(f"{row.method.title}: the logistic fit is not converged ({row.fit.message})")
     return found
 

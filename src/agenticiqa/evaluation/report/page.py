@@ -49,7 +49,7 @@ def _sections(found: Evaluation) -> list[str]:
         _section("Largest disagreements", _worst(found)),
         _section("Beside published figures", html_table(headings, published) + _whole_set(published)),
         _section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
-        _section("Provenance", f"<pre>{escape(json.dumps(found.provenance, indent=2, ensure_ascii=False))}</pre>"),
+        _section("Provenance", _provenance(found)),
     ]
 
 
@@ -88,6 +88,13 @@ def _worst(found: Evaluation) -> str:
         for one in worst_pictures(found)
     ]
     return f'<div class="worst">{"".join(figures)}</div>' if figures else ""
+
+
+def _provenance(found: Evaluation) -> str:
+    whole = escape(json.dumps(found.provenance, indent=2, ensure_ascii=False))
+    command = escape(str(found.provenance["command"]))
+    rest = f"<details><summary>Everything else</summary><pre>{whole}</pre></details>"
+    return f"<p>To run it again:</p><pre>{command}</pre>{rest}"
 
 
 def _thumbnail(image: object) -> str:
