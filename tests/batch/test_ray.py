@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module", autouse=True)
 def _local_ray() -> Iterator[None]:
     # On a busy machine workers that stand back would take minutes to start.
-    os.environ["RAY_worker_niceness"] = "0"
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - Ray spells it so
     ray.init(
         num_cpus=2,
         include_dashboard=False,
