@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import re
 import subprocess
@@ -116,8 +117,9 @@ def test_a_client_made_from_the_openapi_document_assesses_an_image(
     models: Any = importlib.import_module("generated_client.models")
     types: Any = importlib.import_module("generated_client.types")
 
-    body = models.BodyAssess(image=types.File(payload=picture(1), file_name="a.png"), query="Is it noisy?")
-    run = call.sync(client=made.Client(base_url=service.address, timeout=120), body=body)
+    body = models.BodyAssess(image=types.File(payload=io.BytesIO(picture(1)), file_name="a.png"), query="Is it noisy?")
+    with made.Client(base_url=service.address, timeout=120) as client:
+        run = call.sync(client=client, body=body)
 
     assert run.status == "finished"
     assert 1 <= run.assessment.score <= 5

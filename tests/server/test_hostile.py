@@ -183,7 +183,7 @@ def test_with_a_token_only_its_bearer_is_served(tmp_path: Path) -> None:
     ):
         without = client.get("/v1/tools")
         wrong = client.get("/v1/tools", headers={"Authorization": "Bearer guess"})
-        right = client.get("/v1/limits", headers={"Authorization": "Bearer s3cret-ä".encode()})
+        right = client.get("/v1/limits", headers={b"Authorization": "Bearer s3cret-ä".encode()})
         live = client.get("/v1/health/live")
 
     assert [answer.status_code for answer in (without, wrong, right, live)] == [401, 401, 200, 200]

@@ -32,6 +32,9 @@ def _completed(app: FastAPI) -> dict[str, Any]:
     schemas["ProblemDetails"] = described
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
+    for schema in schemas.values():
+        for field in schema.get("properties", {}).values():
+            _as_file(field)
     found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     for operations in found["paths"].values():
         for operation in operations.values():
@@ -39,3 +42,14 @@ def _completed(app: FastAPI) -> dict[str, Any]:
                 operation["responses"]["422"] = problems(422)[422]
             operation["security"] = [{}, {"token": []}]
     return found
+
+
+def _as_file(field: dict[str, Any]) -> None:
+    """Describes an upload as client makers know it: a form has no null, and `format: binary` says it is a file."""
+    kinds = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
+    uploads = [kind.get("items", kind) for kind in kinds if "contentMediaType" in kind.get("items", kind)]
+    for upload in uploads:
+        upload["format"] = "binary"
+    if uploads and "anyOf" in field:
+        del field["anyOf"]
+        field.update(kinds[0])
