@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "licences.md"
-SKIPPED_EXTRAS = ("all", "dev")
+SKIPPED_EXTRAS = ("all", "dev", "fuzz")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 HEAD = """\
 # Licences of the dependencies
@@ -69,10 +69,10 @@ def closure(names: set[str]) -> set[str]:
 
 def licence(package: Distribution) -> str:
     """What the package's metadata says, the shortest form of it."""
-    data = package.metadata
-    classified = [line.rpartition("::")[2].strip() for line in data.get_all("Classifier") or () if "License ::" in line]
-    written = (data.get("License") or "").strip().splitlines()
-    said = data.get("License-Expression") or ", ".join(c for c in classified if c != "OSI Approved")
+    data = package.metadata.json
+    classified = [line.rpartition("::")[2].strip() for line in data.get("classifier", ()) if "License ::" in line]
+    written = str(data.get("license", "")).strip().splitlines()
+    said = str(data.get("license_expression", "")) or ", ".join(c for c in classified if c != "OSI Approved")
     return said or (written[0] if written and len(written[0]) < 80 else "see the package")
 
 

@@ -43,7 +43,8 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def essence(found: Assessment) -> dict[str, Any]:
     """Everything an injection must not change."""
     wanted = {"answer", "score", "level_probabilities", "distortions", "plan", "evidence_errors", "iterations"}
-    return json.loads(found.model_dump_json(include=wanted)) | {"tools": [reading.raw for reading in found.tools]}
+    kept: dict[str, Any] = json.loads(found.model_dump_json(include=wanted))
+    return kept | {"tools": [reading.raw for reading in found.tools]}
 
 
 @pytest.mark.parametrize("words", INJECTIONS)
@@ -105,7 +106,7 @@ def test_an_obedient_model_gets_no_further_than_the_schema(tmp_path: Path) -> No
         plan=escalated, select_tools={"selected_tools": {"Global": {"Blurs": "/bin/sh"}}}, score=[lying] * 3
     )
 
-    final = run_pipeline(RATING, agent.picture(tmp_path), config=agent.config(client))
+    final: Any = run_pipeline(RATING, agent.picture(tmp_path), config=agent.config(client))
 
     assert set(final["plan"].plan.model_dump()) == set(agent.ALL_FLAGS)
     assert {log.tool_name for log in final["executor_evidence"].tool_logs} == {"GAUGE"}
@@ -115,7 +116,7 @@ def test_an_obedient_model_gets_no_further_than_the_schema(tmp_path: Path) -> No
 def test_a_tool_the_question_does_not_name_is_not_required_by_a_model(tmp_path: Path) -> None:
     client = agent.scripted(plan=agent.plan_reply(required_tool="GAUGE"))
 
-    final = run_pipeline("Is it any good?", agent.picture(tmp_path), config=agent.config(client))
+    final: Any = run_pipeline("Is it any good?", agent.picture(tmp_path), config=agent.config(client))
 
     assert final["plan"].required_tool is None
 
