@@ -58,7 +58,7 @@ def _teeth_of_all(channels: Floats, sample: npt.NDArray[np.int32]) -> Traces:
     """Regular teeth in the channels and in their differences: a range or colours multiplied by a factor."""
     differences = [np.bincount(sample[:, a] - sample[:, 1] + 256, minlength=512) for a in (0, 2)]
     found = dict(zip(("teeth.tones", "teeth.tones_step"), _teeth(channels), strict=True))
-    colours = _teeth(np.stack(differences).astype(np.float32) / len(sample))
+    colours = _teeth(np.stack(differences).astype(np.float32) / np.float32(len(sample)))
     return found | dict(zip(("teeth.colours", "teeth.colours_step"), colours, strict=True))
 
 
