@@ -123,7 +123,7 @@ def test_a_phone_needs_no_sideways_scrolling(
 
     assert widths == [390, 390]
     assert top is not None
-    assert 0 <= top["y"] < 844
+    assert 58 <= top["y"] < 422
 
 
 def test_a_chosen_theme_outlives_a_reload(visitor: Visit) -> None:

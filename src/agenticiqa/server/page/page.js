@@ -50,6 +50,7 @@ function begin(names, image) {
   progress = new Progress(names);
   const picture = image && make("div", { class: "sweep" }, make("img", { src: image.url, alt: "", onerror: (event) => event.target.remove() }));
   show(make("div", { class: "work" }, picture, progress.element));
+  bringIntoView();
   return current.signal;
 }
 
@@ -76,7 +77,7 @@ function present(run, number = null) {
   show(head, record ? result(run, record, only, service) : ranking(run, service, (chosen) => present(run, chosen)));
   markRecent(run.run_id);
   heading.focus({ preventScroll: true });
-  if (at("stage").getBoundingClientRect().top > innerHeight / 2) heading.scrollIntoView({ block: "start" });
+  bringIntoView();
   announce(record ? `Finished: ${record.answer}, ${fixed(record.score)} of 5.` : "Finished: the images are ranked.");
 }
 
@@ -142,6 +143,12 @@ function showChosen({ images, reference }) {
 
 function show(...parts) {
   at("stage").replaceChildren(...parts);
+}
+
+// On a phone the stage lies below the form; after a long result its top lies above the window.
+function bringIntoView() {
+  const { top } = at("stage").getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) at("stage").scrollIntoView({ block: "start" });
 }
 
 function showWelcome() {

@@ -107,7 +107,7 @@ function subtasks(pass) {
   const found = Object.values(pass.subtasks);
   if (!found.length) return null;
   return make("ul", { class: "subtasks" }, found.map((one) => make("li", { class: one.status },
-    badge(one), make("span", {}, SUBTASKS[one.subtask] ?? one.subtask), took(one), facts(one))));
+    badge(one), make("span", {}, SUBTASKS[one.subtask] ?? one.subtask), took(one))));
 }
 
 function facts(state) {
@@ -118,7 +118,5 @@ function facts(state) {
 }
 
 function plain(value) {
-  if (Array.isArray(value)) return value.map(plain).join(", ") || "none";
-  if (value && typeof value === "object") return Object.entries(value).map(([name, one]) => `${name}: ${plain(one)}`).join("; ");
-  return String(typeof value === "number" && !Number.isInteger(value) ? fixed(value) : value ?? "–");
+  return Array.isArray(value) ? value.join(", ") || "none" : String(value);
 }

@@ -74,13 +74,27 @@ function notes(record) {
 
 function timeline(run, record, number) {
   const passes = passesOf(run.events ?? []).filter((pass) => pass.image === number);
-  const told = passes.length ? passes : [fromLedger(record)];
+  const told = explained(passes.length ? passes : [fromLedger(record)], record);
   const reason = (index) => (record.replan_history[index] ?? "").replace(/^\[Iteration \d+\]\s*/, "");
   return make("section", { class: "card" }, make("h2", {}, "How it was found"),
     make("ol", { class: "timeline" }, told.map((pass, index) => make("li", {},
       make("h3", {}, told.length > 1 ? `Pass ${index + 1}` : "One pass"), passCards(pass),
       reason(index) && make("p", { class: "replan" }, icon("again"), make("span", {}, make("b", {}, index < told.length - 1 ? "New plan, because: " : "Still open: "), reason(index)))))),
     record.replan_history.length === 0 && make("p", { class: "soft small" }, "The evidence sufficed; no new plan was needed."));
+}
+
+// The record holds the plan and the evidence of the last pass only.
+function explained(passes, record) {
+  const last = passes.at(-1);
+  const { planner, executor, summarizer } = last.nodes;
+  const scope = record.plan?.query_scope;
+  const plan = record.plan && { asks_for: record.plan.query_type === "IQA" ? "a rating" : "an answer",
+    looks_at: Array.isArray(scope) ? scope : "the whole image", reference: record.plan.reference_mode === "Full-Reference" ? "used" : "none" };
+  const used = [...new Set(record.tools.map((one) => one.tool))];
+  const found = { distortions: record.distortions.filter((one) => one.severity !== "none").length, tools: used };
+  const said = { answer: record.answer };
+  const nodes = { planner: { ...planner, facts: plan }, executor: { ...executor, facts: found }, summarizer: { ...summarizer, facts: said } };
+  return [...passes.slice(0, -1), { ...last, nodes }];
 }
 
 function fromLedger(record) {
