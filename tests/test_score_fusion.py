@@ -186,3 +186,11 @@ def test_values_that_miss_a_sum_of_one_by_a_hundredth_are_log_values() -> None:
 
     # Softmax by hand: 1 / (4 e^-0.01 + 1); as probabilities it would be 0.21 / 1.01 = 0.2079.
     assert found[5] == pytest.approx(1 / (4 * 0.9900498337 + 1), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "beliefs", [{1: -0.5, 2: 1.5}, {1: float("nan"), 2: 1.0}, {1: float("inf")}, {1: 0.0}, {9: 1.0}]
+)
+def test_beliefs_that_are_no_probabilities_are_refused(beliefs: dict[int, float]) -> None:
+    with pytest.raises(ValueError, match="probabilities must be finite, not negative"):
+        ScoreFusion().fuse_scores([3.0], beliefs)
