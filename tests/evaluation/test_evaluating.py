@@ -83,6 +83,20 @@ def test_a_second_evaluation_asks_no_model_and_measures_nothing(tmp_path: Path) 
     assert [one["full"] for one in again] == json.loads(json.dumps([one["full"] for one in first.evidence]))
 
 
+def test_several_pictures_at_once_give_what_one_after_the_other_gives(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    told: list[tuple[int, int]] = []
+
+    one = gather(rated.samples, ["model-alone", "tools"], parts, store_in(tmp_path / "one", parts))
+    four = gather(
+        rated.samples, ["model-alone", "tools"], parts, store_in(tmp_path / "four", parts),
+        lambda done, of: told.append((done, of)), jobs=4,
+    )  # fmt: skip
+
+    assert [picture["tools"]["raw"] for picture in one] == [picture["tools"]["raw"] for picture in four]
+    assert told == [(number, 12) for number in range(1, 13)]
+
+
 def test_replies_that_ablations_share_are_asked_for_once(tmp_path: Path) -> None:
     parts, rated = agent_parts(), rated_set(tmp_path, 1)
 

@@ -55,6 +55,7 @@ def evaluate(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
+    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Pictures in hand at once.")] = None,
     config: ConfigFile = None,
     backend: Backend = None,
     offline: Offline = False,
@@ -85,7 +86,7 @@ def evaluate(
             _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, on_picture)
         else:
             rated = found.thinned(limit, split, seed)
-            _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, on_picture)
+            _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, on_picture, jobs)
 
 
 def _read(
@@ -108,7 +109,7 @@ def _read(
 
 def _ratings(
     rated: RatedSet, parts: Parts, ablations: Sequence[str], sampling: Sampling, recorded: Path | None, seen: str,
-    as_json: bool, output: Path | None, on_picture: Callable[[int, int], None] | None,
+    as_json: bool, output: Path | None, on_picture: Callable[[int, int], None] | None, jobs: int | None,
 ) -> None:  # fmt: skip
     from agenticiqa.evaluation import summary
     from agenticiqa.evaluation.evaluating import evaluate_ratings
@@ -124,6 +125,7 @@ def _ratings(
         command="agenticiqa " + shlex.join(sys.argv[1:]),
         seen=seen,
         on_picture=on_picture,
+        jobs=jobs,
     )
     if output is not None:
         with writing_to(output):

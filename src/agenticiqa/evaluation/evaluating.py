@@ -61,11 +61,12 @@ def evaluate_ratings(
     command: str = "",
     seen: str = "",
     on_picture: OnPicture | None = None,
+    jobs: int | None = None,
 ) -> Evaluation:
     """The agent, the ablations and every tool on a rated set; with recorded outputs the fusion study only."""
     kept = store or EvidenceStore(parts.settings)
     runs = [TOOLS] if recorded is not None else runs_for(ablations)
-    evidence = gather(rated.samples, runs, parts, kept, on_picture)
+    evidence = gather(rated.samples, runs, parts, kept, on_picture, jobs)
     study = None if recorded is None else study_recorded(recorded, rated, evidence, parts.tools, sampling)
     tools = rate(single_tools(evidence, parts.tools), rated, sampling)
     rows: list[Row] = []

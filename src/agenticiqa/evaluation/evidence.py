@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,8 @@ NAMESPACE = "evaluation"
 CACHE_FILE = "evaluation.sqlite"
 # Pictures on which a run is timed with nothing remembered.
 TIMED = 3
+# Pictures in hand at once while a service is waited for.
+_WAITING = 8
 Evidence = list[dict[str, Found]]
 """For every picture, what each run gave."""
 OnPicture = Callable[[int, int], None]
@@ -48,25 +51,46 @@ class EvidenceStore:
 
 
 def gather(
-    samples: Sequence[Sample], runs: list[str], parts: Parts, store: EvidenceStore, on_picture: OnPicture | None = None
+    samples: Sequence[Sample],
+    runs: list[str],
+    parts: Parts,
+    store: EvidenceStore,
+    on_picture: OnPicture | None = None,
+    jobs: int | None = None,
 ) -> Evidence:
-    """The results of these runs on every picture; only what the store does not know is worked out."""
+    """The results of these runs on every picture; only what the store does not know is worked out.
+
+    Several pictures are in hand at once where a service is waited for, or as many as `jobs` says.
+    """
     gathered: Evidence = []
-    for place, sample in enumerate(samples, 1):
-        known = store.recall(sample.image, sample.reference)
-        wanted = [name for name in runs if name not in known]
-        if wanted:
-            known |= carry_out(wanted, parts, sample.image, sample.reference)
-            store.keep(sample.image, sample.reference, known)
-        gathered.append(known)
-        if on_picture:
-            on_picture(place, len(samples))
+    pool = ThreadPoolExecutor(jobs or (_WAITING if _is_remote(parts) else 1))
+    try:
+        for known in pool.map(lambda sample: _known(sample, runs, parts, store), samples):
+            gathered.append(known)
+            if on_picture:
+                on_picture(len(gathered), len(samples))
+    finally:
+        # After an interruption only the pictures in hand are finished; they are kept.
+        pool.shutdown(cancel_futures=True)
     return gathered
+
+
+def _known(sample: Sample, runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, Found]:
+    known = store.recall(sample.image, sample.reference)
+    wanted = [name for name in runs if name not in known]
+    if wanted:
+        known |= carry_out(wanted, parts, sample.image, sample.reference)
+        store.keep(sample.image, sample.reference, known)
+    return known
+
+
+def _is_remote(parts: Parts) -> bool:
+    return any(client.remote for client in parts.vlm_clients.values())
 
 
 def time_runs(samples: Sequence[Sample], runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, float]:
     """Mean seconds of each run alone on the first few pictures; empty where a service would have to be paid for it."""
-    if any(client.remote for client in parts.vlm_clients.values()):
+    if _is_remote(parts):
         return {}
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for sample in samples[:TIMED]:
