@@ -19,7 +19,8 @@ STRAY = 0.05
 SMOOTH = 3.0
 # Frequencies below this share belong to the shape of the histogram, not to its teeth.
 TEETH = 0.12
-SAMPLE = 1 << 19
+# Pixels counted at least: as many as the pictures of training had, so that their histograms are as rough.
+SAMPLE = 1 << 17
 
 
 def curve_traces(pixels: Pixels) -> Traces:
