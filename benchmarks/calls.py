@@ -30,14 +30,26 @@ from agenticiqa.vlm_client.message import SHARED_SYSTEM
 from agenticiqa.vlm_client.task_schemas import schema_for
 
 Pixels = npt.NDArray[np.uint8]
-QUERIES = (
-    "Rate the perceptual quality of this image.",
-    "What is wrong with this photo?",
-    "Which is worse? A. Noise B. Blur C. Compression",
+RATE = "Rate the perceptual quality of this image."
+QUESTIONS = (
+    (RATE, False),
+    ("What is wrong with this photo?", False),
+    ("Which is worse? A. Noise B. Blur C. Compression", False),
+    (RATE, True),
 )
+"""What is asked, and whether the original is given."""
 KINDS = ("gaussian_blur", "jpeg", "white_noise")
 PHOTOGRAPHS = 2
 SMALLEST_MEMORY, STEP = 1024, 128
+
+
+@dataclass(frozen=True)
+class Case:
+    """A picture, its original and how strongly it was damaged."""
+
+    picture: Pixels
+    original: Pixels
+    level: int
 
 
 @dataclass(frozen=True)
@@ -131,21 +143,22 @@ class Flow:
 def main() -> None:
     """Prints calls and tokens per assessment for both modes, and how their answers compare."""
     cases = list(pictures())
-    for query in QUERIES:
-        full, fast = (flow(mode, query, [picture for picture, _ in cases]) for mode in ("full", "fast"))
-        print(f"\n{query} ({len(cases)} pictures of 768×768, clean and damaged)\n")
+    for query, with_original in QUESTIONS:
+        full, fast = (flow(mode, query, cases, with_original) for mode in ("full", "fast"))
+        shown = "pairs" if with_original else "pictures"
+        print(f"\n{query} ({len(cases)} {shown} of 768×768, clean and damaged)\n")
         print("| flow | calls | input tokens | of them remembered | output tokens | SRCC with the damage |")
         print("|---|---|---|---|---|---|")
         for name, one in (("five calls, as the paper has it (peer)", full), ("mode: fast", fast)):
             counts = [one.mean(each) for each in ("calls", "input_tokens", "cached_tokens", "output_tokens")]
-            agreement = -srcc(one.scores, np.array([level for _, level in cases], float))
+            agreement = -srcc(one.scores, np.array([case.level for case in cases], float))
             print(
                 f"| {name} | {counts[0]:.1f} | " + " | ".join(f"{n:,.0f}" for n in counts[1:]) + f" | {agreement:.3f} |"
             )
         print(f"\n{compared(full, fast)}")
 
 
-def flow(mode: str, query: str, shown: list[Pixels]) -> Flow:
+def flow(mode: str, query: str, cases: list[Case], with_original: bool) -> Flow:
     """Every picture assessed in one mode."""
     settings: Settings = load_settings(overrides={"pipeline": {"mode": mode, "cache": {"enabled": False}}})
     parts = build_parts(settings)
@@ -153,9 +166,9 @@ def flow(mode: str, query: str, shown: list[Pixels]) -> Flow:
     client = MeteredClient(parts.vlm_clients["executor"])
     assessor = Assessor(parts=replace(parts, vlm_clients=dict.fromkeys(parts.vlm_clients, client)))
     found = []
-    for picture in shown:
+    for case in cases:
         client.forget()
-        found.append(assessor.assess(picture, query))
+        found.append(assessor.assess(case.picture, query, case.original if with_original else None))
     return Flow(found)
 
 
@@ -168,15 +181,15 @@ def compared(full: Flow, fast: Flow) -> str:
     return f"Same answer {same}/{count}, same distortions {alike}/{count}, largest difference of scores {furthest:.4f}."
 
 
-def pictures() -> Iterator[tuple[Pixels, int]]:
-    """Each shipped photograph, clean and damaged in known ways, with the level of damage."""
+def pictures() -> Iterator[Case]:
+    """Shipped photographs, clean and damaged in known ways."""
     import cv2
 
     for image in list(photographs().values())[:PHOTOGRAPHS]:
         clean = np.asarray(cv2.resize(image.pixels, (768, 768), interpolation=cv2.INTER_AREA), np.uint8)
-        yield clean, 0
+        yield Case(clean, clean, 0)
         for kind in KINDS:
-            yield from ((distort(clean, kind, level), level) for level in (2, 4))
+            yield from (Case(distort(clean, kind, level), clean, level) for level in (2, 4))
 
 
 if __name__ == "__main__":

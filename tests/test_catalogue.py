@@ -130,7 +130,7 @@ def test_a_users_curve_wins_over_the_packaged_one(tmp_path: Path) -> None:
         ("tools: {X: {reference: XR}}", "tools.X.reference"),
         ("colours: {}", "unknown section colours"),
         ("{", "not valid YAML"),
-        ("- 1", "must hold the sections"),
+        ("- 1", "must hold sections"),
     ],
 )
 def test_a_broken_overlay_names_file_and_entry(text: str, culprit: str, tmp_path: Path) -> None:

@@ -231,6 +231,13 @@ def find_settings_file(argument: str | Path | None, variables: Mapping[str, str]
 
 def read_settings_file(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
     """The file's content with environment references filled in."""
+    content = read_sections(path, (*ROLES, "pipeline"))
+    filled: dict[str, Any] = _interpolate(content, "", path, variables)
+    return filled
+
+
+def read_sections(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
+    """The sections of a YAML file, none if it is empty; a SettingsError names the file and the sections it may hold."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -240,9 +247,8 @@ def read_settings_file(path: Path, variables: Mapping[str, str]) -> dict[str, An
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise SettingsError(f"{path}: must hold sections ({', '.join((*ROLES, 'pipeline'))}), not a bare value")
-    filled: dict[str, Any] = _interpolate(content, "", path, variables)
-    return filled
+        raise SettingsError(f"{path}: must hold sections ({', '.join(names)}), not a bare value; correct the file")
+    return content
 
 
 def settings_from_environment(variables: Mapping[str, str]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import shlex
 import subprocess
@@ -42,6 +43,8 @@ def lay_out(folder: Path) -> None:
         damaged(image, "gaussian_blur", 4).save(folder / "rated" / f"{name}-soft.jpg", quality=90)
         # Not opinions, only a table to read: sharp pictures above soft ones.
         rows += [f"rated/{name}.jpg,{4.9 - len(rows) / 20:.2f}", f"rated/{name}-soft.jpg,{1.9 - len(rows) / 20:.2f}"]
+    asked = [{"image_path": "photo.jpg"}, {"image_path": "copy.jpg", "reference_path": "original.png"}]
+    (folder / "samples.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in asked), encoding="utf-8")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from agenticiqa.config import read_sections
 from agenticiqa.errors import SettingsError
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
 from agenticiqa.tools.tool import ToolCard
@@ -99,16 +100,4 @@ def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid YAML: {error}; correct the file") from error
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise SettingsError(f"{path}: must hold the sections `tools` and `calibrations`; correct the file")
-    return content
+    return read_sections(path, ("tools", "calibrations", "embedded")) if path.is_file() else {}
