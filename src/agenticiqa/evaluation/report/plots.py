@@ -11,8 +11,8 @@ from agenticiqa.evaluation.ratings import Part
 from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.statistics import LogisticFit
 
-_SIZE, _MARGIN = 380, 40
-_ROW, _LABEL = 22, 150
+_SIZE, _MARGIN, _EDGE = 380, 58, 20
+_ROW, _LABEL = 22, 190
 _BINS = 10
 # Points beyond this many are thinned evenly: the picture would not change, only the file's size.
 _MOST_POINTS = 2000
@@ -40,7 +40,7 @@ def residuals(scores: Values, opinions: Values, fit: LogisticFit, names: Sequenc
     left = opinions - fitted
     plane = _Plane(fitted, left)
     zero = plane.y(0.0)
-    line = f'<line class="fit" x1="{_MARGIN}" x2="{_SIZE - 8}" y1="{zero:.1f}" y2="{zero:.1f}"/>'
+    line = f'<line class="fit" x1="{_MARGIN}" x2="{_SIZE - _EDGE}" y1="{zero:.1f}" y2="{zero:.1f}"/>'
     shapes = [*plane.dots(fitted, left, names), line, *plane.axes("fitted opinion", "opinion less fit")]
     return svg(_SIZE, _SIZE, "Residuals over the fitted opinion", shapes)
 
@@ -69,7 +69,7 @@ def calibration(scores: Values, common: Values) -> str:
 
 def bars(parts: Sequence[Part]) -> str:
     """SRCC of each part with its interval, from 0 to 1; a negative one is drawn as 0 and its number tells."""
-    width, shapes = 560, []
+    width, shapes = 600, []
     room = width - _LABEL - 130
     for row, part in enumerate(parts):
         top = row * _ROW
@@ -98,11 +98,11 @@ class _Plane:
 
     def x(self, value: float) -> float:
         """Where a value lies across."""
-        return _MARGIN + (value - self._x[0]) / (self._x[1] - self._x[0]) * (_SIZE - _MARGIN - 8)
+        return _MARGIN + (value - self._x[0]) / (self._x[1] - self._x[0]) * (_SIZE - _MARGIN - _EDGE)
 
     def y(self, value: float) -> float:
         """Where a value lies down."""
-        return _SIZE - _MARGIN - (value - self._y[0]) / (self._y[1] - self._y[0]) * (_SIZE - _MARGIN - 8)
+        return _SIZE - _MARGIN - (value - self._y[0]) / (self._y[1] - self._y[0]) * (_SIZE - _MARGIN - _EDGE)
 
     def points(self, xs: Values, ys: Values) -> list[str]:
         """Places as SVG writes them, kept inside the square."""
@@ -120,10 +120,10 @@ class _Plane:
 
     def axes(self, across: str, down: str) -> list[str]:
         """Lines, ticks and names of both axes."""
-        floor, right = _SIZE - _MARGIN, _SIZE - 8
+        floor, right = _SIZE - _MARGIN, _SIZE - _EDGE
         shapes = [
             f'<line class="axis" x1="{_MARGIN}" x2="{right}" y1="{floor}" y2="{floor}"/>',
-            f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN}" y1="8" y2="{floor}"/>',
+            f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN}" y1="{_EDGE}" y2="{floor}"/>',
             f'<text x="{(_MARGIN + right) / 2}" y="{_SIZE - 6}" text-anchor="middle">{escape(across)}</text>',
             f'<text x="10" y="{floor / 2}" text-anchor="middle" transform="rotate(-90 10 {floor / 2})">'
             f"{escape(down)}</text>",
