@@ -12,7 +12,7 @@ import yaml
 from tests.docs.blocks import ROOT, RUN, SHOWN, Block, blocks, documents
 from tests.docs.running import lay_out, run_block
 
-MOST_NOT_RUN = 12
+MOST_NOT_RUN = 16
 # These need a service or a client of their own, and are run where there is one.
 ELSEWHERE = {"docs/service.md": "server/test_documented.py", "docs/mcp.md": "server/test_documented.py"}
 PATHS = [
@@ -49,6 +49,12 @@ def test_every_block_says_in_which_language_it_is() -> None:
 @pytest.mark.parametrize(("document", "test"), ELSEWHERE.items())
 def test_a_document_run_elsewhere_is_read_there(document: str, test: str) -> None:
     assert f'"{Path(document).name}"' in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+def test_no_command_hides_in_a_block_that_is_only_shown() -> None:
+    shown = [block for block in every_block() if block.language == "text"]
+
+    assert [block.place for block in shown if block.text.startswith(("agenticiqa ", "python ", "make ", "$ "))] == []
 
 
 def test_yaml_that_is_shown_can_be_read() -> None:
