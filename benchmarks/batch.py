@@ -31,6 +31,7 @@ from PIL import Image
 
 from agenticiqa.batch import BatchOptions, BatchProgress, Disk, open_manifest, read_records, run_batch
 from agenticiqa.config import ROLES, load_settings
+from agenticiqa.logs import configure_logging
 
 SECONDS_PER_CALL = 0.5
 CONCURRENCY = 32
@@ -199,6 +200,7 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
     pipeline = {"cache": {"enabled": False}, "logging": {"level": "ERROR"}}
     pipeline |= {"max_replan_iterations": 0} if job.get("url") else {}
     settings = load_settings(overrides={**dict.fromkeys(ROLES, roles), "pipeline": pipeline})
+    configure_logging("ERROR")
     watch = Watch(job.get("watch_from", 0))
     summary = run_batch(
         open_manifest(job["pictures"]),

@@ -147,7 +147,8 @@ class _Run:
         self._stopped: str | None = None
 
     def work(self, crew: Crew, samples: Iterator[Sample], journal: Journal) -> None:
-        """Sends the samples through the crew and keeps every record."""
+        """Sends the samples through the crew and keeps every record; the time it took to load is not counted."""
+        self._started = self._clock.monotonic()
         self._tell(self.progress())
         for record in carry_out(crew, lambda under_way: self._next(samples, under_way)):
             self._keep(record, journal)
