@@ -7,10 +7,13 @@ import json
 import os
 import random
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from agenticiqa.batch.journal import Journal
 from agenticiqa.cache import Cache
+from agenticiqa.errors import OutputInUseError
 
 NAMESPACE = "shared"
 VALUE = "measured " * 20
@@ -28,6 +31,22 @@ def write_and_read(arguments: tuple[str, int, int]) -> tuple[int, int]:
         wrong += got is not None and not got.endswith(VALUE)
     cache.close()
     return wrong, found
+
+
+def keep_records(arguments: tuple[str, int, int]) -> int:
+    """Appends records to a journal that others want too, and says how often it was in use."""
+    path, seed, records = arguments
+    turned_away = 0
+    for number in range(records):
+        while True:
+            try:
+                with Journal(Path(path)) as journal:
+                    journal.append({"sample_id": f"{seed}-{number}", "assessment": {}, "error": None})
+                break
+            except OutputInUseError:
+                turned_away += 1
+                time.sleep(0.001)
+    return turned_away
 
 
 def damage(path: Path, rng: random.Random) -> str:

@@ -18,7 +18,7 @@ from agenticiqa.cache import Cache
 from agenticiqa.images import load_image
 from agenticiqa.score_fusion import ScoreFusion
 from tests import agent
-from tests.chaos.sharing import NAMESPACE, VALUE, damage, write_and_read
+from tests.chaos.sharing import NAMESPACE, VALUE, damage, keep_records, write_and_read
 from tests.photos import photo
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +40,16 @@ def test_four_processes_share_one_cache(tmp_path: Path) -> None:
 
     assert sum(wrong for wrong, _ in outcomes) == 0
     assert sum(found for _, found in outcomes) > 0
+
+
+def test_four_processes_share_one_journal_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.map(keep_records, [(str(path), seed, 25) for seed in range(4)])
+
+    wanted = sorted(f"{seed}-{number}" for seed in range(4) for number in range(25))
+    assert sorted(json.loads(line)["sample_id"] for line in path.read_text().splitlines()) == wanted
 
 
 def test_sixteen_threads_share_registry_cache_and_fusion(tmp_path: Path) -> None:
