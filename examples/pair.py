@@ -26,7 +26,7 @@ def main() -> None:
     ranking = assessor.compare([strong, mild], reference=original)
     pair = ranking.pairs[0]
     sys.stdout.write(
-        f"best: {ranking.best.name}; {pair.first} is {pair.verdict} (probability {pair.probability:.2f})\n"
+        f"best: {ranking.entries[0].name}; {pair.first} is {pair.verdict} (probability {pair.probability:.2f})\n"
     )
 
 
