@@ -37,13 +37,13 @@ class Job:
 
 SPEED = (
     Job("startup", "Start-up and memory", "scikit-image; pyiqa where it is installed"),
-    Job("calls", "Model calls and tokens", "the five-call flow of the paper"),
+    Job("graph", "What LangGraph costs", "a plain function that calls the same steps"),
     Job("agent_speed", "A whole assessment", "its own limit"),
-    Job("tools", "Tools, values and speed", "scikit-image, OpenCV; pyiqa and piq where they are installed"),
+    Job("calls", "Model calls and tokens", "the five-call flow of the paper"),
     Job("fr_speed", "Full-reference judgement", "VSI, FSIM and MS-SSIM of pyiqa, where it is installed"),
     Job("perception", "The no-reference score", "NIQE and BRISQUE of pyiqa, where it is installed"),
-    Job("service", "The service under load", "the same work without a service"),
-    Job("graph", "What LangGraph costs", "a plain function that calls the same steps"),
+    Job("tools", "Tools, values and speed", "scikit-image, OpenCV; pyiqa and piq where they are installed"),
+    Job("service", "The service under load", "its own limits"),
 )
 
 
@@ -67,8 +67,11 @@ def main() -> int:
     if given.only:
         return sum(run(job)[0] != 0 for job in jobs if job.module in given.only)
     started = time.perf_counter()
-    done = [(job, *run(job)) for job in jobs]
-    PAGE.write_text(page(done, time.perf_counter() - started, bool(given.data)), encoding="utf-8")
+    done: list[tuple[Job, int, str]] = []
+    for job in jobs:
+        done.append((job, *run(job)))
+        # After each one: what was measured is kept when the rest is interrupted.
+        PAGE.write_text(page(done, len(jobs), time.perf_counter() - started, bool(given.data)), encoding="utf-8")
     return sum(code != 0 for _, code, _ in done)
 
 
@@ -82,12 +85,13 @@ def run(job: Job) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def page(done: Sequence[tuple[Job, int, str]], seconds: float, with_data: bool) -> str:
+def page(done: Sequence[tuple[Job, int, str]], wanted: int, seconds: float, with_data: bool) -> str:
     """The page: one section per benchmark, with the command that made it."""
     made = "make bench DATA=DIR" if with_data else "make bench"
     head = (
         "# Benchmarks\n\n"
-        f"Written by `{made}` in {seconds / 60:.0f} minutes: version {version('agenticiqa')}, "
+        f"Written by `{made}` in {seconds / 60:.0f} minutes ({len(done)} of {wanted} benchmarks): "
+        f"version {version('agenticiqa')}, "
         f"Python {platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, one thread per process. "
         "Each section names the command that made it and the peer it stands beside. CPU time is what to compare; time "
         "on the clock depends on what else the machine was doing.\n"
