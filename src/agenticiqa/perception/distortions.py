@@ -31,7 +31,7 @@ FEATURELESS = 0.8
 
 def find_distortions(pixels: Pixels, features: Features, terms: str = "research") -> Findings:
     """One finding per category, from the picture alone and the trunk's features of it."""
-    vector = as_vector(features, measure_traces(pixels))
+    vector = as_vector(features, measure_traces(pixels, features.working))
     opinion = load_distortion_model(f"distortions_{_terms(terms)}").judge(vector)
     return _findings(opinion, measure_readings(pixels))
 

@@ -11,9 +11,9 @@ from agenticiqa.perception.distortions_structure import structure_traces
 from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces, colour_traces, opponent_planes, tone_traces
 
 
-def measure_traces(pixels: Pixels) -> Traces:
-    """Named statistics of a picture at its working size, in a fixed order."""
-    working, _ = to_working_size(pixels)
+def measure_traces(pixels: Pixels, working: Pixels | None = None) -> Traces:
+    """Named statistics of a picture at its working size (made here unless it is at hand), in a fixed order."""
+    working = to_working_size(pixels)[0] if working is None else working
     planes = opponent_planes(working)
     return (
         tone_traces(working, planes[0])

@@ -62,7 +62,7 @@ class DistortionModel:
         standard = np.clip((vector - self.arrays["centre"]) / self.arrays["scale"], -BOUND, BOUND)
         projection = self.arrays["projection"]
         count = len(projection)
-        projected = standard[:count] @ projection.astype(np.float32)
+        projected = standard[:count] @ projection
         return np.concatenate([projected, standard[count:]]).astype(np.float32)
 
     def _layers(self) -> list[list[tuple[Floats, Floats]]]:
@@ -73,7 +73,7 @@ class DistortionModel:
 
     def _member(self, layers: list[tuple[Floats, Floats]], values: Floats) -> Floats:
         for depth, (weight, bias) in enumerate(layers):
-            values = values @ weight.astype(np.float32) + bias.astype(np.float32)
+            values = values @ weight + bias
             if depth < len(layers) - 1:
                 values = np.maximum(values, 0)
         return values
@@ -98,9 +98,14 @@ def load_distortion_model(name: str) -> DistortionModel:
         ) from error
     verify(f"{name}.npz", content, hashes.get(f"{name}.npz", "no hash recorded"))
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays = {key: archive[key] for key in archive.files}
+        arrays = {key: _widened(archive[key]) for key in archive.files}
     kinds, names = (tuple(map(str, arrays.pop(key))) for key in ("kinds", "names"))
     return DistortionModel(arrays, kinds, names)
+
+
+def _widened(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Stored in half precision, computed in single."""
+    return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def _logistic(values: Floats) -> Floats:
