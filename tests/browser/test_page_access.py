@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from tests.browser.visits import Visit
 from tests.server.running import RunningService
@@ -90,9 +90,10 @@ def test_the_keyboard_alone_can_do_it_all(visitor: Visit, pictures: dict[str, Pa
 
 def test_words_of_a_stranger_stay_words(visitor: Visit, pictures: dict[str, Path]) -> None:
     page = visitor.page
-    hostile = {"name": f"{HOSTILE.replace('/', '_')}.png", "mimeType": "image/png"}
+    content = pictures["white_noise"].read_bytes()
+    hostile = FilePayload(name=f"{HOSTILE.replace('/', '_')}.png", mimeType="image/png", buffer=content)
 
-    page.set_input_files("#choose", {**hostile, "buffer": pictures["white_noise"].read_bytes()})  # type: ignore[typeddict-item]
+    page.set_input_files("#choose", hostile)
     page.fill("#question", f"Is it noisy? {HOSTILE}")
     page.click("#go")
     visitor.result()

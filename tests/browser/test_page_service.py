@@ -12,6 +12,7 @@ from tests.browser.visits import PATIENCE, Visit
 from tests.server.running import RunningService, running_service
 
 TOKEN = "correct-horse-battery-staple"
+FRESH = {"fresh": "true"}
 
 
 @pytest.fixture
@@ -91,8 +92,7 @@ def fill_queue(service: RunningService, images: list[Path]) -> None:
     """Keeps the worker busy with a comparison and fills the queue behind it."""
     many = [("images", (image.name, image.read_bytes(), "image/png")) for image in images * 2]
     one = {"image": (images[0].name, images[0].read_bytes(), "image/png")}
-    fresh = {"params": {"wait": "false"}, "data": {"fresh": "true"}}
     with service.client(headers={"Authorization": f"Bearer {TOKEN}"}) as client:
-        client.post("/v1/compare", files=many, **fresh).raise_for_status()
-        statuses = [client.post("/v1/assess", files=one, **fresh).status_code for _ in range(3)]
+        client.post("/v1/compare?wait=false", files=many, data=FRESH).raise_for_status()
+        statuses = [client.post("/v1/assess?wait=false", files=one, data=FRESH).status_code for _ in range(3)]
     assert statuses[-1] == 429
