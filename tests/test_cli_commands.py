@@ -58,6 +58,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save(tmp_path / "compressed.jpg", pixels, quality=8)
     lines = [{"image_path": name, "assessment": record()} for name in ("photo.jpg", "compressed.jpg")]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "ratings.csv").write_text("image,rating\nphoto.jpg,4.5\ncompressed.jpg,1.5\n")
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs/model_backends.yaml").write_text("pipeline:\n  max_replan_iterations: 1\n")
     return tmp_path

@@ -38,10 +38,11 @@ def calibrate(
 ) -> None:
     """Fit a tool's curve on graded damage, or tools and the embedded score to your ratings; both count from then on.
 
+    --manifest needs at least 30 ratings of several contents; see docs/calibrate.md.
+
     \b
     Examples:
       agenticiqa calibrate --ladder PSNR --photographs 1
-      agenticiqa calibrate --manifest ratings.csv --range 1 5
     """
     from agenticiqa.config import load_settings
     from agenticiqa.errors import UsageError

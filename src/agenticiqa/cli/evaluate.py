@@ -65,11 +65,11 @@ def evaluate(
 ) -> None:
     """Evaluate on rated pictures or multiple-choice questions; running it again goes on where it stopped.
 
+    A data set is named with --dataset and --root, anything else is a table of your own.
+
     \b
     Examples:
-      agenticiqa evaluate --dataset tid2013 --root tid2013 --ablation all -o report
-      agenticiqa evaluate --manifest ratings.csv --range 1 5
-      agenticiqa evaluate --dataset qbench --root llvisionqa --rotate
+      agenticiqa evaluate --manifest ratings.csv --range 1 5 --repetitions 100
     """
     from agenticiqa.evaluation.evaluating import chosen_ablations
     from agenticiqa.evaluation.ratings import Sampling
