@@ -194,3 +194,10 @@ def test_values_that_miss_a_sum_of_one_by_a_hundredth_are_log_values() -> None:
 def test_beliefs_that_are_no_probabilities_are_refused(beliefs: dict[int, float]) -> None:
     with pytest.raises(ValueError, match="probabilities must be finite, not negative"):
         ScoreFusion().fuse_scores([3.0], beliefs)
+
+
+def test_a_model_sure_of_an_end_of_the_scale_is_taken_at_its_word() -> None:
+    fusion = ScoreFusion()
+
+    assert fusion.fuse_scores([], {1: 1.0}) == 1.0
+    assert fusion.fuse_scores([], {5: 1.0}) == 5.0

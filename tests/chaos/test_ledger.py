@@ -9,6 +9,7 @@ import pytest
 
 from agenticiqa.errors import BackendTimeoutError, ModelReplyError, OverloadedError, RefusedError
 from agenticiqa.vlm_client import Usage, VLMClient, VLMReply, ask_for, create_vlm_client
+from agenticiqa.vlm_client.caching import CachingVLMClient
 from agenticiqa.vlm_client.client import charge
 from agenticiqa.vlm_client.ledger import CallCounter
 from agenticiqa.vlm_client.pricing import PricingVLMClient, load_prices
@@ -85,3 +86,14 @@ def test_an_answer_that_only_drips_in_is_a_timeout(server: ScriptedServer) -> No
 
     # Dripping to the end would take 20 ms for each of more than 400 bytes.
     assert time.perf_counter() - started < 6
+
+
+def test_a_reply_that_a_stricter_wording_brought_is_not_paid_for_again() -> None:
+    client = ScriptedVLMClient({"answer": ["no JSON at all", GOOD]})
+    cached, counter = CachingVLMClient(client), CallCounter()
+
+    for _ in range(2):
+        found = ask_for(AnswerReply, cached, answer_request(), counter=counter)
+
+    assert found.value.final_answer == "B"
+    assert (counter.count.calls, counter.count.cache_hits) == (2, 1)

@@ -72,6 +72,11 @@ class CachingVLMClient(WrappingVLMClient):
             self._store.put(key, reply)
         return reply
 
+    def keep(self, request: VLMRequest, reply: VLMReply) -> None:
+        """Keeps a reply that a stricter wording brought, so that asking again begins with it."""
+        if request.sampling.temperature == 0 or self._sampled:
+            self._store.put(request_key(self.identity or self.model, request), reply)
+
 
 def request_key(backend: str, request: VLMRequest) -> str:
     """A hash of everything the reply depends on: backend, words, schema, sampling and the images' bytes."""

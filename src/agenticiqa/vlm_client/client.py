@@ -139,6 +139,9 @@ class VLMClient(ABC):
         text = self.generate(f"{request.system}\n\n{request.user}", image, **vars(request.sampling))
         return VLMReply(text=text, model=self.model)
 
+    def keep(self, request: VLMRequest, reply: VLMReply) -> None:  # noqa: B027 - most clients keep nothing
+        """Remembers that this reply was accepted for the request, where replies are kept."""
+
     def close(self) -> None:  # noqa: B027 - most clients hold nothing open
         """Lets go of connections; the next request opens them again."""
 

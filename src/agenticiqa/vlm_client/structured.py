@@ -83,7 +83,10 @@ class _Asking(Generic[Reply]):
         for attempt, words in enumerate(_attempts(self.request, self.attempts), start=1):
             with log_context(attempt=attempt):
                 try:
-                    return self._ask_once(backend, words)
+                    found = self._ask_once(backend, words)
+                    if attempt > 1:
+                        backend.keep(self.request, found.reply)
+                    return found
                 except (ValueError, BadReplyError) as error:
                     self.failures.append(f"{backend.model}: {error}")
                     logger.warning("attempt %d/%d at %s rejected: %s", attempt, self.attempts, words.task, error)
