@@ -101,7 +101,7 @@ def show_example(page: Page, title: str) -> None:
 def write(page: Page, path: Path) -> None:
     """A PNG of what is in the window, with fewer shades where the documentation could not carry it otherwise."""
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    for step in (1, 4, 8):
+    for step in (1, 4, 6, 8):
         shades = [min(255, round(value / step) * step) for value in range(256)]
         shot.point(shades * 3).save(path, optimize=True)
         if path.stat().st_size < HEAVIEST:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 import agenticiqa.server
 from tests.browser.visits import Visit
+from tests.results import finding, reading, record
 from tests.server.running import RunningService
 
 FILES = Path(agenticiqa.server.__file__).parent / "page"
@@ -150,7 +151,8 @@ def test_three_images_are_ranked_side_by_side(visitor: Visit, pictures: dict[str
     expect(page.locator(".rank h3").first).to_have_text("clean.png")
     scores = [float(words) for words in page.locator(".rank .big b").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
-    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator(".pair-line")).to_have_count(3)
+    expect(page.locator(".pair-line").first).to_contain_text("clean.png is better than")
     page.get_by_role("button", name="Open white_noise.png").click()
     expect(page.locator(".finding-head b").first).to_have_text("Noise")
     expect(page.locator("img.base")).to_have_attribute("alt", "white_noise.png")
@@ -284,6 +286,38 @@ def test_a_new_plan_is_told_as_a_timeline(visitor: Visit, pictures: dict[str, Pa
 
     expect(page.locator(".timeline h3")).to_have_text(["Pass 1", "Pass 2"])
     expect(page.locator(".replan")).to_have_text("New plan, because: Missing tool scores for vehicle region")
+
+
+def test_claims_of_any_model_are_tied_to_what_they_name(visitor: Visit) -> None:
+    words = "The car looks soft at 2.5 px of blur. BRISQUE agrees. Overall quality is low. The sky is blue."
+    found = record(reasoning=words, notes=[], distortions=[finding("Blurs", "severe")], tools=[reading("BRISQUE", 2.0)])
+
+    claims = visitor.page.evaluate("async record => (await import('/static/reasoning.js')).claimsOf(record)", found)
+
+    assert [claim["targets"] for claim in claims] == [
+        ["evidence-finding-0"],
+        ["evidence-tool-0"],
+        ["evidence-score"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("explanation", "measured", "sure"),
+    [
+        ("Defocus blur, blur radius 2.13 px: edges are soft (76 % sure).", ["blur radius 2.13 px"], 76),
+        ("JPEG quality 10, blockiness 1.1: blocks show (100 % sure).", ["JPEG quality 10 ", "blockiness 1.1 "], 100),
+        ("失焦模糊，模糊半径 2.13 像素：边缘和细节变软（把握 76%）。", ["模糊半径 2.13 像素"], 76),
+        ("Edges appear soft.", [], None),
+    ],
+)
+def test_measurements_are_read_out_of(visitor: Visit, explanation: str, measured: list[str], sure: int | None) -> None:
+    read = "async words => (await import('/static/evidence.js')).measurementsIn(words)"
+
+    found = visitor.page.evaluate(read, explanation)
+
+    assert [f"{one['name']} {one['value']} {one['unit']}" for one in found["measured"]] == measured
+    assert found["sure"] == sure
 
 
 def test_the_files_of_the_page_are_small_and_complete() -> None:

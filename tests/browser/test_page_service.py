@@ -61,6 +61,9 @@ def test_a_token_is_asked_for_once_and_kept_for_the_tab(far_visit: Visit, guarde
     far_visit.open()
 
     expect(page.get_by_role("dialog")).to_be_visible()
+    page.get_by_label("Token", exact=True).fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.locator("#token-wrong")).to_be_visible()
     page.get_by_label("Token", exact=True).fill(TOKEN)
     page.keyboard.press("Enter")
     expect(page.locator(".example")).to_have_count(6)

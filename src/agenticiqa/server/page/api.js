@@ -12,7 +12,7 @@ export class Trouble extends Error {
   }
 }
 
-/** The service as the page sees it; `askToken` resolves to a token or null, `onWait` hears why we wait and how long. */
+/** The service as the page sees it; `askToken(wrong)` resolves to a token or null, `onWait` hears why we wait and how long. */
 export class Service {
   constructor({ askToken, onWait = () => {} }) {
     Object.assign(this, { askToken, onWait });
@@ -113,7 +113,7 @@ export class Service {
 
   // Several requests may be refused at once; one question is enough for all of them.
   #freshToken() {
-    this.asking ??= this.askToken().finally(() => { this.asking = null; });
+    this.asking ??= this.askToken(Boolean(remembered())).finally(() => { this.asking = null; });
     return this.asking;
   }
 }

@@ -24,6 +24,13 @@ export function icon(name) {
   return draw("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, path);
 }
 
+/** Shows a picture and frees its blob once it is decoded. */
+export function showPicture(image, url) {
+  if (url.startsWith("blob:")) image.addEventListener("load", () => URL.revokeObjectURL(url), { once: true });
+  image.src = url;
+  return image;
+}
+
 /** Says a sentence to screen readers, and to nobody else. */
 export function announce(words) {
   at("spoken").textContent = words;

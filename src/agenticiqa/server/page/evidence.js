@@ -116,7 +116,7 @@ export function costs(record, run) {
   const wall = run.started && run.finished ? (new Date(run.finished) - new Date(run.started)) / 1000 : null;
   const facts = [
     ["Time", wall === null ? `${fixed(sum((one) => one.seconds))} s` : `${fixed(wall)} s`],
-    ["Model calls", String(sum((one) => one.calls))],
+    ["Calls", String(sum((one) => one.calls))],
     ["Tokens", sum((one) => one.input_tokens + one.output_tokens).toLocaleString("en")],
     ["Cost", unknown ? "not known" : dollars(sum((one) => one.cost_usd))],
   ];

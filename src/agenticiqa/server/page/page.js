@@ -186,8 +186,9 @@ function markRecent(id) {
   for (const one of at("recent").querySelectorAll("button")) one.setAttribute("aria-current", String(one.dataset.run === id));
 }
 
-function askToken() {
+function askToken(wrong) {
   const dialog = at("token");
+  at("token-wrong").hidden = !wrong;
   const value = at("token-value");
   value.value = "";
   dialog.showModal();

@@ -1,7 +1,9 @@
 // Several images side by side, the best first, with what can be said about every pair.
-import { button, fixed, make } from "./dom.js";
+import { button, fixed, make, showPicture } from "./dom.js";
 import { spoken, track } from "./scale.js";
 import { LEVEL_NAMES, kindName } from "./words.js";
+
+const VERDICTS = { better: "is better than", "no clear difference": "does not clearly differ from", unknown: "cannot be compared with" };
 
 /** The ranking of a run; `open(number)` shows one image's result. */
 export function ranking(run, service, open) {
@@ -9,16 +11,15 @@ export function ranking(run, service, open) {
   return make("article", { class: "result" },
     make("ol", { class: "ranks" }, entries.map((entry, place) => card(run, entry, run.order?.[place] ?? place + 1, service, open))),
     make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
-      make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of pairs" }, make("table", {},
-        make("thead", {}, make("tr", {}, ["Image", "Compared with", "Verdict", "Probability that the first is better"].map((name) => make("th", { scope: "col" }, name)))),
-        make("tbody", {}, pairs.map(pairRow))))));
+      make("ul", { class: "pair-lines" }, pairs.map(pairLine)),
+      make("p", { class: "soft small" }, "The share is the probability that people on average prefer the first.")));
 }
 
 function card(run, entry, number, service, open) {
   const { assessment: record } = entry;
   const name = run.names[number - 1] ?? entry.name;
   const picture = make("img", { alt: "", src: run.thumbs?.[number - 1] });
-  service.picture(run.urls.images[number - 1]).then((url) => { picture.src = url; }, () => {});
+  service.picture(run.urls.images[number - 1]).then((url) => showPicture(picture, url), () => {});
   const found = record.distortions.filter((one) => one.severity && one.severity !== "none");
   return make("li", { class: "card rank" },
     make("div", { class: "rank-head" }, make("span", { class: "place" }, entry.rank ? `${entry.rank}` : "–"), make("h3", { title: name }, name)),
@@ -30,7 +31,9 @@ function card(run, entry, number, service, open) {
     button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }));
 }
 
-function pairRow(pair) {
+function pairLine(pair) {
   const sure = pair.probability === null ? "not known" : `${(pair.probability * 100).toFixed(0)} %`;
-  return make("tr", {}, make("th", { scope: "row" }, pair.first), make("td", {}, pair.second), make("td", {}, pair.verdict), make("td", {}, make("span", { class: "odds" }, make("i", { "aria-hidden": "true", place: { width: `${(pair.probability ?? 0) * 7}rem` } }), sure)));
+  return make("li", { class: "pair-line" },
+    make("span", {}, make("b", {}, pair.first), ` ${VERDICTS[pair.verdict] ?? pair.verdict} `, make("b", {}, pair.second)),
+    make("span", { class: "odds" }, make("i", { "aria-hidden": "true", place: { width: `${(pair.probability ?? 0) * 7}rem` } }), sure));
 }

@@ -1,5 +1,5 @@
 // The picture, with its quality map, its worst region and, given a reference, a before-and-after slider; it zooms.
-import { button, icon, make } from "./dom.js";
+import { button, icon, make, showPicture } from "./dom.js";
 
 const COLOURS = [[1, [178, 24, 43]], [3, [247, 247, 247]], [5, [33, 102, 172]]];
 const MAP_WIDTH = 192;
@@ -20,11 +20,11 @@ export class Viewer {
   }
 
   setImage(url) {
-    this.base.src = url;
+    showPicture(this.base, url);
   }
 
   setReference(url) {
-    this.before = make("img", { src: url, alt: "", class: "before", draggable: "false" });
+    this.before = showPicture(make("img", { alt: "", class: "before", draggable: "false" }), url);
     this.divider = make("div", { class: "divider", "aria-hidden": "true" }, make("span", {}, "reference"), make("span", {}, "image"));
     this.sheet.append(this.before, this.divider);
     this.comparing = true;
@@ -35,7 +35,7 @@ export class Viewer {
     this.map = painted(map);
     this.box = framed(map.worst, map, "worst region");
     this.showsMap = this.showsBox = true;
-    this.opacity = 55;
+    this.opacity = 45;
     this.sheet.append(this.map, this.box,
       ...Object.entries(this.regions).filter(([, region]) => region).map(([name, region]) => framed(region, map, name)));
     if (this.divider) this.sheet.append(this.before, this.divider);

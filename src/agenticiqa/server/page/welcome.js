@@ -1,5 +1,5 @@
 // Before the first run: what this is, and pictures to try at once.
-import { button, make } from "./dom.js";
+import { button, make, showPicture } from "./dom.js";
 
 /** The opening view; `use(example)` starts one of the service's examples. */
 export function welcome(service, use) {
@@ -17,7 +17,7 @@ export function welcome(service, use) {
 async function fill(service, use, list) {
   const { examples } = await service.json("/v1/examples");
   const cards = await Promise.all(examples.map(async (example) => {
-    const picture = make("img", { alt: "", width: 300, height: 200, src: await service.picture(example.image_url) });
+    const picture = showPicture(make("img", { alt: "", width: 300, height: 200 }), await service.picture(example.image_url));
     const words = make("span", {}, make("b", {}, example.title), make("small", {}, example.question));
     return make("li", {}, button([picture, words], () => use(example), { class: "example", title: [example.credit, example.licence].filter(Boolean).join(" · ") || null }));
   }));
