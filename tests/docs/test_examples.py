@@ -11,7 +11,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 SAYS = {
-    "one_image": "Blurs: moderate",
+    "one_image": "Blurs: ",
     "pair": "best: image 2",
     "folder": "4 answered, 0 failed",
     "custom_tool": "blurred: EDGE_ENERGY",
