@@ -145,3 +145,18 @@ def test_an_analysis_that_failed_is_missing() -> None:
     )
 
     assert should_replan(found, "Global") == (True, "Missing analysis for {'Global'}")
+
+
+def test_an_analysis_of_severity_none_found_nothing_and_contradicts_a_low_score() -> None:
+    evidence = ExecutorOutput.model_validate(
+        {
+            "distortion_set": {"Global": ["Blurs"]},
+            "distortion_analysis": {"Global": [{"type": "Blurs", "severity": "none", "explanation": "Sharp edges."}]},
+            "quality_scores": {"Global": {"Blurs": ("GAUGE", 1.5)}},
+        }
+    )
+
+    needed, reason = should_replan(evidence, "Global")
+
+    assert needed
+    assert reason == "Contradictory evidence: no distortion found on Global but GAUGE scores 1.5"

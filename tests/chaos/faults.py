@@ -10,7 +10,7 @@ from typing import Any
 from tests.wire.asking import BODIES
 from tests.wire.serving import Answer
 
-SILENCE = 6.0
+SILENCE = 15.0
 """Seconds; stands for a silence of 30 s, against a time limit that is as much shorter."""
 HTML = b"<!doctype html><html><body><h1>Welcome</h1>Sign in to the guest network.</body></html>"
 
@@ -150,7 +150,7 @@ FAULTS = (
     Fault("reset before the body", lambda healthy: Answer({}, reset=True)),
     Fault("reset in the body", cut),
     Fault("silence", lambda healthy: replace(healthy.answer(), silence=SILENCE)),
-    Fault("slow drip", lambda healthy: replace(healthy.answer(), drip=0.01)),
+    Fault("slow drip", lambda healthy: replace(healthy.answer(), drip=0.03)),
     Fault("truncated JSON", truncated),
     Fault("protocol of the wrong shape", wrong_body),
     Fault("reply of the wrong shape", said('{"colour": "blue", "n": [1, 2]}')),
