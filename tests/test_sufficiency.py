@@ -160,3 +160,17 @@ def test_an_analysis_of_severity_none_found_nothing_and_contradicts_a_low_score(
 
     assert needed
     assert reason == "Contradictory evidence: no distortion found on Global but GAUGE scores 1.5"
+
+
+@pytest.mark.parametrize(
+    ("severity", "score", "contradicts"),
+    [("severe", 4.2, True), ("severe", 4.0, False), ("none", 1.8, True), ("none", 2.0, False)],
+)
+def test_scores_contradict_an_analysis_only_beyond_four_and_below_two(
+    severity: str, score: float, contradicts: bool
+) -> None:
+    analysis = {"Global": [{"type": "Blurs", "severity": severity, "explanation": "As seen."}]}
+    scores = {"Global": {"Blurs": ("GAUGE", score)}}
+    evidence = ExecutorOutput.model_validate({"distortion_analysis": analysis, "quality_scores": scores})
+
+    assert should_replan(evidence, "Global")[0] is contradicts
