@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -105,7 +106,8 @@ def page(done: Sequence[tuple[Job, int, str]], wanted: int, seconds: float, with
 
 def section(job: Job, code: int, output: str) -> str:
     """One benchmark's output under its heading: tables as they are, anything else as text."""
-    body = output.strip() or "(no output)"
+    # A sentence right below a table would become one of its rows.
+    body = re.sub(r"(\|\n)(?=[^|\n])", r"\1\n", output.strip()) or "(no output)"
     shown = body if "|---" in body else f"```text\n{body}\n```"
     ended = "" if code == 0 else f"\nIt ended with exit code {code}: a limit was missed or it could not be run.\n"
     return f"\n## {job.title}\n\nMade by `{_without_folders(job)}`, beside {job.peer}.\n{ended}\n{shown}\n"
