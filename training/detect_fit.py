@@ -208,10 +208,11 @@ def main() -> None:
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--pairs", action="store_true", help="the model that has the original at hand")
     parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--parts", nargs="+", help="extracted files to fit on, such as train_8; all by default")
     given = parser.parse_args()
     torch.set_num_threads(1)
     kinds = ("pairs_train", "pairs_ladders") if given.pairs else ("train", "ladders")
-    files = sorted(
+    files = [given.cache / f"detect_{part}.npz" for part in given.parts or ()] or sorted(
         path for kind in kinds for path in given.cache.glob(f"detect_{kind}_[0-9]*.npz") if ".part" not in path.name
     )
     chosen = read_examples(files, measure_losses(given.cache / "synthetic.csv"), given.terms, given.pairs)

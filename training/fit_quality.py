@@ -35,7 +35,8 @@ GRAIN_DEPTH = 0.2
 class Material:
     """What the heads are fitted on and, of rows kept apart, the statistics of trunk and tuned stages.
 
-    `unseen` are the photographs the cost of grain is fitted on; the open set has no `rated`.
+    `rated_likeness` has the statistics of trunk and the open set's stages for every rated row. `unseen` are the
+    photographs the cost of grain is fitted on; the open set has no `rated`.
     """
 
     rated: Rated | None
@@ -44,20 +45,16 @@ class Material:
     held_rated: npt.NDArray[np.intp]
     rated_statistics: npt.NDArray[np.float32]
     damaged_statistics: npt.NDArray[np.float32]
+    rated_likeness: npt.NDArray[np.float32]
 
 
 def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, float]]:
     """All arrays of the head file, and the figures of its calibration."""
-    arrays, projection = dict(network), _projection(material)
+    arrays, projection = dict(network), _authentic_projection(material)
+    arrays |= _synthetic_arrays(material)
+    arrays |= _kernel_arrays("authentic", projection, _authentic_kernel(material, projection, calibrating=True))
     arrays |= {
-        "kernel_centre": projection.centre,
-        "kernel_spread": projection.spread,
-        "kernel_projection": projection.matrix,
         "kernel_width": np.array(WIDTH),
-    }
-    arrays |= _kernel_arrays("synthetic", _synthetic_kernel(material, projection))
-    arrays |= _kernel_arrays("authentic", _authentic_kernel(material, projection, calibrating=True))
-    arrays |= {
         "gate": np.array(GATE) if material.rated else np.array([0.0, 30.0]),
         "network_share": np.array([0.5, 0.5]),
         "grain": _grain(material.unseen),
@@ -68,21 +65,25 @@ def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, fl
         arrays |= standardised_scale("biq2021", material.rated.raw_opinions)
         figures |= _gated(material, arrays)
     arrays, more = _calibrate(material, arrays)
-    arrays |= _kernel_arrays("authentic", _authentic_kernel(material, projection, calibrating=False))
+    arrays |= _kernel_arrays("authentic", projection, _authentic_kernel(material, projection, calibrating=False))
     return _stored(arrays), figures | more
 
 
-def _projection(material: Material) -> Projection:
-    parts = [material.damaged.ladders.pooled[material.damaged.training]]
+def _synthetic_arrays(material: Material) -> Arrays:
+    """The regression of damage on the trunk's statistics."""
+    rows = material.damaged.training
+    pooled, labels = material.damaged.ladders.pooled[rows], material.damaged.ladders.labels[rows].astype(np.float64)
+    parts = [pooled]
     if material.rated:
         parts.append(material.rated.photographs.pooled[material.rated.photographs.rows])
-    return fit_projection(np.concatenate(parts), COMPONENTS)
+    projection = fit_projection(np.concatenate(parts), COMPONENTS)
+    return _kernel_arrays("synthetic", projection, fit_kernel(projection(pooled), labels, WIDTH, RIDGE))
 
 
-def _synthetic_kernel(material: Material, projection: Projection) -> Kernel:
-    rows = material.damaged.training
-    labels = material.damaged.ladders.labels[rows].astype(np.float64)
-    return fit_kernel(projection(material.damaged.ladders.pooled[rows]), labels, WIDTH, RIDGE)
+def _authentic_projection(material: Material) -> Projection:
+    if material.rated is None:
+        return Projection(np.zeros(1), np.ones(1), np.zeros((1, COMPONENTS)))
+    return fit_projection(material.rated_likeness[material.rated.photographs.rows], COMPONENTS)
 
 
 def _authentic_kernel(material: Material, projection: Projection, calibrating: bool) -> Kernel:
@@ -91,7 +92,7 @@ def _authentic_kernel(material: Material, projection: Projection, calibrating: b
         return Kernel(np.zeros((0, COMPONENTS)), np.zeros(0), 0.0, WIDTH)
     rows = np.nonzero(rated.present & (rated.folds != 0))[0] if calibrating else np.nonzero(rated.present)[0]
     opinions = rated.photographs.opinions[rows].astype(np.float64)
-    return fit_kernel(projection(rated.photographs.pooled[rows]), opinions, WIDTH, RIDGE)
+    return fit_kernel(projection(material.rated_likeness[rows]), opinions, WIDTH, RIDGE)
 
 
 def _grain(unseen: Damaged) -> Values:
@@ -101,18 +102,25 @@ def _grain(unseen: Damaged) -> Values:
     return np.array([np.quantile(clean, 0.95), np.quantile(noisy, 0.05), GRAIN_DEPTH])
 
 
-def _kernel_arrays(name: str, kernel: Kernel) -> Arrays:
-    return {f"{name}_points": kernel.points, f"{name}_weights": kernel.weights, f"{name}_mean": np.array(kernel.mean)}
+def _kernel_arrays(name: str, projection: Projection, kernel: Kernel) -> Arrays:
+    return {
+        f"{name}_centre": projection.centre,
+        f"{name}_spread": projection.spread,
+        f"{name}_projection": projection.matrix,
+        f"{name}_points": kernel.points,
+        f"{name}_weights": kernel.weights,
+        f"{name}_mean": np.array(kernel.mean),
+    }
 
 
 def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
     """Blend the two makes of each judge."""
     head, figures = QualityHead(arrays), {}
     shares = [0.5, 0.5]
-    for column, (name, statistics, _, truth) in enumerate(_kept_apart(material)):
+    for column, (name, tuned, likeness, _, truth) in enumerate(_kept_apart(material)):
         if not len(truth):
             continue
-        outputs, kernel = head.network(statistics)[:, column], head.kernel(statistics)[:, column]
+        outputs, kernel = head.network(tuned)[:, column], head.kernel(likeness)[:, column]
         blends = [share * outputs + (1 - share) * kernel for share in SHARES]
         found = [srcc(blend, truth) for blend in blends]
         fixed = SHARES.index(SYNTHETIC_SHARE if material.rated else OPEN_SHARE)
@@ -131,34 +139,37 @@ def _choose_shares(material: Material, arrays: Arrays) -> dict[str, float]:
 def _gated(material: Material, arrays: Arrays) -> dict[str, float]:
     """Rank correlation of the gated score on each source's rows kept apart."""
     head, figures = QualityHead(arrays), {}
-    for name, statistics, grain, truth in _kept_apart(material):
-        quality = head.combine(head.network(statistics), head.kernel(statistics), grain)[0]
+    for name, tuned, likeness, grain, truth in _kept_apart(material):
+        quality = head.combine(head.network(tuned), head.kernel(likeness), grain)[0]
         figures[f"{name}_gated"] = srcc(quality, truth)
     return figures
 
 
-def _kept_apart(material: Material) -> list[tuple[str, Values, Values, Values]]:
-    """Per source: statistics, colour grain and truth of the rows no fit has seen."""
+def _kept_apart(material: Material) -> list[tuple[str, Values, Values, Values, Values]]:
+    """Per source: statistics for network and kernel, colour grain and truth of the rows no fit has seen."""
     damaged, held = material.damaged, ~material.damaged.training
     labels = damaged.ladders.labels[held].astype(np.float64)
-    synthetic = ("synthetic", material.damaged_statistics.astype(np.float64), damaged.grain[held], labels)
+    tuned = material.damaged_statistics.astype(np.float64)
+    # The synthetic kernel looks at the trunk's statistics alone, and these come first in both.
+    synthetic = ("synthetic", tuned, tuned, damaged.grain[held], labels)
     if material.rated is None:
-        return [("authentic", np.zeros((0, 1568)), np.zeros(0), np.zeros(0)), synthetic]
+        nothing = np.zeros((0, 1568))
+        return [("authentic", nothing, nothing, np.zeros(0), np.zeros(0)), synthetic]
     rows, rated = material.held_rated, material.rated
     opinions = rated.photographs.opinions[rows].astype(np.float64)
-    authentic = ("authentic", material.rated_statistics.astype(np.float64), rated.grain[rows], opinions)
-    return [authentic, synthetic]
+    both = (part.astype(np.float64) for part in (material.rated_statistics, material.rated_likeness[rows]))
+    return [("authentic", *both, rated.grain[rows], opinions), synthetic]
 
 
 def _calibrate(material: Material, arrays: Arrays) -> tuple[Arrays, dict[str, float]]:
     """Error model and interval factors from residuals of rows kept apart, sources weighted equally."""
     head = QualityHead(arrays)
     terms, residuals, weights = [], [], []
-    for name, statistics, grain, truth in _kept_apart(material):
+    for name, tuned, likeness, grain, truth in _kept_apart(material):
         if not len(truth):
             continue
         wanted = head.on_scale(truth) if name == "authentic" else truth
-        quality, gate, apart = head.combine(head.network(statistics), head.kernel(statistics), grain)
+        quality, gate, apart = head.combine(head.network(tuned), head.kernel(likeness), grain)
         terms.append(error_terms(quality, gate, apart))
         residuals.append(wanted - quality)
         weights.append(np.full(len(truth), 1 / len(truth)))

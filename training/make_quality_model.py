@@ -21,7 +21,7 @@ from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tu
 from training.fit_quality import Material, fit_heads, write_figures
 from training.manifest import write_manifest
 from training.network import STAGES, TRUNK_STAGES, Stages, load_stages, pool, start_weights
-from training.quality_data import Damaged, load_damaged, load_rated
+from training.quality_data import Damaged, Rated, load_damaged, load_rated
 
 WEIGHTS = Path("src/agenticiqa/backbone/weights")
 
@@ -50,17 +50,29 @@ def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path)
     network = _tuned(terms, cache)
     export_tail(network.tail, weights / f"tail_{terms}.onnx")
     held = np.nonzero(rated.present & (rated.folds == 0))[0] if rated else np.zeros(0, np.intp)
-    rated_statistics = damaged.statistics[:0]
+    rated_statistics = rated_likeness = damaged.statistics[:0]
     if rated:
         rated_statistics = _describe(network, rated.photographs.maps, rated.statistics, held)
+        rated_likeness = _likeness(rated, cache)
     damaged_statistics = _describe(network, damaged.ladders.maps, damaged.statistics, np.nonzero(~damaged.training)[0])
     unseen = load_damaged(cache, "apart") if terms == "research" else damaged
-    material = Material(rated, damaged, unseen, held, rated_statistics, damaged_statistics)
+    material = Material(rated, damaged, unseen, held, rated_statistics, damaged_statistics, rated_likeness)
     arrays, figures = fit_heads(material, _head_arrays(network))
     np.savez_compressed(weights / f"quality_{terms}.npz", **arrays)
     write_figures(cache / f"{terms}_figures.json", figures)
     write_manifest(weights)
     print(figures)
+
+
+def _likeness(rated: Rated, cache: Path) -> np.ndarray:
+    """What the open set's last stages see in each rated photograph, kept in the cache."""
+    kept = cache / "biq2021_likeness.npy"
+    if not kept.exists():
+        rows = np.nonzero(rated.present)[0]
+        statistics = np.zeros_like(rated.statistics)
+        statistics[rows] = _describe(_tuned("open", cache), rated.photographs.maps, rated.statistics, rows)
+        np.save(kept, statistics)
+    return np.load(kept)
 
 
 class _PooledTail(torch.nn.Module):

@@ -52,11 +52,12 @@ class QualityJudgement:
 
 
 class QualityModel:
-    """The shared trunk, one set of last stages and the fitted heads."""
+    """The shared trunk, the last stages of network and kernel, and the fitted heads."""
 
-    def __init__(self, backbone: Backbone, tail: Tail, head: QualityHead) -> None:
+    def __init__(self, backbone: Backbone, tuned: Tail, likeness: Tail, head: QualityHead) -> None:
         self._backbone = backbone
-        self._tail = tail
+        self._tuned = tuned
+        self._likeness = likeness
         self._head = head
 
     def judge(self, image: Pixels | LoadedImage) -> QualityJudgement:
@@ -80,9 +81,10 @@ class QualityModel:
         )  # fmt: skip
 
     def _look(self, features: Features, size: tuple[int, int]) -> tuple[Estimate, LocalQuality]:
-        tuned = self._tail.features(features.maps[-1])
-        statistics = np.concatenate([features.pooled, tuned.pooled])
-        estimate = self._head.estimate(statistics, colour_grain(features.working))
+        tuned = self._tuned.features(features.maps[-1])
+        likeness = tuned if self._likeness is self._tuned else self._likeness.features(features.maps[-1])
+        network, kernel = (np.concatenate([features.pooled, last.pooled]) for last in (tuned, likeness))
+        estimate = self._head.estimate(network, kernel, colour_grain(features.working))
         height, width = features.working.shape[:2]
         maps = [*features.maps, *tuned.maps]
         return estimate, map_quality(self._head, maps, (height, width), size, estimate.synthetic)
@@ -92,7 +94,8 @@ class QualityModel:
 def load_quality_model(terms: Terms = "research") -> QualityModel:
     """The quality model fitted under these terms, loaded once per process."""
     head = QualityHead(read_arrays(f"quality_{terms}.npz"))
-    return QualityModel(load_backbone(), load_tail(terms), head)
+    # Stages tuned on the rated photographs know them by heart: what resembles them is told by the other set's.
+    return QualityModel(load_backbone(), load_tail(terms), load_tail("open"), head)
 
 
 def judge(image: Pixels | LoadedImage, terms: Terms = "research") -> QualityJudgement:

@@ -3,8 +3,8 @@
 Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil
 them (`authentic`), the other by damage made on purpose (`synthetic`); a gate says which of the two
 knows this kind of picture. Each is itself two models of different make whose mean errs less than
-either: a network on all statistics and a kernel regression on the trunk's. How far they disagree is
-part of the uncertainty. Faint colour noise, which neither sees well, is measured and costs the second.
+either: a network on the statistics of trunk and tuned stages, and a kernel regression. How far they
+disagree is part of the uncertainty. Faint colour noise, which neither sees well, costs the second.
 """
 
 from __future__ import annotations
@@ -38,10 +38,13 @@ class QualityHead:
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = {name: np.asarray(value, np.float64) for name, value in arrays.items()}
 
-    def estimate(self, statistics: npt.ArrayLike, grain: float) -> Estimate:
-        """The judgement of one picture from its statistics (trunk first, then tuned stages) and its colour grain."""
-        row = np.asarray(statistics, np.float64)[None]
-        outputs, kernel = self.network(row), self.kernel(row)
+    def estimate(self, tuned: npt.ArrayLike, likeness: npt.ArrayLike, grain: float) -> Estimate:
+        """The judgement of one picture from the statistics network and kernel look at, and its colour grain.
+
+        Both begin with the trunk's; then come the stages tuned with the network, or the open set's for the kernel.
+        """
+        outputs = self.network(np.asarray(tuned, np.float64)[None])
+        kernel = self.kernel(np.asarray(likeness, np.float64)[None])
         quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]))
         error = self.error(quality, synthetic, disagreement)
         return Estimate(float(quality[0]), float(error[0]), float(synthetic[0]))
@@ -55,15 +58,15 @@ class QualityHead:
 
     def kernel(self, statistics: Values) -> Values:
         """Two numbers a row, from similarity to training pictures: authentic (standardised), synthetic (1–5)."""
-        a = self._arrays
-        trunk = statistics[:, : len(a["kernel_centre"])]
-        scaled = np.clip((trunk - a["kernel_centre"]) / a["kernel_spread"], -CLIP, CLIP)
-        points = scaled @ a["kernel_projection"]
-        columns = [
-            _kernel_regression(points, a[f"{name}_points"], a[f"{name}_weights"], a["kernel_width"], a[f"{name}_mean"])
-            for name in ("authentic", "synthetic")
-        ]
-        return np.stack(columns, 1)
+        return np.stack([self._likeness(name, statistics) for name in ("authentic", "synthetic")], 1)
+
+    def _likeness(self, name: str, statistics: Values) -> Values:
+        """One judge's regression; damage shows in the trunk alone, so the second judge looks at the first columns."""
+        centre, spread, projection, points, weights, mean = (
+            self._arrays[f"{name}_{part}"] for part in ("centre", "spread", "projection", "points", "weights", "mean")
+        )
+        scaled = np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP)
+        return _kernel_regression(scaled @ projection, points, weights, self._arrays["kernel_width"], mean)
 
     def combine(self, outputs: Values, kernel: Values, grain: Values) -> tuple[Values, Values, Values]:
         """Quality, share of the synthetic judge, and disagreement of the two makes, per row."""
