@@ -9,7 +9,7 @@ BENCH_PYTHON = $(if $(wildcard $(TORCH_VENV)/.ready),$(TORCH_VENV)/bin/python,$(
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-torch lint check docs bench
+.PHONY: help demo test test-torch lint chaos mutate audit check docs bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -42,6 +42,15 @@ lint: $(VENV)/.ready ## Check style, types, the direction of imports and the siz
 	$(BIN)/mypy src tests
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/shape.py
+
+chaos: $(VENV)/.ready ## Try to break it: faults on the wire, kills, full disks, soak
+	$(BIN)/python -m tests.chaos
+
+mutate: $(VENV)/.ready ## Change each rule three ways; every change must fail a test
+	$(BIN)/python scripts/mutate.py
+
+audit: $(VENV)/.ready ## Ask the vulnerability database about the pinned versions
+	$(BIN)/python scripts/audit.py
 
 check: lint test ## What every change must pass: lint and test
 
