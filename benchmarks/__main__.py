@@ -44,6 +44,7 @@ SPEED = (
     Job("fr_speed", "Full-reference judgement", "VSI, FSIM and MS-SSIM of pyiqa, where it is installed"),
     Job("perception", "The no-reference score", "NIQE and BRISQUE of pyiqa, where it is installed"),
     Job("tools", "Tools, values and speed", "scikit-image, OpenCV; pyiqa and piq where they are installed"),
+    Job("evaluation", "An evaluation of known pictures", "its own limit"),
     Job("service", "The service under load", "its own limits"),
 )
 

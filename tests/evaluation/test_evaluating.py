@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +14,9 @@ from scipy import stats
 from agenticiqa.cache import Cache
 from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evaluating import chosen_ablations, evaluate_ratings
-from agenticiqa.evaluation.evidence import EvidenceStore, gather
+from agenticiqa.evaluation.evidence import TIMED, EvidenceStore, gather
 from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
 from agenticiqa.evaluation.ratings import Sampling, coverage, rate
-from agenticiqa.evaluation.runs import RUNS
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.evaluation.statistics import LogisticFit
 from agenticiqa.evaluation.summary import as_json, headline, remarks
@@ -26,12 +24,13 @@ from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools import default_registry
 from agenticiqa.tools.distort import distort
 from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.tool import Measurement
 from tests.agent import settings
-from tests.evaluation.sets import agent_parts, brightness, rated_set, store_in
+from tests.evaluation.sets import AGENT_RUNS, agent_parts, brightness, known_set, rated_set, store_in
 from tests.photos import save
 
 QUICK = Sampling(100)
-AGENT_RUNS = [name for name in RUNS if name != "embedded"]
 
 
 def test_all_ablations_stand_beside_the_agent_with_their_costs(tmp_path: Path) -> None:
@@ -212,31 +211,36 @@ def _six() -> RatedSet:
     return RatedSet("made", tuple(Sample(str(n), Path(str(n)), float(n)) for n in range(6)), Scale(0, 5))
 
 
-def test_three_thousand_known_pictures_with_all_ablations_take_less_than_a_minute(tmp_path: Path) -> None:
-    parts = agent_parts()
-    one = rated_set(tmp_path, 1).samples[0]
-    store = store_in(tmp_path, parts)
-    template = gather([one], AGENT_RUNS, parts, store)[0]
-    random, samples = np.random.default_rng(0), []
-    for number in range(3000):
-        path = tmp_path / f"p{number}.bin"
-        path.write_bytes(number.to_bytes(4, "big"))
-        opinion = float(random.uniform(1, 5))
-        known = json.loads(json.dumps(template))
-        for found in known.values():
-            if "raw" in found:
-                found["raw"] = {name: float(np.clip(opinion + random.normal(), 1, 5)) for name in found["raw"]}
-            else:
-                found["score"] = float(np.clip(opinion + random.normal(), 1, 5))
-        store.keep(path, None, known | {f"timed {name}": {"seconds": 0.1} for name in AGENT_RUNS})
-        samples.append(Sample(path.name, path, opinion, group=f"g{number // 5}"))
+def test_known_pictures_are_looked_up_once_asked_about_never_and_measured_never(tmp_path: Path) -> None:
+    parts, cache = agent_parts(), Cache(tmp_path / "evaluation.sqlite")
+    rated = known_set(tmp_path, 300, parts, EvidenceStore(parts.settings, cache))
+    client = parts.vlm_clients["planner"]
+    asked, before = len(client.requests), cache.statistics()["evaluation"]  # type: ignore[attr-defined]
+    without_tools = replace(parts, tools=_Unmeasured(parts.tools))
 
-    started = time.process_time()
-    found = evaluate_ratings(RatedSet("made", tuple(samples), Scale(1, 5)), parts, ablations=ABLATIONS, store=store)
+    found = evaluate_ratings(
+        rated, without_tools, ablations=ABLATIONS, sampling=QUICK, store=EvidenceStore(parts.settings, cache)
+    )
 
-    assert time.process_time() - started < 60
+    after = cache.statistics()["evaluation"]
+    # Once each, and the first few once more for what they cost.
+    assert (after.hits - before.hits, after.misses - before.misses) == (300 + TIMED, 0)
+    assert len(client.requests) == asked  # type: ignore[attr-defined]
     assert len(found.rows) == 8
     assert all(row.answered == 1.0 for row in found.rows)
+
+
+class _Unmeasured(ToolRegistry):
+    """The tools of another registry, none of which may be run."""
+
+    def __init__(self, tools: ToolRegistry) -> None:
+        super().__init__(
+            [tools.get(name) for name in tools.names()],
+            {name: known for name in tools.names() if (known := tools.calibration(name)) is not None},
+        )
+
+    def execute(self, name: str, *_: object, **__: object) -> Measurement:
+        raise AssertionError(f"{name} was measured again")
 
 
 def test_an_unknown_ablation_lists_the_known_ones() -> None:
