@@ -105,7 +105,9 @@ class Watching(threading.Thread):
             self._line.request("GET", "/v1/health/live")
             answer = self._line.getresponse()
             answer.read()
-            self._load.health.append(time.monotonic() - started if answer.status == 200 else 30.0)
+            self._load.health.append(time.monotonic() - started)
+            if answer.status != 200:
+                self._load.lost.append(f"health answered {answer.status}")
             if self._process_id is not None:
                 self._load.peak_megabytes = max(self._load.peak_megabytes, family_megabytes(self._process_id))
 
