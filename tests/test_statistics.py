@@ -130,6 +130,28 @@ def test_a_better_score_is_found_better_and_equal_scores_are_not_told_apart() ->
     assert equal.p_value == 1
 
 
+def test_a_resample_without_a_correlation_speaks_for_neither_side() -> None:
+    # A resample is both clusters (the first score is behind), a twice (a tie), or b twice (the first is constant).
+    first, second, truth = [1, 2, 3, 5, 5, 5], [1, 2, 3, 4, 5, 6], [1, 2, 3, 7, 8, 9]
+    clusters = ["a", "a", "a", "b", "b", "b"]
+
+    found = paired_bootstrap(srcc, first, second, truth, clusters=clusters, repetitions=200)
+
+    # Of what can be told, a alone is a tie and both together are behind: never is the first score ahead.
+    counts = draw_counts(6, clusters, 200, 0)
+    behind, ties = int((counts.min(1) > 0).sum()), int((counts[:, 0] == 2).sum())
+    below = (behind + 0.5 * ties + 0.5) / (behind + ties + 1)
+    assert found.p_value == pytest.approx(2 * (1 - below))
+
+
+def test_one_cluster_has_a_figure_but_no_interval() -> None:
+    found = bootstrap(srcc, [1, 2, 3], [1, 3, 2], clusters=["same"] * 3)
+
+    assert found.value == pytest.approx(0.5)
+    assert np.isnan([found.low, found.high]).all()
+    assert found.repetitions == 0
+
+
 @given(scores, st.integers(0, 1000))
 def test_all_resamples_at_once_equal_scipy_on_each(pairs: list[tuple[int, int]], seed: int) -> None:
     x, y = np.array(pairs, dtype=float).T

@@ -57,7 +57,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap interval."""
+    """A statistic with its bootstrap interval; of one cluster there is none: NaN ends and no repetitions."""
 
     value: float
     low: float
@@ -140,6 +140,9 @@ def bootstrap(
 ) -> Interval:
     """The statistic and its percentile interval over resampled clusters."""
     x, y = _values(predicted), _values(observed)
+    if clusters is not None and len(set(clusters)) < 2:
+        # Resampling one cluster whole gives itself every time, which would look like certainty.
+        return Interval(statistic(x, y), float("nan"), float("nan"), 0)
     low, high = _percentiles(_drawn(statistic, x, y, draw_counts(len(x), clusters, repetitions, seed)), level)
     return Interval(statistic(x, y), low, high, repetitions)
 
@@ -160,10 +163,7 @@ def paired_bootstrap(
     counts = draw_counts(len(y), clusters, repetitions, seed)
     drawn = _drawn(statistic, a, y, counts) - _drawn(statistic, b, y, counts)
     low, high = _percentiles(drawn, level)
-    # Half of a tie counts for each side, so that two equal scores have p = 1.
-    below = (np.sum(drawn < 0) + 0.5 * np.sum(drawn == 0) + 0.5) / (repetitions + 1)
-    p_value = float(min(1.0, 2 * min(below, 1 - below)))
-    return Difference(statistic(a, y) - statistic(b, y), low, high, p_value, repetitions)
+    return Difference(statistic(a, y) - statistic(b, y), low, high, _two_sided(drawn), repetitions)
 
 
 def _values(numbers: Numbers) -> Values:
@@ -193,6 +193,15 @@ def _drawn(statistic: Statistic, x: Values, y: Values, counts: Counts) -> Values
         return together(x, y, counts)
     rows = (np.repeat(np.arange(len(x)), row.astype(np.intp)) for row in counts)
     return np.array([statistic(x[chosen], y[chosen]) for chosen in rows])
+
+
+def _two_sided(drawn: Values) -> float:
+    """Twice the smaller share of differences on one side of zero, one more counted so that it is never 0."""
+    # A resample in which a score is constant has no correlation and speaks for neither side.
+    known = drawn[np.isfinite(drawn)]
+    # Half of a tie counts for each side, so that two equal scores have p = 1.
+    below = (np.sum(known < 0) + 0.5 * np.sum(known == 0) + 0.5) / (len(known) + 1)
+    return float(min(1.0, 2 * min(below, 1 - below)))
 
 
 def _percentiles(drawn: Sequence[float] | Values, level: float) -> tuple[float, float]:
