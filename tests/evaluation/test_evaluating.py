@@ -52,6 +52,18 @@ def test_all_ablations_stand_beside_the_agent_with_their_costs(tmp_path: Path) -
     assert all(row.method.cost.seconds is not None for row in found.rows)
 
 
+def test_the_lead_in_a_tools_line_is_the_agents(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+
+    found = evaluate_ratings(rated, parts, sampling=QUICK, store=store_in(tmp_path, parts))
+
+    agent = stats.spearmanr(found.rows[0].method.scores, rated.opinions).statistic
+    for row in found.tools:
+        assert row.lead is not None
+        own = stats.spearmanr(row.method.scores, rated.opinions).statistic
+        assert row.lead.value == pytest.approx(agent - own, abs=1e-9)
+
+
 def test_plain_fusion_is_half_model_and_half_tools_worked_by_hand(tmp_path: Path) -> None:
     parts, rated = agent_parts(), rated_set(tmp_path, 6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -38,7 +38,6 @@ class Evaluation:
     failures: dict[str, int]
     provenance: dict[str, Any]
     seen: str = ""
-    warnings: list[str] = field(default_factory=list)
 
 
 def chosen_ablations(wanted: Sequence[str]) -> list[str]:
@@ -68,19 +67,20 @@ def evaluate_ratings(
     runs = [TOOLS] if recorded is not None else runs_for(ablations)
     evidence = gather(rated.samples, runs, parts, kept, on_picture, jobs)
     study = None if recorded is None else study_recorded(recorded, rated, evidence, parts.tools, sampling)
-    tools = rate(single_tools(evidence, parts.tools), rated, sampling)
     rows: list[Row] = []
     if recorded is None:
         timings = time_runs(rated.samples, [name for name in runs if name != TOOLS], parts, kept)
         backend = parts.vlm_clients["summarizer"].model
-        rows = rate(methods_of(evidence, rated.opinions, parts.tools, ablations, timings, backend), rated, sampling)
+        methods = methods_of(evidence, rated.opinions, parts.tools, ablations, timings, backend)
+        rows = rate(methods, rated, sampling, against=methods[0])
+    agent = rows[0].method if rows else None
     return Evaluation(
         rated=rated,
         evidence=evidence,
         rows=rows,
-        tools=tools,
-        kinds=by_part(rows[0].method, rated, "kind", sampling) if rows else [],
-        levels=by_part(rows[0].method, rated, "level", sampling) if rows else [],
+        tools=rate(single_tools(evidence, parts.tools), rated, sampling, against=agent),
+        kinds=by_part(agent, rated, "kind", sampling) if agent else [],
+        levels=by_part(agent, rated, "level", sampling) if agent else [],
         coverage=coverage([one[FULL].get("interval") for one in evidence], rated) if rows else None,
         faithfulness=examine([one[FULL] for one in evidence]) if rows else None,
         recorded=study,

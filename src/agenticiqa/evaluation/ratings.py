@@ -54,7 +54,7 @@ class Row:
     rmse: Interval | None = None
     fit: LogisticFit | None = None
     lead: Difference | None = None
-    """How much the first method's SRCC exceeds this one's on the pictures both scored."""
+    """How much the SRCC of the method it is set against exceeds this one's on the pictures both scored."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,17 @@ class Coverage:
     pictures: int
 
 
-def rate(methods: Sequence[Method], rated: RatedSet, sampling: Sampling = USUAL) -> list[Row]:
-    """One line per method, the first one being what the others are set against."""
+def rate(
+    methods: Sequence[Method], rated: RatedSet, sampling: Sampling = USUAL, against: Method | None = None
+) -> list[Row]:
+    """One line per method, with the lead that the method they are set `against` has over each."""
     rows: list[Row] = []
     for method in methods:
         # A part that changes nothing has its figures already.
         twin = next((row for row in rows if row.method.scores is method.scores), None)
         row = _row(method, rated, sampling) if twin is None else replace(twin, method=method)
-        rows.append(replace(row, lead=_lead(methods[0], method, rated, sampling)) if rows else row)
+        lead = None if against is None or method is against else _lead(against, method, rated, sampling)
+        rows.append(replace(row, lead=lead))
     return rows
 
 
@@ -155,9 +158,6 @@ def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> 
 
 
 def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Sampling) -> Interval:
-    if len(set(clusters)) < 2:
-        # Resampling one content whole gives itself every time: there is a figure, but no interval.
-        return Interval(statistic(x, y), float("nan"), float("nan"), 0)
     return bootstrap(
         statistic, x, y, clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
     )  # fmt: skip

@@ -62,11 +62,9 @@ def study_recorded(
         Method("all-tools-mean", "mean of all tools", means, _FREE),
         _best_on(fitting, rest, part.opinions, tools),
     ]
-    rows = rate(
-        [replace(method, scores=method.scores[held]) for method in methods],
-        replace(part, samples=tuple(np.array(part.samples, object)[held])),
-        sampling,
-    )
+    shown = [replace(method, scores=method.scores[held]) for method in methods]
+    unseen = replace(part, samples=tuple(np.array(part.samples, object)[held]))
+    rows = rate(shown, unseen, sampling, against=shown[0])
     return RecordedStudy(recorded.form, rows, choice, int(known.sum()), int(held.sum()))
 
 
