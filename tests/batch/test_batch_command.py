@@ -128,6 +128,16 @@ def test_records_are_also_written_as_tables(folder: Path) -> None:
     assert [float(row["score"]) for row in rows] == [row["score"] for row in table]
 
 
+def test_a_table_never_takes_the_place_of_the_manifest(folder: Path) -> None:
+    (folder / "out.csv").write_text("image_path\npictures/0.png\n")
+
+    shown = run(folder, "--to", "csv", inputs=[str(folder / "out.csv")])
+
+    assert shown.exit_code == 2
+    assert "would take its place" in shown.output
+    assert (folder / "out.csv").read_text() == "image_path\npictures/0.png\n"
+
+
 def test_two_runs_on_one_output_are_refused(folder: Path) -> None:
     from agenticiqa.batch import Journal
 

@@ -25,8 +25,11 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def require_table(kind: TableFormat) -> None:
-    """Raises MissingExtraError when such a table cannot be written."""
+def require_table(records: Path, kind: TableFormat, manifest: Path | None) -> None:
+    """Raises MissingExtraError when such a table cannot be written, OutputError when the manifest is in its place."""
+    target = records.with_suffix(f".{kind}")
+    if manifest is not None and target.exists() and target.samefile(manifest):
+        raise OutputError(f"{target}: is the input, and the table would take its place; choose another output")
     if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
         raise MissingExtraError("writing Parquet", "parquet")
 

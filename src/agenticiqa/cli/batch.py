@@ -87,12 +87,12 @@ def batch(
     limits = Limits(max_cost, max_calls, max_failures)
     options = BatchOptions(engine, concurrency, address, query, align, force, limits)
     manifest = open_manifest(inputs)
+    if to is not None:
+        require_table(output, to, manifest.file)
     if dry_run:
         preview = preview_batch(manifest, output, options, settings)
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))
         return
-    if to is not None:
-        require_table(to)
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         start_logging(settings, verbose)
         summary = run_batch(manifest, output, options, settings=settings, stop=stop, on_progress=on_progress)
