@@ -6,6 +6,7 @@ import csv
 import json
 import resource
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_a_parquet_row_gives_the_same_sample_as_a_json_line(tmp_path: Path) -> N
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([FULL]), tmp_path / "m.parquet")
 
     assert list(open_manifest(tmp_path / "m.parquet")) == [expected(tmp_path)]
+
+
+@pytest.mark.parametrize("value", [float("nan"), b"raw", datetime(2024, 1, 1)])
+def test_metadata_that_no_record_can_hold_refuses_the_manifest(tmp_path: Path, value: Any) -> None:
+    row = {**FULL, "metadata": {"split": value}}
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), tmp_path / "m.parquet")
+
+    with pytest.raises(ManifestError, match="metadata must be values that JSON can hold"):
+        check_manifest(open_manifest(tmp_path / "m.parquet"))
 
 
 def test_choices_given_as_a_list_get_letters(tmp_path: Path) -> None:

@@ -109,6 +109,11 @@ def _choices(name: str, value: Any) -> dict[str, str]:
 def _mapping(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} must be values by name, not {value!r}")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        # A record that cannot be written would be noticed only after it was paid for.
+        raise ValueError(f"{name} must be values that JSON can hold ({error})") from None
     return dict(value)
 
 
