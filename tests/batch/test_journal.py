@@ -58,6 +58,13 @@ def test_a_last_line_that_lacks_only_its_end_is_kept(tmp_path: Path) -> None:
     assert [each["sample_id"] for each in read_records(path)] == ["a", "b", "c"]
 
 
+def test_a_last_line_that_was_cut_off_is_passed_over_by_who_only_reads(tmp_path: Path) -> None:
+    path = filled(tmp_path / "out.jsonl", record("a"), record("b"))
+    path.write_bytes(path.read_bytes()[:-5])
+
+    assert [each["sample_id"] for each in read_records(path)] == ["a"]
+
+
 def test_zeros_that_a_power_failure_left_are_removed(tmp_path: Path) -> None:
     path = filled(tmp_path / "out.jsonl", record("a"))
     path.write_bytes(path.read_bytes() + bytes(5000))

@@ -175,7 +175,10 @@ class Journal:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The records of a file that no run is writing to, one per id; raises JournalError with a line that is none."""
+    """The records of a file that no run is writing to, one per id; raises JournalError with a line that is none.
+
+    A last line that a crash cut off is passed over, as the next run will remove it.
+    """
     last = {id_digest(record["sample_id"]): offset for offset, record in _read(path)}
     for offset, record in _read(path):
         if last[id_digest(record["sample_id"])] == offset:
@@ -186,7 +189,7 @@ def _read(path: Path) -> Iterator[tuple[int, Record]]:
     offset = 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
+            if line.strip() and not _is_cut_off(line):
                 yield offset, _record(path, number, line)
             offset += len(line)
 
@@ -203,6 +206,10 @@ def _may_be_ours(tail: bytes) -> bool:
     # After a power failure a file may have grown by zeros where data should be.
     begun = tail.rstrip(b"\0")
     return begun.startswith(_BEGINNING) or _BEGINNING.startswith(begun)
+
+
+def _is_cut_off(line: bytes) -> bool:
+    return not line.endswith(b"\n") and _may_be_ours(line) and not _is_record(line)
 
 
 def _is_record(line: bytes) -> bool:
