@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,17 @@ def test_published_figures_carry_their_source() -> None:
 
 
 def test_a_published_metric_stands_beside_what_was_measured_here(evaluation: Evaluation) -> None:
-    lines = beside_ours("tid2013", evaluation.rows, evaluation.tools)
+    lines = beside_ours(replace(evaluation, rated=replace(evaluation.rated, name="tid2013")))
 
     assert any(line[0] == "FSIMc" and line[1] == ".851" for line in lines)
-    assert beside_ours("made", evaluation.rows, evaluation.tools) == []
+    assert beside_ours(evaluation) == []
+
+
+def test_our_line_beside_published_figures_says_when_it_is_not_held_out(evaluation: Evaluation) -> None:
+    tid2013 = replace(evaluation, rated=replace(evaluation.rated, name="tid2013"), rows=evaluation.rows[1:])
+
+    assert beside_ours(tid2013)[0][-1] == "this evaluation, not held out"
+    assert beside_ours(replace(tid2013, seen=""))[0][-1] == "this evaluation"
 
 
 def test_the_command_evaluates_a_manifest_and_writes_the_report(config: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.ratings import Part
-from agenticiqa.evaluation.report.published import beside_ours
+from agenticiqa.evaluation.report import published
 from agenticiqa.evaluation.report.worst import worst_pictures
 from agenticiqa.evaluation.summary import HEADINGS, headline, interval, remarks, table
 
@@ -15,7 +15,6 @@ from agenticiqa.evaluation.summary import HEADINGS, headline, interval, remarks,
 def render_markdown(found: Evaluation) -> str:
     """The whole report without pictures."""
     rows = found.recorded.rows if found.recorded else found.rows
-    published = beside_ours(found.rated.name, found.rows, found.tools)
     blocks = [
         f"# Evaluation on {found.rated.name}",
         *headline(found),
@@ -30,7 +29,7 @@ def render_markdown(found: Evaluation) -> str:
         *_parts("By distortion type", found.kinds),
         *_parts("By level", found.levels),
         *_section("Largest disagreements", _worst(found)),
-        *_section("Beside published figures", _published(published)),
+        *_section("Beside published figures", _published(found)),
         *_section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
         "## Provenance",
         f"```\n{json.dumps(found.provenance, indent=2, ensure_ascii=False)}\n```",
@@ -92,11 +91,9 @@ def _worst(found: Evaluation) -> str:
     return markdown_table(("picture", "opinion", "score after the fit", "what the agent said"), lines)
 
 
-def _published(lines: list[list[str]]) -> str:
-    if not lines:
-        return ""
-    note = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
-    return markdown_table(("method", "published SRCC", "PLCC", "measured here", "source"), lines) + "\n\n" + note
+def _published(found: Evaluation) -> str:
+    lines = published.beside_ours(found)
+    return markdown_table(published.HEADINGS, lines) + "\n\n" + published.NOTE if lines else ""
 
 
 def _section(title: str, body: str) -> list[str]:

@@ -12,9 +12,8 @@ from importlib import resources
 import numpy as np
 
 from agenticiqa.evaluation.evaluating import Evaluation
-from agenticiqa.evaluation.report import plots
+from agenticiqa.evaluation.report import plots, published
 from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
-from agenticiqa.evaluation.report.published import beside_ours
 from agenticiqa.evaluation.report.worst import worst_pictures
 from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table
 from agenticiqa.report.pictures import picture_of
@@ -38,8 +37,6 @@ def render_page(found: Evaluation) -> str:
 def _sections(found: Evaluation) -> list[str]:
     rows = found.recorded.rows if found.recorded else found.rows
     lines = [*remarks(rows), *recorded_lines(found), coverage_line(found), faithfulness_line(found)]
-    published = beside_ours(found.rated.name, found.rows, found.tools)
-    headings = ("method", "published SRCC", "PLCC", "measured here", "source")
     return [
         _section("Methods", html_table(HEADINGS, table(rows)) + _listed([line for line in lines if line])),
         _section("Score and opinion", f'<div class="plots">{"".join(_plots(found))}</div>' if rows else ""),
@@ -47,7 +44,7 @@ def _sections(found: Evaluation) -> list[str]:
         _section("By level", plots.bars(found.levels) if found.levels else "", wide=False),
         _section("Tools alone", html_table(("tool", *HEADINGS[1:6]), [line[:6] for line in table(found.tools)])),
         _section("Largest disagreements", _worst(found)),
-        _section("Beside published figures", html_table(headings, published) + _whole_set(published)),
+        _section("Beside published figures", _published(found)),
         _section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
         _section("Provenance", _provenance(found)),
     ]
@@ -112,9 +109,9 @@ def html_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(headings[0])}">{table}</div>'
 
 
-def _whole_set(lines: Sequence[object]) -> str:
-    note = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
-    return f'<p class="legend">{note}</p>' if lines else ""
+def _published(found: Evaluation) -> str:
+    lines = published.beside_ours(found)
+    return html_table(published.HEADINGS, lines) + f'<p class="legend">{published.NOTE}</p>' if lines else ""
 
 
 def _section(title: str, body: str, wide: bool = True) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 import yaml
 
-from agenticiqa.evaluation.ratings import Row
+from agenticiqa.evaluation.evaluating import Evaluation
 
+HEADINGS = ("method", "published SRCC", "PLCC", "measured here", "source")
+NOTE = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
 SOURCES = {
     "paper": "arXiv 2509.26006v2",
     "pyiqa": "benchmark table of IQA-PyTorch",
@@ -24,10 +25,11 @@ def published(dataset: str) -> list[dict[str, Any]]:
     return [{**entry, "source": SOURCES[entry["source"]]} for entry in entries]
 
 
-def beside_ours(dataset: str, rows: Sequence[Row], tools: Sequence[Row]) -> list[list[str]]:
-    """Lines of method, published SRCC and PLCC, what we measured here for the same tool, and source; ours on top."""
-    measured = {row.method.name: f"{row.srcc.value:.3f}" for row in tools if row.srcc is not None}
-    ours = [[row.method.title, "", "", f"{row.srcc.value:.3f}", "this evaluation"] for row in rows[:1] if row.srcc]
+def beside_ours(found: Evaluation) -> list[list[str]]:
+    """Lines under HEADINGS, ours on top and marked when it is not held out; none when nothing is published."""
+    measured = {row.method.name: f"{row.srcc.value:.3f}" for row in found.tools if row.srcc is not None}
+    source = "this evaluation, not held out" if found.seen else "this evaluation"
+    ours = [[row.method.title, "", "", f"{row.srcc.value:.3f}", source] for row in found.rows[:1] if row.srcc]
     theirs = [
         [
             entry["method"],
@@ -36,6 +38,6 @@ def beside_ours(dataset: str, rows: Sequence[Row], tools: Sequence[Row]) -> list
             measured.get(str(entry.get("tool")), ""),
             entry["source"],
         ]
-        for entry in published(dataset)
+        for entry in published(found.rated.name)
     ]
     return ours + theirs if theirs else []
