@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agenticiqa.server.running import sole_service
+
 
 def run_command(*arguments: str, without: str | None = None) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, as if the module were not installed."""
@@ -32,6 +34,14 @@ def test_opening_the_service_to_others_without_a_token_is_refused(tmp_path: Path
 
     assert done.returncode == 2
     assert "--allow-anonymous" in done.stderr
+
+
+def test_a_second_service_on_one_folder_is_refused(tmp_path: Path) -> None:
+    with sole_service(tmp_path):
+        done = run_command("serve", "--port", "0", "--folder", str(tmp_path))
+
+    assert done.returncode == 2
+    assert "another service keeps its runs there" in done.stderr
 
 
 def test_a_folder_that_does_not_exist_and_an_empty_token_are_refused(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
+from agenticiqa.batch.lock import OutputLock
 from agenticiqa.config import Settings
-from agenticiqa.errors import UsageError
+from agenticiqa.errors import OutputInUseError, UsageError
 from agenticiqa.server.app import create_app
 from agenticiqa.server.options import ServiceOptions
 
@@ -30,6 +33,23 @@ class Server(uvicorn.Server):
 
 def serve(options: ServiceOptions, settings: Settings, announce: Callable[[str], None]) -> None:
     """Serves until a signal; `announce` gets the address once the service listens."""
+    with sole_service(options.storage):
+        _serve(options, settings, announce)
+
+
+@contextmanager
+def sole_service(folder: Path) -> Iterator[None]:
+    """Holds the folder; raises UsageError when another service does: each would begin the other's runs again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(OutputLock(folder / "service"))
+        except OutputInUseError:
+            raise UsageError(f"{folder}: another service keeps its runs there; choose another --folder") from None
+        yield
+
+
+def _serve(options: ServiceOptions, settings: Settings, announce: Callable[[str], None]) -> None:
     app = create_app(options, settings)
     listener = _listen(options)
     address, port = listener.getsockname()[:2]
