@@ -12,7 +12,8 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
 from agenticiqa.config import Settings
-from agenticiqa.server.problems import details, details_of
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.server.problems import Problem, details, details_of
 from agenticiqa.server.store import Run
 from agenticiqa.server.worker import EVENT, PROBLEM, READY, RESULT, work
 
@@ -20,6 +21,7 @@ logger = logging.getLogger("agenticiqa.server.pool")
 
 Json = dict[str, Any]
 POLL = 0.25
+PAUSE = 5.0
 START_LIMIT = 120.0
 
 
@@ -91,7 +93,13 @@ class Pool:
     def next_run(self) -> Run | None:
         """The next run, waited for; None once the pool is stopping."""
         while not self._stopping.is_set():
-            run = self._desk.claim()
+            try:
+                run = self._desk.claim()
+            except Exception:
+                # A full disk may have room again; a worker that gave up would be missing until the next start.
+                logger.exception("no run could be claimed; it is tried again")
+                self._stopping.wait(PAUSE)
+                continue
             if run is not None:
                 return run
             with self._news:
@@ -127,24 +135,36 @@ class _Minder(threading.Thread):
 
     def run(self) -> None:
         """Serves until the pool stops."""
-        self._try_to_start()
-        while (run := self._pool.next_run()) is not None:
-            self.is_busy = True
-            try:
-                self._serve(run)
-            except Interrupted:
-                self._pool.desk.put_back(run)
-            except Exception:
-                logger.exception("run %s could not be carried out", run.id)
-                self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
-            finally:
+        try:
+            self._try_to_start()
+            while (run := self._pool.next_run()) is not None:
+                self.is_busy = True
+                self._serve_or_give_up(run)
                 self.is_busy = False
-        self._kill()
+        finally:
+            self._kill()
+
+    def _serve_or_give_up(self, run: Run) -> None:
+        try:
+            self._serve(run)
+        except Interrupted:
+            self._pool.desk.put_back(run)
+        except Exception:
+            logger.exception("run %s could not be carried out", run.id)
+            # What this worker still has to say of the run must not be taken for the next one's result.
+            self._kill()
+            self._give_up(run)
+
+    def _give_up(self, run: Run) -> None:
+        try:
+            self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
+        except Exception:
+            logger.exception("the end of run %s could not be kept; it begins again with the next start", run.id)
 
     def _serve(self, run: Run) -> None:
         try:
             task = self._pool.desk.prepare(run)
-        except Exception as error:
+        except (AgenticIQAError, Problem) as error:
             self._pool.desk.ended(run, PROBLEM, details_of(error))
             return
         outcome, data = self._carried_out(task, lambda kind, data: self._pool.desk.happened(run, kind, data))
@@ -182,6 +202,9 @@ class _Minder(threading.Thread):
         return message
 
     def _connected(self) -> Connection:
+        if self._process is not None and not self._process.is_alive():
+            # It died while it waited; the run is not to blame.
+            self._kill()
         if self._connection is None:
             self._start_process()
         assert self._connection is not None
@@ -194,7 +217,6 @@ class _Minder(threading.Thread):
             pass
         except (EOFError, OSError, TimeoutError):
             logger.exception("a worker could not be started; it is tried again with the next run")
-            self._kill()
 
     def _start_process(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -204,7 +226,11 @@ class _Minder(threading.Thread):
         # Only the worker may hold its end: otherwise its death would not be noticed here.
         theirs.close()
         self._connection = ours
-        kind, _ = self._received(ours, time.monotonic() + START_LIMIT, is_starting=True)
+        try:
+            kind, _ = self._received(ours, time.monotonic() + START_LIMIT, is_starting=True)
+        except (EOFError, OSError):
+            self._kill()
+            raise
         self.is_ready = kind == READY
 
     def _kill(self) -> None:

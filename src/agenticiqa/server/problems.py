@@ -125,6 +125,8 @@ def details(code: str, detail: str) -> dict[str, Any]:
 
 def details_of(error: Exception) -> dict[str, Any]:
     """The problem behind an error; one that was not raised on purpose is not described."""
+    if isinstance(error, Problem):
+        return error.as_details()
     for kind, code in _CODES:
         if isinstance(error, kind):
             return details(code, str(error))

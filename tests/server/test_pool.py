@@ -1,0 +1,66 @@
+"""The pool beside a desk that fails: a run that could not be kept costs no other run anything."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+from agenticiqa.server.pool import Pool
+from agenticiqa.server.store import Run
+from tests.agent import settings
+from tests.server.running import picture
+
+FIRST, SECOND = "Is it noisy?", "Is it blurry?"
+
+
+class FailingDesk:
+    """Hands out two runs; no event of the first can be kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        (folder / "image-1").write_bytes(picture(1))
+        self._waiting = [_run(2, SECOND), _run(1, FIRST)]
+        self.outcomes: dict[str, tuple[str, Any]] = {}
+        self.all_ended = threading.Event()
+
+    def claim(self) -> Run | None:
+        return self._waiting.pop() if self._waiting else None
+
+    def prepare(self, run: Run) -> dict[str, Any]:
+        return {**run.request, "kind": run.kind, "folder": str(self._folder), "pictures": False}
+
+    def happened(self, run: Run, kind: str, data: dict[str, Any]) -> None:
+        if run.id == "run 1":
+            raise sqlite3.OperationalError("database or disk is full")
+
+    def ended(self, run: Run, outcome: str, data: dict[str, Any]) -> None:
+        self.outcomes[run.id] = outcome, data
+        if len(self.outcomes) == 2:
+            self.all_ended.set()
+
+    def put_back(self, run: Run) -> None:
+        raise AssertionError("nothing was interrupted")
+
+
+def _run(place: int, query: str) -> Run:
+    image = {"file": "image-1", "name": "a.png"}
+    request = {"images": [image], "reference": None, "query": query, "choices": None}
+    request |= {"max_replan_iterations": None, "align": None}
+    return Run(place, f"run {place}", "assess", "running", None, None, request, 0.0, 0.0, None, None, None)
+
+
+def test_what_a_given_up_run_still_says_is_not_taken_for_the_next_ones_result(tmp_path: Path) -> None:
+    desk = FailingDesk(tmp_path)
+    pool = Pool(desk, settings(), workers=1, time_limit=120)
+
+    pool.start()
+    ended = desk.all_ended.wait(120)
+    pool.stop(0)
+    pool.join()
+
+    assert ended
+    assert desk.outcomes["run 1"][0] == "problem"
+    outcome, data = desk.outcomes["run 2"]
+    assert (outcome, data["assessment"]["query"]) == ("result", SECOND)
