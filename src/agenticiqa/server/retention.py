@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from agenticiqa.server.options import MEGABYTE
@@ -41,9 +42,14 @@ def _forget(store: Store, folder: Path, run_id: str) -> None:
 def _remove_strays(store: Store, folder: Path, now: float) -> None:
     known = store.ids()
     for child in folder.iterdir():
-        if child.name not in known and now - child.stat().st_mtime > YOUNG:
-            shutil.rmtree(child, ignore_errors=True)
+        # Runs that end meanwhile take their folders with them.
+        with suppress(FileNotFoundError):
+            if child.name not in known and now - child.stat().st_mtime > YOUNG:
+                shutil.rmtree(child, ignore_errors=True)
 
 
 def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
+    try:
+        return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
+    except FileNotFoundError:
+        return 0

@@ -197,7 +197,12 @@ class Service:
 
     def _sweep_now_and_then(self) -> None:
         while True:
-            sweep(self.store, self.runs_folder, self.options.keep_days, self.options.keep_megabytes)
+            try:
+                sweep(self.store, self.runs_folder, self.options.keep_days, self.options.keep_megabytes)
+            except Exception:
+                # The store may be closed under it at the end; at any other time the next sweep has another try.
+                if not self.stopping.is_set():
+                    logger.exception("old runs could not be removed; it is tried again")
             if self.stopping.wait(SWEEP_EVERY):
                 return
 
