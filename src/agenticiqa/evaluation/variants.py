@@ -18,9 +18,9 @@ from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 class SharedReplies(WrappingVLMClient):
     """Asks once what several ablations ask alike; a reply given again keeps the usage it had the first time."""
 
-    def __init__(self, client: VLMClient, replies: dict[str, VLMReply]) -> None:
+    def __init__(self, client: VLMClient) -> None:
         super().__init__(client)
-        self._replies = replies
+        self._replies: dict[str, VLMReply] = {}
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The reply given before to the same request, or the client's."""
@@ -70,10 +70,9 @@ def fixed_plan(has_reference: bool) -> PlannerOutput:
 
 
 def sharing(parts: Parts) -> Parts:
-    """The parts with clients that share replies, for all runs on one picture."""
-    replies: dict[str, VLMReply] = {}
-    # One store per role: two roles may use one backend with different settings.
-    return _with_clients(parts, {role: SharedReplies(c, replies) for role, c in parts.vlm_clients.items()})
+    """The parts with clients that remember their replies, for all runs on one picture."""
+    # Each role has its own memory: two roles may use one backend with different settings.
+    return _with_clients(parts, {role: SharedReplies(client) for role, client in parts.vlm_clients.items()})
 
 
 def without_planner(parts: Parts) -> Parts:
