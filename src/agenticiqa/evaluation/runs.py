@@ -101,12 +101,13 @@ def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None
 
 
 RUNS: dict[str, Run] = {
+    # First: a tool that the agent ran before would be answered from memory, and its seconds would be none.
+    TOOLS: run_tools,
     FULL: run_full,
     MODEL_ALONE: run_model_alone,
     "no-planner": run_without_planner,
     "no-detection": run_without_detection,
     "no-replanning": run_without_replanning,
-    TOOLS: run_tools,
     EMBEDDED: run_embedded,
 }
 
