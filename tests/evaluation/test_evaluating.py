@@ -131,6 +131,8 @@ def test_a_picture_that_fails_is_unanswered_and_tried_again(tmp_path: Path) -> N
 
     assert failed.rows[0].answered == pytest.approx(11 / 12)
     assert any("full:" in failure for failure in failed.failures)
+    # What the others cost is known, and is their mean.
+    assert (failed.rows[0].method.cost.calls, failed.rows[0].method.cost.usd) == (5, mended.rows[0].method.cost.usd)
     assert mended.rows[0].answered == 1.0
     assert mended.failures == {}
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.methods import best_tool
 from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.recorded import (
+    Recorded,
     choose,
     expected_level,
     fit_temperature,
@@ -144,6 +146,29 @@ def test_model_tools_and_fusion_stand_side_by_side_on_the_half_nothing_was_fitte
     assert by_name["fused"] > max(by_name["recorded model"], by_name["all-tools-mean"])
     assert (found.joined, found.held_out, found.choice.fitted_on) == (200, 100, 100)
     assert len(found.choice.fitted_groups) == 10
+
+
+def test_a_tool_that_fails_on_some_pictures_is_judged_by_the_others() -> None:
+    truth = np.linspace(1, 5, 20)
+    values_of = {"GAUGE": 6 - truth, "OTHER": np.where(np.arange(20) % 5 == 0, np.nan, truth)}
+    evidence = [
+        {"tools": {"raw": {name: float(values[n]) for name, values in values_of.items() if np.isfinite(values[n])}}}
+        for n in range(20)
+    ]
+
+    best = best_tool(evidence, truth, registry(FixedTool("GAUGE"), FixedTool("OTHER")), among=np.arange(20) < 10)
+
+    assert best is not None
+    assert best.name == "OTHER"
+
+
+def test_pictures_of_one_content_cannot_be_split(tmp_path: Path) -> None:
+    samples = tuple(Sample(f"{n}.png", tmp_path / f"{n}.png", 1 + n / 4, group="same") for n in range(12))
+    recorded = Recorded("two-level", {sample.name: (1.0, 0.0) for sample in samples})
+    evidence = [{"tools": {"raw": {"GAUGE": 3.0}}}] * 12
+
+    with pytest.raises(DatasetError, match="of one content"):
+        study_recorded(recorded, RatedSet("made", samples, Scale(1, 5)), evidence, registry(FixedTool()), Sampling(100))
 
 
 def test_what_is_chosen_does_not_depend_on_the_other_half() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from agenticiqa.evaluation.evidence import Evidence
 from agenticiqa.evaluation.resampling import Values
@@ -14,6 +15,7 @@ from agenticiqa.evaluation.runs import FULL, MODEL_ALONE, TOOLS, Found
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.tools.registry import ToolRegistry
 
+Chosen = npt.NDArray[np.bool_]
 ABLATIONS = (
     MODEL_ALONE, "best-tool", "all-tools-mean", "no-planner", "no-detection", "no-fusion-weights", "no-replanning",
 )  # fmt: skip
@@ -99,6 +101,21 @@ def calibrated_tools(evidence: Evidence, tools: ToolRegistry) -> dict[str, Value
     return found
 
 
+def mean_of_tools(scores: Mapping[str, Values], count: int) -> Values:
+    """The mean of the tools that have a score, for each of so many pictures; NaN where none has."""
+    if not scores:
+        return np.full(count, np.nan)
+    table = np.ma.masked_invalid(np.stack(list(scores.values())))
+    return np.asarray(table.mean(0).filled(np.nan), np.float64)
+
+
+def best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry, among: Chosen | None = None) -> Method | None:
+    """The tool that ranks these pictures best, or those `among` them; None when no tool runs."""
+    rows = np.ones(len(opinions), bool) if among is None else among
+    singles = single_tools(evidence, tools)
+    return max(singles, key=lambda tool: _agreement(tool.scores[rows], opinions[rows]), default=None)
+
+
 def values_of(run: str, key: str, evidence: Evidence) -> Values:
     """One figure of a run for every picture, NaN where it is missing."""
     figures = [one.get(run, {}).get(key) for one in evidence]
@@ -106,7 +123,8 @@ def values_of(run: str, key: str, evidence: Evidence) -> Values:
 
 
 def _agent(run: str, title: str, evidence: Evidence, timings: dict[str, float]) -> Method:
-    results = [one[run] for one in evidence if run in one]
+    # A run that broke off on a picture says nothing of what it cost.
+    results = [one[run] for one in evidence if "cost" in one.get(run, {})]
     return Method(run, title, values_of(run, "score", evidence), _mean_cost(results, timings.get(run)))
 
 
@@ -122,26 +140,19 @@ def _marked(method: Method, full: Method, backend: str) -> Method:
 
 
 def _best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
-    singles = single_tools(evidence, tools)
-    if not singles:
-        return Method("best-tool", "best tool", np.full(len(evidence), np.nan), Cost(), "no tool runs here")
-    best = max(singles, key=lambda method: _agreement(method.scores, opinions))
+    best = best_tool(evidence, opinions, tools)
+    if best is None:
+        return Method("best-tool", "best single tool", np.full(len(evidence), np.nan), Cost(), "no tool runs here")
     note = f"{best.name}, chosen in hindsight on these very pictures, which favours it"
     return Method("best-tool", "best single tool", best.scores, best.cost, note)
 
 
 def _all_tools(evidence: Evidence, tools: ToolRegistry) -> Method:
     scores = calibrated_tools(evidence, tools)
-    if not scores:
-        return Method("all-tools-mean", "all tools", np.full(len(evidence), np.nan), Cost(), "no calibrated tool runs")
-    table = np.stack(list(scores.values()))
-    known = np.isfinite(table)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(known, table, 0).sum(0) / np.where(known.any(0), known.sum(0), np.nan)
+    note = f"{len(scores)} tools, overall curves" if scores else "no calibrated tool runs"
     seconds = sum(_seconds(name, evidence) for name in scores)
-    return Method(
-        "all-tools-mean", "mean of all tools", mean, Cost(seconds=seconds), f"{len(scores)} tools, overall curves"
-    )
+    mean = mean_of_tools(scores, len(evidence))
+    return Method("all-tools-mean", "mean of all tools", mean, Cost(seconds=seconds), note)
 
 
 def _plain_mean(evidence: Evidence, full: Method) -> Method:
@@ -163,8 +174,9 @@ def _raw(name: str, evidence: Evidence) -> Values:
 
 
 def _seconds(name: str, evidence: Evidence) -> float:
-    # A tool the agent ran on the picture before is answered from memory; the median of all pictures is not.
-    return float(np.median([one[TOOLS].get("tool_seconds", {}).get(name, 0.0) for one in evidence]))
+    # What an earlier evaluation or the user's cache remembers takes no time; the median is hardly moved by a few such.
+    taken = [one[TOOLS]["tool_seconds"][name] for one in evidence if name in one[TOOLS].get("tool_seconds", {})]
+    return float(np.median(taken)) if taken else 0.0
 
 
 def _agreement(scores: Values, opinions: Values) -> float:
@@ -175,7 +187,7 @@ def _agreement(scores: Values, opinions: Values) -> float:
 
 def _mean_cost(results: Sequence[Found], seconds: float | None) -> Cost:
     if not results:
-        return Cost()
+        return Cost(usd=None)
     count = len(results)
     prices = [result.get("cost") for result in results]
     timed = sum(result.get("seconds", 0.0) for result in results) / count

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.evidence import Evidence
-from agenticiqa.evaluation.methods import Cost, Method, calibrated_tools, single_tools
+from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, calibrated_tools, mean_of_tools
 from agenticiqa.evaluation.ratings import Row, Sampling, rate
 from agenticiqa.evaluation.recorded import (
     Choice,
@@ -22,10 +21,8 @@ from agenticiqa.evaluation.recorded import (
 )
 from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.samples import RatedSet
-from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.tools.registry import ToolRegistry
 
-Chosen = npt.NDArray[np.bool_]
 _FREE = Cost(seconds=None)
 
 
@@ -50,8 +47,10 @@ def study_recorded(
         raise DatasetError(f"only {known.sum()} of {len(known)} pictures have recorded outputs; check their names")
     chosen = np.flatnonzero(known)
     part = replace(rated, samples=tuple(rated.samples[row] for row in chosen))
+    if len(set(part.clusters)) < 2:
+        raise DatasetError("all pictures with recorded outputs are of one content; two are needed, one for each half")
     rest = [evidence[row] for row in chosen]
-    means = _tool_means(rest, tools)
+    means = mean_of_tools(calibrated_tools(rest, tools), len(rest))
     fitting = split_half(part.clusters, sampling.seed)
     choice = choose(values[known], recorded.form, means, part.common, fitting, part.clusters)
     beliefs = level_probabilities(values[known], recorded.form, choice.temperature)
@@ -68,20 +67,10 @@ def study_recorded(
     return RecordedStudy(recorded.form, rows, choice, int(known.sum()), int(held.sum()))
 
 
-def _tool_means(evidence: Evidence, tools: ToolRegistry) -> Values:
-    scores = list(calibrated_tools(evidence, tools).values())
-    if not scores:
-        return np.full(len(evidence), np.nan)
-    table = np.ma.masked_invalid(np.stack(scores))
-    return np.asarray(table.mean(0).filled(np.nan), np.float64)
-
-
 def _best_on(fitting: Chosen, evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
     """The tool that is best on the fitting half."""
-    best = max(
-        single_tools(evidence, tools),
-        key=lambda tool: np.nan_to_num(srcc(tool.scores[fitting], opinions[fitting]), nan=-2),
-    )
-    return replace(
-        best, name="best-tool", title=f"best single tool ({best.name}, chosen on the fitting half)", cost=_FREE
-    )
+    best = best_tool(evidence, opinions, tools, among=fitting)
+    if best is None:
+        return Method("best-tool", "best single tool", np.full(len(evidence), np.nan), _FREE, "no tool runs here")
+    title = f"best single tool ({best.name}, chosen on the fitting half)"
+    return replace(best, name="best-tool", title=title, cost=_FREE)
