@@ -148,10 +148,10 @@ def _print(found: Evaluation) -> None:
     rows = found.recorded.rows if found.recorded else found.rows
     _print_table(summary.HEADINGS, summary.table(rows))
     _print_table(("tool", *summary.HEADINGS[1:6]), [line[:6] for line in summary.table(found.tools)])
-    for line in [*summary.remarks([*rows, *found.tools]), *recorded_lines(found), coverage_line(found)]:
+    for line in [*summary.remarks([*rows, *found.tools]), *recorded_lines(found), coverage_line(found),
+                 faithfulness_line(found)]:  # fmt: skip
         if line:
             typer.echo(line)
-    typer.echo(faithfulness_line(found))
     for failure, count in found.failures.items():
         typer.echo(f"failed {count} times: {failure}")
 
