@@ -54,7 +54,7 @@ def test_a_manifest_names_files_under_the_allowed_folder(client: httpx.Client) -
     records = results_of(client, finished_job(client, job["job_id"]))
 
     assert [record["sample_id"] for record in records] == ["first", "second"]
-    assert (records[0]["mos"], records[0]["choices"]) == (3.5, ["Yes", "No"])
+    assert (records[0]["mos"], records[0]["choices"]) == (3.5, {"A": "Yes", "B": "No"})
     assert records[0]["assessment"]["answer"] in ("A", "B")
     assert records[1]["error"] == "missing.png: no such file; check the path"
 
@@ -62,11 +62,13 @@ def test_a_manifest_names_files_under_the_allowed_folder(client: httpx.Client) -
 def test_a_job_that_reaches_outside_or_is_malformed_is_refused_whole(client: httpx.Client) -> None:
     outside = client.post("/v1/jobs", data={"paths": ["photo0.png", "../secret.png"]})
     unknown = client.post("/v1/jobs", files={"manifest": ("x.csv", b"image_path,colour\nphoto0.png,red\n")})
+    broken = client.post("/v1/jobs", files={"manifest": ("x.jsonl", b'{"image_path": "photo0.png"}\n{"image_path"')})
     twice = client.post("/v1/jobs", data={"paths": ["photo0.png", "photo0.png"]})
     empty = client.post("/v1/jobs", data={"query": "Blurry?"})
 
     assert (outside.status_code, outside.json()["code"]) == (403, "path_not_allowed")
     assert "unknown field 'colour'" in unknown.json()["detail"]
+    assert broken.json()["detail"].startswith("manifest: line 2: is not JSON")
     assert "used twice" in twice.json()["detail"]
     assert empty.json()["code"] == "image_missing"
 

@@ -73,11 +73,20 @@ def parsed_choices(text: str | None) -> dict[str, str] | None:
         return None
     try:
         found = json.loads(text)
+        require_encodable(found)
     except (ValueError, RecursionError):
         raise invalid("choices", 'must be a JSON object such as {"A": "Yes", "B": "No"}') from None
     if not isinstance(found, dict) or not found or not all(isinstance(value, str) for value in found.values()):
         raise invalid("choices", "must be a JSON object of letters and texts, not empty")
     return found
+
+
+def require_encodable(values: Any) -> None:
+    """Raises ValueError for half a character, which JSON can escape and no answer can hold."""
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half of a character (a lone surrogate)") from None
 
 
 def invalid(field: str, message: str) -> Problem:

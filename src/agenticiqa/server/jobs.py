@@ -12,7 +12,7 @@ from starlette.datastructures import UploadFile
 from agenticiqa.batch.samples import sample_from
 from agenticiqa.batch.tables import READERS, BadLine
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.server.intake import Intake, invalid
+from agenticiqa.server.intake import Intake, invalid, require_encodable
 from agenticiqa.server.names import display_name
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.service import Service
@@ -66,12 +66,9 @@ class JobIntake:
         try:
             for line, values in READERS[suffix](table):
                 try:
-                    if isinstance(values, BadLine):
-                        raise ValueError(str(values))
-                    sample_from(values, "/")
-                    good.append({key: value for key, value in dict(values).items() if value is not None})
+                    good.append(_checked(values))
                 except ValueError as error:
-                    bad.append(f"line {line}: {error}".removeprefix(f"line {line}: line {line}"))
+                    bad.append(f"line {line}: {error}")
                 if len(bad) > _SHOWN or len(good) > self._service.options.max_job_items:
                     break
         except AgenticIQAError:
@@ -92,13 +89,14 @@ class JobIntake:
         return new_id(), self._request(values, image, reference)
 
     def _request(self, values: Json, image: Json, reference: Json | None = None) -> Json:
-        sample = {"sample_id": image["name"], "image_path": image.get("path", image["name"]), **values}
+        query = values.get("query") or self._query
+        sample = {"image_path": image.get("path", image["name"]), **values, "query": query}
         sample["sample_id"] = str(values.get("sample_id") or sample["image_path"])
         return {
             "images": [image],
             "reference": reference,
-            "query": values.get("query") or self._query,
-            "choices": _lettered(values.get("choices")),
+            "query": query,
+            "choices": values.get("choices"),
             "max_replan_iterations": None,
             "align": self._align,
             "sample": sample,
@@ -123,5 +121,11 @@ def require_count(items: list[Any], most: int) -> None:
         raise invalid("images", f"a job may have {most} images, not {len(items)}; split it")
 
 
-def _lettered(choices: Any) -> dict[str, str] | None:
-    return dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", choices, strict=False)) if isinstance(choices, list) else choices
+def _checked(values: Json | BadLine) -> Json:
+    """The values of a line, choices by letter; raises ValueError with what is wrong."""
+    if isinstance(values, BadLine):
+        raise ValueError(values.problem)
+    choices = sample_from(values, "/").choices
+    given = {**values, "choices": choices}
+    require_encodable(given)
+    return {name: value for name, value in given.items() if value is not None}
