@@ -102,6 +102,14 @@ def test_an_address_is_no_path(client: httpx.Client, service: RunningService) ->
     assert answer.json()["code"] == "path_not_found"
 
 
+def test_half_a_character_in_a_choice_is_refused(client: httpx.Client) -> None:
+    answer = client.post(
+        "/v1/assess", files={"image": ("x.png", picture(1))}, data={"choices": r'{"A": "\ud800", "B": "No"}'}
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+
+
 def test_too_much_is_cut_off_whether_or_not_its_length_is_announced(client: httpx.Client) -> None:
     announced = client.post("/v1/assess", files={"image": ("x.png", bytes(5 * 2**20))})
 
@@ -160,7 +168,9 @@ def test_other_hosts_and_other_sites_are_turned_away(client: httpx.Client) -> No
     foreign = client.post(
         "/v1/assess", files={"image": ("x.png", picture(1))}, headers={"Origin": "https://evil.example"}
     )
+    malformed = client.post("/v1/assess", headers={"Origin": "http://["})
 
+    assert malformed.json()["code"] == "cross_origin"
     assert (rebound.status_code, rebound.json()["code"]) == (421, "host_not_allowed")
     assert (foreign.status_code, foreign.json()["code"]) == (403, "cross_origin")
     assert "access-control-allow-origin" not in foreign.headers

@@ -101,7 +101,7 @@ class Gate:
         if not is_known_host(host, self._hosts):
             return Problem("host_not_allowed", "this host name is not served; the operator can add it: --allow-host")
         origin = headers.get("origin")
-        if origin is not None and scope["method"] not in _READING and urlsplit(origin).netloc != host:
+        if origin is not None and scope["method"] not in _READING and not _is_same(origin, host):
             return Problem("cross_origin", "pages of other sites may not use this service")
         if self._token is not None and _needs_token(scope["path"]) and not self._has_token(headers):
             return Problem(
@@ -215,6 +215,13 @@ def _parses(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_same(origin: str, host: str) -> bool:
+    try:
+        return urlsplit(origin).netloc == host
+    except ValueError:
+        return False
 
 
 def _needs_token(path: str) -> bool:
