@@ -118,7 +118,7 @@ def test_a_score_below_the_bar_is_exit_code_3(folder: Path) -> None:
 
 
 def test_records_are_also_written_as_tables(folder: Path) -> None:
-    run(folder, "--to", "csv")
+    assert f"Table: {folder / 'out.csv'}" in run(folder, "--to", "csv").stdout
     run(folder, "--to", "parquet")
 
     with open(folder / "out.csv", newline="") as file:

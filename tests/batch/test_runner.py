@@ -335,6 +335,17 @@ def test_a_preview_counts_and_writes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_preview_refuses_what_the_run_would_refuse(tmp_path: Path) -> None:
+    run(tmp_path / "out.jsonl", 3)
+    other = BatchOptions(query="Is it sharp?")
+
+    with pytest.raises(ChangedSettingsError, match="query: None"):
+        preview_batch(manifest(3), tmp_path / "out.jsonl", other, batch_settings())
+
+    forced = preview_batch(manifest(3), tmp_path / "out.jsonl", replace(other, force=True), batch_settings())
+    assert forced.plan.done + forced.plan.changed == 3
+
+
 def test_a_preview_of_a_priced_backend_gives_the_cost_of_the_rest(tmp_path: Path) -> None:
     priced = load_settings(
         environ={"OPENAI_API_KEY": "not a key"},

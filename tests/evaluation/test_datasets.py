@@ -194,6 +194,14 @@ def test_a_manifests_range_can_be_given_and_dmos_is_lower_better(tmp_path: Path)
     assert given.common.tolist() == pytest.approx([1 + 4 * 0.2, 1 + 4 * 0.8])
 
 
+def test_a_range_the_wrong_way_round_is_refused(tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    (tmp_path / "ratings.csv").write_text("image,rating\na.png,4\n")
+
+    with pytest.raises(DatasetError, match="give the lowest rating first"):
+        read_manifest(tmp_path / "ratings.csv", scale=Scale(5, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

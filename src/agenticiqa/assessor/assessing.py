@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agenticiqa.assessor.assessment import Assessment, assessment_of
 from agenticiqa.assessor.ranking import Ranking, rank
 from agenticiqa.config import Settings
-from agenticiqa.errors import UsageError
+from agenticiqa.errors import ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.nodes.pictures import Pictures
@@ -69,6 +69,7 @@ class Assessor:
         """The images from the best to the worst, each assessed on its own, with the probability for every pair."""
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
+        _require_files(images)
         assessments = [self.assess(image, query, reference, on_event=on_event) for image in images]
         return rank(_names(images), assessments)
 
@@ -115,6 +116,13 @@ def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
     path = f"memory:{name}:{image.sha256[:16]}"
     pictures.add(path, image)
     return path
+
+
+def _require_files(images: Sequence[ImageSource]) -> None:
+    """Raises ImageNotFoundError before time goes into the images that are there."""
+    for image in images:
+        if isinstance(image, str | Path) and not Path(image).exists():
+            raise ImageNotFoundError(f"{image}: no such file; check the path")
 
 
 def _names(images: Sequence[ImageSource]) -> list[str]:

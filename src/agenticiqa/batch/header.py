@@ -55,13 +55,17 @@ def agree_on_header(output: Path, wanted: Header, disk: Disk, *, begun: bool, fo
 
     `force` goes on with the new settings and keeps the records there are.
     """
-    path = header_path(output)
-    found = _load(path)
-    if found == wanted:
-        return
     if begun and not force:
+        refuse_other_settings(output, wanted)
+    if _load(header_path(output)) != wanted:
+        _write(header_path(output), wanted, disk)
+
+
+def refuse_other_settings(output: Path, wanted: Header) -> None:
+    """Raises ChangedSettingsError when the output was begun with other settings."""
+    found = _load(header_path(output))
+    if found != wanted:
         raise ChangedSettingsError(_refusal(output, found, wanted))
-    _write(path, wanted, disk)
 
 
 def _refusal(output: Path, found: Header | None, wanted: Header) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.batch.estimate import Engine, backends_of, choose_engine, expected_spending, require_prices
-from agenticiqa.batch.header import refuse_strangers
+from agenticiqa.batch.header import header_of, refuse_other_settings, refuse_strangers
 from agenticiqa.batch.journal import read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest
-from agenticiqa.batch.planning import Known, Plan, make_plan, with_query
+from agenticiqa.batch.planning import Known, Plan, make_plan, refuse_changes, with_query
 from agenticiqa.batch.records import Spent
 from agenticiqa.batch.runner import BatchOptions
 from agenticiqa.config import ROLES, Settings
@@ -40,7 +40,7 @@ class Preview:
 
 
 def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, settings: Settings) -> Preview:
-    """What `run_batch` would do with the same arguments; raises what it would refuse of manifest and backends."""
+    """What `run_batch` would do with the same arguments; raises what it would refuse."""
     asked = with_query(manifest, options.query)
     refuse_strangers(output, [asked.file] if asked.file else [], options.force)
     check = check_manifest(asked)
@@ -48,6 +48,9 @@ def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, setti
     if options.limits.max_cost is not None:
         require_prices(settings)
     known = Known(read_records(output) if output.is_file() else ())
+    if len(known) and not options.force:
+        refuse_other_settings(output, header_of(settings, {"query": options.query, "align": options.align}))
+        refuse_changes(asked, known, output)
     measured = known.mean_spending()
     return Preview(
         manifest=check,

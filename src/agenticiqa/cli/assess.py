@@ -117,7 +117,7 @@ def _finding_line(finding: Finding) -> str:
 
 def _reading_line(reading: ToolReading) -> str:
     if reading.error is not None:
-        return f"  {reading.tool} failed on {reading.object_name}: {reading.error}"
+        return f"  {reading.tool} for {reading.distortion} failed on {reading.object_name}: {reading.error}"
     raw = "no value" if reading.raw is None else f"{reading.raw:.4g} raw"
     score = "not calibrated" if reading.calibrated is None else f"{reading.calibrated:.2f} of 5"
-    return f"  {reading.tool} on {reading.object_name}: {raw}, {score}"
+    return f"  {reading.tool} for {reading.distortion} on {reading.object_name}: {raw}, {score}"

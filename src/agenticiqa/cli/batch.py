@@ -96,9 +96,8 @@ def batch(
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         start_logging(settings, verbose)
         summary = run_batch(manifest, output, options, settings=settings, stop=stop, on_progress=on_progress)
-    if to is not None:
-        write_table(output, to)
-    typer.echo(json.dumps(summary.as_dict(), indent=2) if as_json else summary_in_words(summary, output))
+    table = None if to is None else write_table(output, to)
+    typer.echo(json.dumps(summary.as_dict(), indent=2) if as_json else summary_in_words(summary, output, table))
     raise typer.Exit(exit_code(summary, output, fail_under))
 
 
@@ -119,13 +118,15 @@ def exit_code(summary: BatchSummary, output: Path, fail_under: float | None) -> 
     return 1 if without else BELOW if below else 0
 
 
-def summary_in_words(summary: BatchSummary, output: Path) -> str:
+def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = None) -> str:
     """The summary as lines for a person."""
     lines = [
         f"{summary.answered} answered, {summary.failed} failed in {summary.seconds:.1f} s "
         f"({summary.calls} calls, {money(summary.cost_usd)}); {summary.done_before} were done before",
         f"Records: {output}",
     ]
+    if table is not None:
+        lines.append(f"Table: {table}")
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:

@@ -88,6 +88,8 @@ def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder
         samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
     if not samples:
         raise DatasetError(f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root")
+    if scale and not scale.low < scale.high:
+        raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
     opinions = [sample.opinion for sample in samples]
     rising = column != "dmos"
     found = replace(scale, higher_is_better=rising) if scale else _guessed_scale(opinions, rising)
