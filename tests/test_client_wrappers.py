@@ -30,9 +30,12 @@ from agenticiqa.vlm_client.http_errors import retry_after_seconds
 from agenticiqa.vlm_client.limiting import LimitedVLMClient, Limiter
 from agenticiqa.vlm_client.pricing import PricingVLMClient, load_prices
 from agenticiqa.vlm_client.recording import RecordingVLMClient, ReplayingVLMClient
+from agenticiqa.vlm_client.replies import AnswerReply
 from agenticiqa.vlm_client.reply_store import CachedReplyStore
 from agenticiqa.vlm_client.retrying import RetryingVLMClient, RetryPolicy
 from agenticiqa.vlm_client.samples import SamplingVLMClient
+from agenticiqa.vlm_client.structured import ask_for
+from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 from tests.wire.asking import GOOD, answer_request, score_request
 
 
@@ -370,6 +373,17 @@ def test_sampled_replies_are_kept_only_if_asked_for(tmp_path: Path) -> None:
 
 def ask_from_a_process(path: str) -> str:
     return on_disk(Path(path), saying(GOOD, task="score")).ask(score_request()).text
+
+
+def test_a_reply_to_be_kept_reaches_the_cache_through_what_is_around_it() -> None:
+    client = ScriptedVLMClient({"answer": ["no", GOOD]})
+    around = WrappingVLMClient(CachingVLMClient(client))
+
+    ask_for(AnswerReply, around, answer_request())
+    again = ask_for(AnswerReply, around, answer_request())
+
+    assert again.value.final_answer
+    assert len(client.requests) == 2
 
 
 def test_several_processes_share_the_cache(tmp_path: Path) -> None:

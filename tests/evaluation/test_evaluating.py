@@ -14,7 +14,7 @@ from scipy import stats
 from agenticiqa.cache import Cache
 from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evaluating import chosen_ablations, evaluate_ratings
-from agenticiqa.evaluation.evidence import TIMED, EvidenceStore, gather
+from agenticiqa.evaluation.evidence import TIMED, EvidenceStore, gather, time_runs
 from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
 from agenticiqa.evaluation.ratings import Sampling, coverage, rate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
@@ -26,8 +26,10 @@ from agenticiqa.tools.distort import distort
 from agenticiqa.tools.ladder import photographs
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import Measurement
-from tests.agent import settings
-from tests.evaluation.sets import AGENT_RUNS, agent_parts, brightness, known_set, rated_set, store_in
+from agenticiqa.vlm_client import VLMClient
+from agenticiqa.vlm_client.fallback import FallbackVLMClient
+from tests.agent import scripted, settings
+from tests.evaluation.sets import AGENT_RUNS, ROLES, agent_parts, brightness, known_set, rated_set, store_in
 from tests.photos import save
 
 QUICK = Sampling(100)
@@ -116,6 +118,26 @@ def test_replies_that_ablations_share_are_asked_for_once(tmp_path: Path) -> None
     # plan, detect, analyze, select, score with evidence; select and score without detection; score alone.
     client = parts.vlm_clients["planner"]
     assert len(client.requests) == 8  # type: ignore[attr-defined]
+
+
+def test_a_backend_behind_the_model_answers_for_it_in_every_run(tmp_path: Path) -> None:
+    nonsense, sound = scripted(score="no", analyze="no"), scripted()
+    clients: dict[str, VLMClient] = dict.fromkeys(ROLES, FallbackVLMClient(nonsense, sound))
+    parts = replace(agent_parts(), vlm_clients=clients)
+
+    found = gather(rated_set(tmp_path, 1).samples, AGENT_RUNS, parts, store_in(tmp_path, parts))[0]
+
+    assert {name: found[name]["error"] for name in AGENT_RUNS} == dict.fromkeys(AGENT_RUNS)
+
+
+def test_nothing_is_timed_where_a_service_behind_the_model_would_be_paid_for_it(tmp_path: Path) -> None:
+    service = scripted()
+    service.remote = True
+    clients: dict[str, VLMClient] = dict.fromkeys(ROLES, FallbackVLMClient(scripted(score="no"), service))
+    parts = replace(agent_parts(), vlm_clients=clients)
+
+    assert time_runs(rated_set(tmp_path, 1).samples, ["full"], parts, store_in(tmp_path, parts)) == {}
+    assert service.requests == []
 
 
 def test_a_picture_that_fails_is_unanswered_and_tried_again(tmp_path: Path) -> None:

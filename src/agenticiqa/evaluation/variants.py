@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from agenticiqa.parts import Parts
 from agenticiqa.state import PlannerOutput
 from agenticiqa.vlm_client.caching import request_key
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.fallback import FallbackVLMClient
 from agenticiqa.vlm_client.tasks import DetectInputs, InspectInputs, PlanInputs
 from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
@@ -72,21 +73,29 @@ def fixed_plan(has_reference: bool) -> PlannerOutput:
 def sharing(parts: Parts) -> Parts:
     """The parts with clients that remember their replies, for all runs on one picture."""
     # Each role has its own memory: two roles may use one backend with different settings.
-    return _with_clients(parts, {role: SharedReplies(client) for role, client in parts.vlm_clients.items()})
+    return _wrapped(parts, SharedReplies, *parts.vlm_clients)
 
 
 def without_planner(parts: Parts) -> Parts:
     """The parts with a fixed plan in place of the planner."""
-    return _with_clients(parts, {"planner": FixedPlan(parts.vlm_clients["planner"])})
+    return _wrapped(parts, FixedPlan, "planner")
 
 
 def without_detection(parts: Parts) -> Parts:
     """The parts with an executor that detects nothing."""
-    return _with_clients(parts, {"executor": NoDetection(parts.vlm_clients["executor"])})
+    return _wrapped(parts, NoDetection, "executor")
 
 
-def _with_clients(parts: Parts, clients: Mapping[str, VLMClient]) -> Parts:
+def _wrapped(parts: Parts, wrap: Callable[[VLMClient], VLMClient], *roles: str) -> Parts:
+    clients = {role: _around(parts.vlm_clients[role], wrap) for role in roles}
     return replace(parts, vlm_clients={**parts.vlm_clients, **clients})
+
+
+def _around(client: VLMClient, wrap: Callable[[VLMClient], VLMClient]) -> VLMClient:
+    # Each backend by itself: around both, the second would no longer be seen to stand behind the first.
+    if isinstance(client, FallbackVLMClient):
+        return FallbackVLMClient(_around(client.first, wrap), _around(client.second, wrap))
+    return wrap(client)
 
 
 def _given(content: dict[str, Any], model: str) -> VLMReply:

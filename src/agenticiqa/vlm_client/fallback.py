@@ -18,6 +18,7 @@ class FallbackVLMClient(VLMClient):
         self.model = first.model
         self.deterministic = first.deterministic and second.deterministic
         self.derived_from = first.derived_from
+        self.remote = first.remote or second.remote
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The first backend's reply to a bare prompt, or the second's."""

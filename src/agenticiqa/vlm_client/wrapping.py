@@ -28,6 +28,10 @@ class WrappingVLMClient(VLMClient):
         """The client's reply."""
         return self.client.ask(request)
 
+    def keep(self, request: VLMRequest, reply: VLMReply) -> None:
+        """Lets the client remember the reply."""
+        self.client.keep(request, reply)
+
     def close(self) -> None:
         """Closes the client."""
         self.client.close()
