@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
+from agenticiqa.batch.worker import surroundings_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of
@@ -221,7 +222,8 @@ class _Minder(threading.Thread):
     def _start_process(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, self._settings), daemon=True)
+        arguments = (theirs, self._settings, surroundings_of(self._settings))
+        self._process = context.Process(target=work, args=arguments, daemon=True)
         self._process.start()
         # Only the worker may hold its end: otherwise its death would not be noticed here.
         theirs.close()

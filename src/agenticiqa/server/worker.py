@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agenticiqa.batch.worker import Surroundings
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import details_of
@@ -27,13 +28,14 @@ NICENESS = 5
 READY, EVENT, RESULT, PROBLEM = "ready", "event", "result", "problem"
 
 
-def work(connection: Connection, settings: Settings) -> None:
+def work(connection: Connection, settings: Settings, surroundings: Surroundings) -> None:
     """Serves runs until the other end of the connection closes."""
     # The service decides when a worker stops: a Ctrl-C reaches the whole group of processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # The service has to answer while its workers compute.
     os.nice(NICENESS)
+    surroundings.enter()
     from agenticiqa.assessor import Assessor
 
     assessor = Assessor(settings)
