@@ -55,6 +55,16 @@ def test_assessments_and_batch_records_are_read_alike(tmp_path: Path) -> None:
     ]
 
 
+def test_of_the_tries_of_one_sample_the_last_counts(tmp_path: Path) -> None:
+    failed = {"sample_id": "s1", "image_path": "a.png", "assessment": None, "error": "no key"}
+    answered = {**failed, "assessment": record(score=3.0), "error": None}
+    file = tmp_path / "results.jsonl"
+    file.write_text("\n".join(map(json.dumps, [failed, record(), record(), answered])))
+
+    assert [(row["score"], row["error"]) for row in read_rows(file)][:1] == [(3.0, None)]
+    assert len(read_rows(file)) == 3
+
+
 def test_the_json_of_one_assessment_is_a_report_too(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text(json.dumps(record(), indent=2), encoding="utf-8")

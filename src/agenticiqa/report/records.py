@@ -17,14 +17,17 @@ TEST_IMAGE = "test image"
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a JSON Lines file, or of a file with one record; raises ReportError with the line that is wrong."""
+    """The rows of a JSON Lines file, or of a file with one record; raises ReportError with the line that is wrong.
+
+    Of the records of one sample the last counts: a batch that was killed leaves earlier tries in its file.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise ReportError(f"{path}: cannot be read ({reason}); name a file of results") from error
     whole = _one_record(text)
-    rows = [row_of(whole)] if whole else [_row(path, number, line) for number, line in _lines(text)]
+    rows = [row_of(whole)] if whole else [*dict(_keyed(path, *line) for line in _lines(text)).values()]
     if not rows:
         raise ReportError(f"{path}: holds no results; write some with `agenticiqa assess IMAGE --json`")
     return rows
@@ -88,14 +91,16 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _row(path: Path, number: int, line: str) -> Row:
+def _keyed(path: Path, number: int, line: str) -> tuple[str | int, Row]:
+    """The row of a line under its sample's id, or under its number where no batch made it."""
     try:
         record = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: line {number} is not JSON ({error}); one result per line is expected") from None
     try:
         if _is_result(record):
-            return row_of(record, number)
+            row = row_of(record, number)
+            return (row["id"] if record.get("sample_id") else number), row
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")
