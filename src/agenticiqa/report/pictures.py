@@ -37,11 +37,11 @@ def picture_of(source: ImageSource, terms: str = "research", with_map: bool = Tr
     except AgenticIQAError as error:
         return Picture(None, None, str(error))
     small = _small(image)
-    thumbnail = _data_url(small)
+    thumbnail = data_url(small)
     if not with_map:
         return Picture(thumbnail, None)
     try:
-        return Picture(thumbnail, _data_url(_mapped(image, small, terms)))
+        return Picture(thumbnail, data_url(_mapped(image, small, terms)))
     except AgenticIQAError as error:
         logger.warning("no quality map: %s", error)
         return Picture(thumbnail, None, f"no quality map: {error}")
@@ -58,18 +58,20 @@ def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     from agenticiqa.perception.quality import judge
 
     judged = judge(image, "open" if terms == "commercial" else "research")
-    worst = _shrunk(judged.worst_region, small.width / image.width, small.height / image.height)
+    worst = shrunk(judged.worst_region, small.width / image.width, small.height / image.height)
     grid = judged.local_quality.astype(np.float32)
     return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"worst": worst})))
 
 
-def _shrunk(region: Region, across: float, down: float) -> Region:
+def shrunk(region: Region, across: float, down: float) -> Region:
+    """The region on a smaller copy, at least one pixel wide and high."""
     left, top = int(region.left * across), int(region.top * down)
     right, bottom = round(region.right * across), round(region.bottom * down)
     return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
 
 
-def _data_url(picture: Image.Image) -> str:
+def data_url(picture: Image.Image) -> str:
+    """The picture as a JPEG that a page can carry."""
     stream = io.BytesIO()
     picture.convert("RGB").save(stream, "JPEG", quality=JPEG_QUALITY)
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()

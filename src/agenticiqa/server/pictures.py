@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import logging
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ from PIL import Image
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import ImageLimits, LoadedImage, load_image
-from agenticiqa.report.pictures import Picture
-from agenticiqa.state import Region
+from agenticiqa.report.pictures import Picture, data_url, shrunk
 
 logger = logging.getLogger("agenticiqa.server.pictures")
 
@@ -56,7 +53,7 @@ def stored_picture(preview: Path, quality_map: Path) -> Picture:
     """The pictures of a report from the files that were drawn."""
     if not preview.is_file():
         return Picture(None, None, "the picture is no longer kept")
-    return Picture(_data_url(preview), _data_url(quality_map) if quality_map.is_file() else None)
+    return Picture(_thumbnail(preview), _thumbnail(quality_map) if quality_map.is_file() else None)
 
 
 def _load(source: Path, settings: Settings) -> LoadedImage:
@@ -80,9 +77,7 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
     judged = judge(image, "open" if terms == "commercial" else "research")
     grid, worst = judged.local_quality, judged.worst_region
     across, down = small.width / image.width, small.height / image.height
-    target.write_bytes(
-        draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": _scaled(worst, across, down)})
-    )
+    target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
     return {
         "rows": grid.shape[0],
         "columns": grid.shape[1],
@@ -93,16 +88,8 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
     }
 
 
-def _scaled(region: Region, across: float, down: float) -> Region:
-    left, top = int(region.left * across), int(region.top * down)
-    right, bottom = round(region.right * across), round(region.bottom * down)
-    return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
-
-
-def _data_url(path: Path) -> str:
+def _thumbnail(path: Path) -> str:
     with Image.open(path) as picture:
         small = picture.convert("RGB")
     small.thumbnail((THUMBNAIL, THUMBNAIL))
-    stream = io.BytesIO()
-    small.save(stream, "JPEG", quality=QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()
+    return data_url(small)
