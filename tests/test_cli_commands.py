@@ -157,6 +157,7 @@ def test_examples_stand_in_the_help_line_by_line(name: str) -> None:
         (["report", "results.jsonl", "--no-maps", "-o", "nowhere/r.html"], 2, "nowhere/r.html: cannot be written"),
         (["graph", "-o", "nowhere/g.png"], 2, "nowhere/g.png: cannot be written"),
         (["graph", "-o", "graph.docx"], 2, "use .png, .svg or .mmd"),
+        (["cache", "clear", "nonsense"], 2, "no part named 'nonsense'; there are: replies, tools"),
         (["config", "check", "text.jpg"], 2, "text.jpg: must hold sections"),
     ],
 )

@@ -47,10 +47,14 @@ def clear(
       agenticiqa cache clear
       agenticiqa cache clear replies
     """
+    from agenticiqa.errors import UsageError
     from agenticiqa.tools.discovery import open_cache
 
     cache = open_cache(effective_settings(config))
     held = cache.statistics()
+    parts = sorted({"replies", "tools", *held})
+    if namespace is not None and namespace not in parts:
+        raise UsageError(f"the cache has no part named {namespace!r}; there are: {', '.join(parts)}")
     gone = sum(found.entries for name, found in held.items() if namespace in (None, name))
     cache.clear(namespace)
     typer.echo(f"{gone} entries forgotten in {cache.path}")

@@ -25,6 +25,9 @@ EXTRA_MODULES = {
     "qwen": "transformers",
     "pyiqa": "pyiqa",
     "heic": "pillow_heif",
+    "server": "fastapi",
+    "mcp": "mcp",
+    "ray": "ray",
     "parquet": "pyarrow",
 }
 
