@@ -226,6 +226,16 @@ def test_few_groups_are_said_to_be_few_and_one_group_has_no_interval(tmp_path: P
     json.dumps(as_json(single), allow_nan=False)
 
 
+def test_curves_of_the_users_own_are_named_above_the_figures(tmp_path: Path) -> None:
+    overlay = tmp_path / "tools.yaml"
+    overlay.write_text("tools: {}\n")
+    parts = replace(agent_parts(), settings=settings(pipeline={"tools_overlay": str(overlay)}))
+
+    found = evaluate_ratings(rated_set(tmp_path), parts, sampling=QUICK, store=store_in(tmp_path, parts))
+
+    assert any(line.startswith(f"Curves of {overlay} are in force") for line in headline(found))
+
+
 def test_coverage_comes_with_width_worked_by_hand(tmp_path: Path) -> None:
     rated = rated_set(tmp_path, 4)  # opinions 1, 2, 3, 4
 

@@ -67,6 +67,9 @@ def evaluate(
 
     A data set is named with --dataset and --root, anything else is a table of your own.
 
+    The default weights were fitted on parts of tid2013 and biq2021, and the report says so. For figures that saw none
+    of them set AGENTICIQA_PIPELINE__TERMS=commercial.
+
     \b
     Examples:
       agenticiqa evaluate --manifest ratings.csv --range 1 5 --repetitions 100

@@ -31,6 +31,9 @@ def headline(found: Evaluation) -> list[str]:
         lines.append(few if groups > 1 else "One group: no intervals")
     if found.seen:
         lines.append(f"Not held out: {found.seen}")
+    overlay = found.provenance["overlay"]
+    if overlay:
+        lines.append(f"Curves of {overlay} are in force: on ratings they were fitted to, figures are not held out")
     return lines
 
 

@@ -62,9 +62,9 @@ def faithfulness_line(found: Evaluation) -> str:
     if one is None:
         return ""
     return (
-        f"Of {one.claims} claims in {one.explanations} explanations {one.share('tied'):.1%} are tied to evidence, "
-        f"{one.share('contradicting'):.1%} contradict it and {one.share('unsupported'):.1%} are unsupported; "
-        f"{one.without_claims} explanations claim nothing that can be checked."
+        f"Of {one.claims} claims in {one.explanations} explanations {one.share('tied'):.1%} are tied to the agent's "
+        f"own evidence, {one.share('contradicting'):.1%} contradict it and {one.share('unsupported'):.1%} are "
+        f"unsupported; {one.without_claims} explanations claim nothing that can be checked."
     )
 
 
