@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import resource
-import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -168,7 +167,7 @@ def test_a_million_lines_are_read_without_holding_them(tmp_path: Path) -> None:
     with open(path, "w") as file:
         for number in range(1_000_000):
             file.write(f'{{"sample_id": "sample {number:>60}", "image_path": "/", "query": "Is it sharp?"}}\n')
-    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     check = check_manifest(open_manifest(path))
 
@@ -176,4 +175,3 @@ def test_a_million_lines_are_read_without_holding_them(tmp_path: Path) -> None:
     assert check.samples == 1_000_000
     # Sixteen bytes per id, as Python holds them: a set entry and a bytes object.
     assert grown < 200_000
-    assert time.process_time() - started < 60
