@@ -51,12 +51,12 @@ def calibrate(
         raise UsageError("name either a tool with --ladder, or your ratings with --manifest")
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
     if ladder is not None:
-        _by_ladder(settings, ladder, count, as_json)
+        _by_ladder(settings, config, ladder, count, as_json)
     elif manifest is not None:
-        _by_ratings(settings, manifest, root, scale, as_json)
+        _by_ratings(settings, config, manifest, root, scale, as_json)
 
 
-def _by_ladder(settings: Settings, ladder: str, count: int | None, as_json: bool) -> None:
+def _by_ladder(settings: Settings, config: Path | None, ladder: str, count: int | None, as_json: bool) -> None:
     from agenticiqa.parts import tools_for
     from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_calibration
@@ -76,11 +76,16 @@ def _by_ladder(settings: Settings, ladder: str, count: int | None, as_json: bool
     curve = found.overall
     typer.echo(f"{name}: calibrated by ladder on {found.data}")
     typer.echo(f"rank correlation with the judges {curve.srcc:.3f}, spread {curve.spread:.2f} points of 5")
-    typer.echo(f"stored in {path}; {name} votes from now on")
+    typer.echo(f"stored in {path}; {name} votes {_since(path, config)}")
 
 
 def _by_ratings(
-    settings: Settings, manifest: Path, root: Path | None, scale: tuple[float, float] | None, as_json: bool
+    settings: Settings,
+    config: Path | None,
+    manifest: Path,
+    root: Path | None,
+    scale: tuple[float, float] | None,
+    as_json: bool,
 ) -> None:
     from agenticiqa.errors import DatasetError
     from agenticiqa.evaluation.datasets.manifest import LAYOUT, read_manifest
@@ -98,6 +103,7 @@ def _by_ratings(
     evidence = gather(rated.samples, [TOOLS, EMBEDDED], parts, EvidenceStore(settings))
     found = recalibrate(rated, evidence, parts.tools)
     path = settings.tools_overlay_path()
+    again = path.exists()
     with writing_to(path):
         store_overlay(path, found.calibrations, found.embedded)
     if as_json:
@@ -110,7 +116,18 @@ def _by_ratings(
         typer.echo(_line(change))
     for name, reason in found.left.items():
         typer.echo(f"  {name}: left as it was, {reason}")
-    typer.echo(f"stored in {path}; it counts from now on and is named in every result's provenance")
+    if again:
+        typer.echo("before: with what the file held; if that was fitted on these ratings, it looks too good")
+    elif any(change.before_rmse is not None and change.after_rmse > change.before_rmse for change in found.changes):
+        typer.echo("a larger RMSE is worse: more ratings would help; delete what got worse from the file")
+    typer.echo(f"stored in {path}; it counts {_since(path, config)} and is named in every result's provenance")
+
+
+def _since(path: Path, config: Path | None) -> str:
+    from agenticiqa.config import load_settings
+
+    used = load_settings(config).tools_overlay_path() == path
+    return "from now on" if used else f"where the setting pipeline.tools_overlay is {path}"
 
 
 def _line(change: Change) -> str:
