@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import re
@@ -17,9 +18,16 @@ from tests.chaos.faults import FAULTS, Healthy, status
 from tests.wire.serving import Answer, ScriptedServer, Seen
 
 _SAMPLE = re.compile(r"sample-\d+")
+_RETRY = re.compile(r"\\n\\nAttempt \d: your last reply was not accepted; [^.]*\.")
 _REPLIES = agent.script()
 _NAMES = ("429 with Retry-After", "reset before the body", "reset in the body", "truncated JSON", "empty content",
           "reply of the wrong shape", "refusal", "200 with an HTML page")  # fmt: skip
+
+
+def _question(seen: Seen) -> str:
+    """What is asked, without the sentence a retry adds; other evidence from an earlier step makes another question."""
+    words = _RETRY.sub("", json.dumps(seen.body))
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 class BatchService:
@@ -28,8 +36,8 @@ class BatchService:
     def __init__(self, share: float, seed: int) -> None:
         self.requests: Counter[str] = Counter()
         """Requests by sample."""
-        self.answers: Counter[tuple[str, str]] = Counter()
-        """Good answers by sample and task."""
+        self.answers: Counter[str] = Counter()
+        """Good answers by question; the words a retry adds make no other question."""
         self.faults = 0
         self._share, self._rng, self._lock = share, random.Random(seed), Lock()
         self._makers = [fault.make for fault in FAULTS if fault.name in _NAMES] + [status(503, retry_after="0")]
@@ -53,7 +61,7 @@ class BatchService:
             if self._rng.random() < self._share:
                 self.faults += 1
                 return self._rng.choice(self._makers)(healthy)
-            self.answers[sample, task] += 1
+            self.answers[_question(seen)] += 1
         # Long enough for a kill to find calls under way.
         return replace(healthy.answer(), silence=0.02)
 

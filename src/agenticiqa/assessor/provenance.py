@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -65,12 +66,18 @@ class Provenance(BaseModel):
     overlay: str | None = Field(default=None, description="the user's tools and calibrations in force, with their hash")
 
 
+@cache
+def _own_version() -> str:
+    # The package's metadata is a file, and reading it takes a millisecond.
+    return version("agenticiqa")
+
+
 def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode) -> Provenance:
     """The provenance of a run with these parts on these images."""
     settings = parts.settings
     fusion, temperature = parts.fusion_for(mode)
     return Provenance(
-        version=version("agenticiqa"),
+        version=_own_version(),
         settings_sha256=_digest(settings.model_dump_json()),
         backends={role: settings.role(role).backend for role in parts.vlm_clients},
         models={role: client.model for role, client in parts.vlm_clients.items()},

@@ -39,7 +39,10 @@ class AssessWith:
         """The assessor's way with a sample."""
         from agenticiqa.assessor import Assessor
 
-        return Assessing(Assessor(self.settings), self.align)
+        assessor = Assessor(self.settings)
+        for client in assessor.parts.vlm_clients.values():
+            client.open()
+        return Assessing(assessor, self.align)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Protocol
 
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.schemas import schema_of
 from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
 from agenticiqa.vlm_client.wrapping import WrappingVLMClient
 
@@ -85,7 +86,7 @@ def request_key(backend: str, request: VLMRequest) -> str:
         "task": request.task,
         "system": request.system,
         "user": request.user,
-        "schema": request.reply_model.model_json_schema(),
+        "schema": schema_of(request.reply_model),
         "sampling": vars(request.sampling),
         "images_first": request.images_first,
         "images": [(item.label, item.image.sha256) for item in request.images],

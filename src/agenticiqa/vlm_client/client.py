@@ -142,6 +142,9 @@ class VLMClient(ABC):
     def keep(self, request: VLMRequest, reply: VLMReply) -> None:  # noqa: B027 - most clients keep nothing
         """Remembers that this reply was accepted for the request, where replies are kept."""
 
+    def open(self) -> None:  # noqa: B027 - most clients are ready as they are
+        """Loads what the first request would load; nothing is sent."""
+
     def close(self) -> None:  # noqa: B027 - most clients hold nothing open
         """Lets go of connections; the next request opens them again."""
 

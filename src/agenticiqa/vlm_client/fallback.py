@@ -34,6 +34,10 @@ class FallbackVLMClient(VLMClient):
         except BackendError:
             return self.second.ask(request)
 
+    def open(self) -> None:
+        """Opens the first backend; the second may never be needed."""
+        self.first.open()
+
     def close(self) -> None:
         """Closes both backends."""
         self.first.close()

@@ -120,6 +120,10 @@ class NetworkVLMClient(VLMClient):
         )
         return self._exchange(self._with_images_first(message) if request.images_first else message)
 
+    def open(self) -> None:
+        """Loads the SDK, so that the first request does not wait for it."""
+        self._connected()
+
     def close(self) -> None:
         """Closes the connections; the next request opens them again."""
         with self._lock:

@@ -79,10 +79,13 @@ class OpenAIVLMClient(NetworkVLMClient):
         if not {"max_tokens", "max_completion_tokens"} & set(parameters):
             # Each server knows at least one of the two names; this one refused the other.
             parameters |= self._other_length(message)
-        completion = sdk.chat.completions.create(
-            model=self.link.model, messages=[*messages, {"role": "user", "content": _content(message)}], **parameters
-        )
-        return self._read(completion)
+        body = {
+            "model": self.link.model,
+            "messages": [*messages, {"role": "user", "content": _content(message)}],
+            **parameters,
+        }
+        # `chat.completions.create` compares every value with all types it might have, which takes longer than sending.
+        return self._read(sdk.post("/chat/completions", cast_to=_completion_type(), body=body))
 
     def _other_length(self, message: Message) -> dict[str, Any]:
         return {"max_tokens": message.sampling.max_tokens}
@@ -171,6 +174,12 @@ class CompatibleVLMClient(OpenAIVLMClient):
         form = super()._response_format(schema)
         form["json_schema"]["schema"] = bounded(form["json_schema"]["schema"])
         return form
+
+
+def _completion_type() -> Any:
+    from openai.types.chat import ChatCompletion
+
+    return ChatCompletion
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agenticiqa.state import LEVEL_LETTERS, SEVERITIES, UNABLE
 from agenticiqa.vlm_client.client import VLMRequest
-from agenticiqa.vlm_client.schemas import Schema
+from agenticiqa.vlm_client.schemas import Schema, schema_of
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
     DetectInputs,
@@ -20,7 +20,7 @@ from agenticiqa.vlm_client.tasks import (
 
 def schema_for(request: VLMRequest) -> Schema:
     """The reply model's schema in which maps have the request's names as keys, so that services can enforce it."""
-    schema = request.reply_model.model_json_schema()
+    schema = schema_of(request.reply_model)
     fields: dict[str, Any] = schema.get("properties", {})
     inputs = request.inputs
     if isinstance(inputs, ScoreInputs) and "final_answer" in fields:

@@ -32,6 +32,10 @@ class WrappingVLMClient(VLMClient):
         """Lets the client remember the reply."""
         self.client.keep(request, reply)
 
+    def open(self) -> None:
+        """Opens the client."""
+        self.client.open()
+
     def close(self) -> None:
         """Closes the client."""
         self.client.close()
