@@ -67,7 +67,10 @@ def test_a_kept_reply_costs_the_server_nothing(smollm: ModelServer, tmp_path: Pa
     def ask_in_a_new_process() -> CallCounter:
         client: VLMClient = Assembly(settings, create_vlm_client).role_client(role)
         counter = CallCounter()
-        ask_for(AnswerReply, client, request, counter=counter)
+        try:
+            ask_for(AnswerReply, client, request, counter=counter)
+        finally:
+            client.close()
         return counter
 
     first = ask_in_a_new_process().count
