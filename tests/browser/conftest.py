@@ -23,7 +23,7 @@ FLAGS = (
 expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The browser of `scripts/find_chromium.py`, running."""
     found = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, env=os.environ, check=False)
@@ -35,14 +35,14 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def page_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
     """A service with the embedded backend for all tests that leave it alone."""
     with running_service(tmp_path_factory.mktemp("page"), "--workers", "1") as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A clean photograph and damaged copies, by kind of damage."""
     return write_pictures(tmp_path_factory.mktemp("pictures"))

@@ -11,7 +11,7 @@ import pytest
 from tests.server.running import RunningService, picture, running_service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder the service may read, with a way out that it must not take."""
     base = tmp_path_factory.mktemp("photos")
@@ -24,7 +24,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return allowed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory, photos: Path) -> Iterator[RunningService]:
     """A service on this machine, with one allowed folder and small limits."""
     folder = tmp_path_factory.mktemp("service")

@@ -23,7 +23,7 @@ def events_of(text: str) -> list[tuple[int, str, dict[str, object]]]:
 
 
 def test_an_upload_is_assessed_and_called_by_its_name(client: httpx.Client) -> None:
-    answer = client.post("/v1/assess", files={"image": ("my photo.png", picture(1))}, data={"query": "Is it noisy?"})
+    answer = client.post("/v1/assess", files={"image": ("my photo.png", picture(101))}, data={"query": "Is it noisy?"})
 
     run = answer.json()
     assessment = Assessment.model_validate(run["assessment"])
