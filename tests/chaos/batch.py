@@ -32,8 +32,6 @@ class Siege:
     samples: int
     runs: int = 0
     kills: int = 0
-    interruptions: int = 0
-    """Kills, and runs that a disk ended."""
     endings: Counter[str] = field(default_factory=Counter)
     faults: int = 0
     lost: int = 0
@@ -48,9 +46,9 @@ class Siege:
         for name in ("lost", "doubled", "wrong", "repeated_after_recorded"):
             if getattr(self, name):
                 yield f"{name}: {getattr(self, name)}"
-        # An interruption loses the one call each worker has under way, and nothing else is paid for twice.
-        if self.repeated > self.interruptions * WORKERS:
-            yield f"{self.repeated} good answers asked for again after {self.interruptions} interruptions"
+        # A kill loses the one call each worker has under way, and nothing else is paid for twice.
+        if self.repeated > self.kills * WORKERS:
+            yield f"{self.repeated} good answers asked for again after {self.kills} kills"
         yield from self.crashes
 
 
@@ -99,7 +97,6 @@ class _Watch:
         self._siege.runs += 1
         self._siege.endings[orders.ending] += 1
         self._siege.kills += process.returncode == KILLED
-        self._siege.interruptions += process.returncode in (KILLED, DISK_FAILED)
         if process.returncode not in (0, 1, DISK_FAILED, KILLED):
             self._siege.crashes.append(f"{orders.ending}: exit code {process.returncode}: {said[-500:]}")
         self._compare()
