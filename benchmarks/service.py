@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import io
 import os
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -23,8 +20,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import numpy as np
-from PIL import Image
+
+from tests.server.running import picture, running_service
 
 PATIENCE = 300.0
 
@@ -58,7 +55,7 @@ class Load:
 
 async def press(address: str, uploads: int, process_id: int | None = None) -> Load:
     """Sends all uploads at once and keeps asking for the service's health meanwhile."""
-    load, pictures = Load(), [small_picture(seed) for seed in range(uploads)]
+    load, pictures = Load(), [picture(seed, 96) for seed in range(uploads)]
     watching = Watching(address, load, process_id)
     limits = httpx.Limits(max_connections=uploads + 8)
     async with httpx.AsyncClient(base_url=address, timeout=PATIENCE, limits=limits) as client:
@@ -118,14 +115,6 @@ class Watching(threading.Thread):
         self._line.close()
 
 
-def small_picture(seed: int, side: int = 96) -> bytes:
-    """A small noisy picture as PNG, another one for every seed."""
-    pixels = np.random.default_rng(seed).integers(0, 255, (side, side, 3), np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, "PNG")
-    return stream.getvalue()
-
-
 def family_megabytes(process_id: int) -> float:
     """Resident memory of a process and its children; shared pages are counted in each."""
     family = [process_id]
@@ -145,17 +134,6 @@ def _resident(process_id: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def _wait_until_ready(address: str) -> None:
-    for _ in range(1200):
-        try:
-            if httpx.get(f"{address}/v1/health/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise TimeoutError("the service did not become ready")
-
-
 def main() -> int:
     """Starts a service, presses it and prints the figures; exit code 1 when a request was lost."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -163,19 +141,9 @@ def main() -> int:
     options.add_argument("--workers", type=int, default=2)
     options.add_argument("--queue", type=int, default=32)
     chosen = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable, "-c", "from agenticiqa.cli import main; main()", "serve", "--port", "0", "--folder", folder,
-            "--workers", str(chosen.workers), "--queue", str(chosen.queue),
-        ]  # fmt: skip
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            address = process.stdout.readline().strip().rpartition(" ")[2]
-            try:
-                _wait_until_ready(address)
-                load = asyncio.run(press(address, chosen.uploads, process.pid))
-            finally:
-                process.terminate()
+    limits = ("--workers", str(chosen.workers), "--queue", str(chosen.queue))
+    with tempfile.TemporaryDirectory() as folder, running_service(Path(folder), *limits) as service:
+        load = asyncio.run(press(service.address, chosen.uploads, service.process.pid))
     print(f"{chosen.uploads} uploads at once, {chosen.workers} workers, queue of {chosen.queue}")
     print(load.in_words())
     return 1 if load.lost else 0
