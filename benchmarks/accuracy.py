@@ -1,6 +1,6 @@
 """How well the no-reference score agrees with people, beside baselines on the same pictures.
 
-    python -m benchmarks.accuracy --data DIR [DIR ...] [--limit N] [--baselines NAME ...]
+    python -m benchmarks.accuracy --data DIR [DIR ...] [--limit N] [--baselines NAME ...] [--ladders PHOTOGRAPHS]
 
 Looks in each DIR for `biq2021` (its test split; photographs with a twin in the training split are left
 out), `tid2013-part` (its references are not used) and `bsds500` (photographs held out of training:
@@ -96,7 +96,8 @@ READERS: dict[str, Callable[[Path], Source]] = {"biq2021": read_biq2021, "tid201
 def main() -> None:
     """Print one table per source."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--data", type=Path, nargs="+", default=[])
+    parser.add_argument("--ladders", type=Path, help="a folder of other clean photographs to make ladders of")
     parser.add_argument("--limit", type=int, help="at most so many pictures per source, drawn with seed 0")
     parser.add_argument("--baselines", nargs="*", default=BASELINES)
     parser.add_argument("--workers", type=int, default=1)
@@ -107,7 +108,11 @@ def main() -> None:
         report_intervals(source, judged)
     for folder in given.data:
         if (folder / "bsds500").is_dir():
-            report_known(folder / "bsds500", given.limit)
+            report_ladders("held-out clean photographs", held_out_views(folder / "bsds500", given.limit))
+    if given.ladders:
+        report_ladders(
+            given.ladders.name, [read_pixels(path) for path in sorted(given.ladders.iterdir())][: given.limit]
+        )
     report_nothing()
 
 
@@ -176,21 +181,24 @@ def report_intervals(source: Source, judged: dict[Terms, list[QualityJudgement]]
         print(f"interval {terms}: coverage {covered:.1%}, mean width {width:.2f}{share}; {flagged} out of domain")
 
 
-def report_known(bsds: Path, limit: int | None) -> None:
-    """Held-out clean photographs and how often ladders fall at every step."""
+def held_out_views(bsds: Path, limit: int | None) -> list[Pixels]:
+    """Clean views of photographs of BSDS500 that no fit has seen."""
     scenes = [s for s in list_scenes(bsds, bsds / "none", 6) if s.split == "held" and s.terms == "research"][:limit]
+    return [pixels for pixels in map(view, scenes) if pixels is not None]
+
+
+def report_ladders(name: str, pictures: list[Pixels]) -> None:
+    """The mean of clean photographs and how often ladders of damage made of them fall at every step."""
     for terms in TERMS:
         model, clean, falls = load_quality_model(terms), [], {kind: [] for kind in LADDERS}
-        for scene in scenes:
-            pixels = view(scene)
-            assert pixels is not None
+        for pixels in pictures:
             clean.append(model.judge(pixels).score)
             for kind in LADDERS:
                 steps = [clean[-1], *(model.judge(distort(pixels, kind, level)).score for level in LEVELS)]
                 falls[kind].append(np.diff(steps) < 0)
         shares = ", ".join(f"{kind} {np.all(steps, 1).mean():.0%}" for kind, steps in falls.items())
         every = np.concatenate([np.array(steps) for steps in falls.values()])
-        print(f"\nheld-out clean photographs {terms}: mean {np.mean(clean):.2f} of {len(clean)}")
+        print(f"\n{name} {terms}: mean {np.mean(clean):.2f} of {len(clean)}")
         print(f"ladders that fall at every step: {shares}; all {every.all(1).mean():.1%}; steps {every.mean():.1%}")
 
 

@@ -18,7 +18,7 @@ def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
     """Write features, colour grain and stage-5 map of every training photograph; rows already there are kept."""
     photographs = [p for p in read_photographs(data) if p.split == "train"]
     network = open_start_network(cache)
-    arrays = _open_arrays(cache, len(photographs))
+    arrays = open_arrays(cache, "biq2021", len(photographs))
     for row in range(part, len(photographs), parts):
         if arrays["pooled"][row].any():
             continue
@@ -34,11 +34,12 @@ def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return pixels if pixels.shape[:2] == (512, 512) else resize(pixels, 512, 512)
 
 
-def _open_arrays(cache: Path, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
-    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32)}
+def open_arrays(cache: Path, source: str, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
+    """The cached arrays of one source of 512 × 512 photographs, made empty where they are not there yet."""
+    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32), "measures": (3,)}
     opened = {}
     for name, shape in shapes.items():
-        path = cache / f"biq2021_{name}.npy"
+        path = cache / f"{source}_{name}.npy"
         kind = np.float16 if name == "stage5" else np.float32
         if not path.exists():
             np.lib.format.open_memmap(path, "w+", kind, (count, *shape)).flush()
