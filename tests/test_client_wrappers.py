@@ -274,6 +274,27 @@ def test_a_request_nobody_recorded_is_an_error(tmp_path: Path) -> None:
         ReplayingVLMClient("openai.gpt-4o", file).ask(answer_request(user="Something else?"))
 
 
+ODD_TEXT = GOOD.replace("}", ' , "x": "one\u2028two\x85three\ud83d"}')
+"""Separators that some readers take for the end of a line, and half of a surrogate pair."""
+
+
+def test_a_recording_holds_any_text_a_model_can_write(tmp_path: Path) -> None:
+    file = tmp_path / "calls.jsonl"
+    RecordingVLMClient(saying(ODD_TEXT), file).ask(answer_request())
+
+    replayed = ReplayingVLMClient("openai.gpt-4o", file).ask(answer_request())
+
+    assert replayed.text == ODD_TEXT
+
+
+def test_a_reply_on_disk_may_hold_any_text_a_model_can_write(tmp_path: Path) -> None:
+    on_disk(tmp_path, saying(ODD_TEXT)).ask(answer_request())
+
+    kept = on_disk(tmp_path, saying(UnavailableError("must not be asked"))).ask(answer_request())
+
+    assert kept.text == ODD_TEXT
+
+
 @pytest.mark.parametrize("text", ["not JSON", "[]", "{}"])
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.jsonl").write_text(text)

@@ -1,7 +1,7 @@
 """Models that look at images, behind one interface."""
 
 from agenticiqa.vlm_client.client import LabelledImage, Sampling, Usage, VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.factory import create_role_client, create_vlm_client, providers
+from agenticiqa.vlm_client.factory import create_role_clients, create_vlm_client, providers
 from agenticiqa.vlm_client.scripted import ScriptedVLMClient
 from agenticiqa.vlm_client.structured import Structured, ask_for, parse_reply
 
@@ -15,7 +15,7 @@ __all__ = [
     "VLMReply",
     "VLMRequest",
     "ask_for",
-    "create_role_client",
+    "create_role_clients",
     "create_vlm_client",
     "parse_reply",
     "providers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, ClassVar
 
-from agenticiqa.errors import BackendError, BackendTimeoutError, BadReplyError, RefusedError, UnavailableError
+from agenticiqa.errors import BackendError, BadReplyError, RefusedError
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SizeRule
@@ -83,11 +83,11 @@ class AnthropicVLMClient(NetworkVLMClient):
         import anthropic
 
         if isinstance(error, anthropic.APITimeoutError):
-            return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
+            return self._too_late()
         if isinstance(error, anthropic.APIConnectionError):
-            return UnavailableError(self._out_of_reach())
+            return self._out_of_reach()
         if isinstance(error, anthropic.APIResponseValidationError):
-            return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+            return self._malformed()
         if isinstance(error, anthropic.APIStatusError):
             said = self._redacted(error.message)
             wait = retry_after_seconds(error.response.headers)

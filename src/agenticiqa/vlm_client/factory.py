@@ -17,7 +17,7 @@ sampling itself arrives with every request. Keys come from `settings.api_key(pro
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from typing import Protocol, cast
 
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
@@ -57,11 +57,6 @@ def create_role_clients(settings: Settings) -> dict[str, VLMClient]:
     return {name: assembly.role_client(settings.role(name)) for name in ROLES}
 
 
-def create_role_client(name: str, settings: Settings) -> VLMClient:
-    """The client of one role: its backend, wrapped as the settings say, and its fallback behind it."""
-    return Assembly(settings, create_vlm_client).role_client(settings.role(name))
-
-
 def providers() -> list[str]:
     """The names of all providers, ours and third parties'."""
     return sorted({*PROVIDERS, *(point.name for point in entry_points(group=ENTRY_POINTS))})
@@ -76,8 +71,4 @@ def _find(provider: str) -> Backend:
         raise UnknownBackendError(
             f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(providers())}"
         )
-    return _load(point)
-
-
-def _load(point: EntryPoint) -> Backend:
     return cast(Backend, point.load())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from agenticiqa.errors import BackendError, BackendTimeoutError, BadReplyError, RefusedError, UnavailableError
+from agenticiqa.errors import BackendError, BadReplyError, RefusedError
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SizeRule
@@ -103,13 +103,13 @@ class GoogleVLMClient(NetworkVLMClient):
         from google.genai import errors
 
         if isinstance(error, errors.UnknownApiResponseError):
-            return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+            return self._malformed()
         if isinstance(error, errors.APIError):
             return self._status_error(error)
         if isinstance(error, _http_classes("TimeoutException")):
-            return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
+            return self._too_late()
         if isinstance(error, _http_classes("HTTPError")):
-            return UnavailableError(self._out_of_reach())
+            return self._out_of_reach()
         return None
 
     def _status_error(self, error: Any) -> BackendError:

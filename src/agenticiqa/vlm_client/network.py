@@ -17,9 +17,11 @@ from agenticiqa.config import KEY_VARIABLES, RoleSettings, Settings
 from agenticiqa.errors import (
     AuthenticationError,
     BackendError,
+    BackendTimeoutError,
     BadReplyError,
     MissingExtraError,
     OfflineError,
+    UnavailableError,
     UnknownBackendError,
 )
 from agenticiqa.images import load_image
@@ -158,8 +160,12 @@ class NetworkVLMClient(VLMClient):
     def _redacted(self, text: object) -> str:
         return redact(str(text), (self.link.key, *self.link.secrets))
 
-    def _out_of_reach(self) -> str:
-        return self._redacted(f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url")
+    def _out_of_reach(self) -> UnavailableError:
+        said = f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url"
+        return UnavailableError(self._redacted(said))
+
+    def _too_late(self) -> BackendTimeoutError:
+        return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
 
     def _empty(self, reason: object, cut: bool) -> BadReplyError:
         """The error for a reply without text."""

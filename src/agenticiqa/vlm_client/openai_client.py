@@ -6,14 +6,7 @@ import base64
 from typing import Any, ClassVar
 
 from agenticiqa.config import RoleSettings, Settings
-from agenticiqa.errors import (
-    BackendError,
-    BackendTimeoutError,
-    BadReplyError,
-    RefusedError,
-    SettingsError,
-    UnavailableError,
-)
+from agenticiqa.errors import BackendError, BadReplyError, RefusedError, SettingsError
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.encoding import SentImage, SizeRule
@@ -117,11 +110,11 @@ class OpenAIVLMClient(NetworkVLMClient):
         import openai
 
         if isinstance(error, openai.APITimeoutError):
-            return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
+            return self._too_late()
         if isinstance(error, openai.APIConnectionError):
-            return UnavailableError(self._out_of_reach())
+            return self._out_of_reach()
         if isinstance(error, openai.APIResponseValidationError):
-            return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+            return self._malformed()
         if isinstance(error, openai.APIStatusError):
             return self._status_error(error)
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -15,7 +17,7 @@ from agenticiqa.errors import BackendError, MissingExtraError, UnavailableError,
 from agenticiqa.vlm_client.aliases import official_name
 from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.logprobs import ANSWER_PREFIX, answer_position
-from agenticiqa.vlm_client.qwen_model import Prepared, QwenModel, load_model
+from agenticiqa.vlm_client.qwen_model import QwenModel, load_model
 from agenticiqa.vlm_client.schemas import schema_rule
 from agenticiqa.vlm_client.task_schemas import schema_for
 
@@ -56,10 +58,10 @@ class QwenVLMClient(VLMClient):
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The model's reply to a prompt about one image; kwargs are those of `Sampling`."""
-        with self._lock:
+        with self._lock, self._within_memory():
             loaded = self._load()
             prepared = loaded.prepare("", prompt, [("test image", image.convert("RGB"))])
-            return self._answered(loaded, prepared, Sampling(**kwargs))[0]
+            return loaded.generate(prepared, Sampling(**kwargs))[0]
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The model's reply, with exact level probabilities for the task `score`."""
@@ -67,10 +69,10 @@ class QwenVLMClient(VLMClient):
         levels = request.task == "score"
         system = f"{request.system}\n\n{schema_rule(schema_for(request))}"
         images = [(item.label, Image.fromarray(item.image.pixels)) for item in request.images]
-        with self._lock:
+        with self._lock, self._within_memory():
             loaded = self._load()
             prepared = loaded.prepare(system, request.user, images)
-            text, written = self._answered(loaded, prepared, request.sampling)
+            text, written = loaded.generate(prepared, request.sampling)
             logprobs = loaded.level_logprobs(prepared, _before_the_letter(text)) if levels else None
         sizes = zip(request.images, prepared.shown, strict=True)
         return VLMReply(
@@ -82,11 +84,12 @@ class QwenVLMClient(VLMClient):
             notes=tuple(f"{item.label} shown to the model at {width}×{height}" for item, (width, height) in sizes),
         )
 
-    def _answered(self, loaded: QwenModel, prepared: Prepared, sampling: Sampling) -> tuple[str, int]:
+    @contextmanager
+    def _within_memory(self) -> Iterator[None]:
         import torch
 
         try:
-            return loaded.generate(prepared, sampling)
+            yield
         except torch.OutOfMemoryError as error:
             raise BackendError(
                 f"{self.model} does not fit into memory; lower pipeline.qwen.max_pixels or set dtype: bfloat16"

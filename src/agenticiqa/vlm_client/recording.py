@@ -54,7 +54,8 @@ class RecordingVLMClient(WrappingVLMClient):
         # One write in append mode: lines of several threads or processes do not mix.
         handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(handle, line.encode())
+            # Half a surrogate pair, which a model may write, has no UTF-8; written as an escape it is JSON still.
+            os.write(handle, line.encode(errors="backslashreplace"))
         finally:
             os.close(handle)
 
@@ -130,9 +131,10 @@ def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
 def _read(path: Path) -> dict[str, list[dict[str, Any]]]:
     outcomes: dict[str, list[dict[str, Any]]] = defaultdict(list)
     try:
-        for line in path.read_text(encoding="utf-8").splitlines():
+        # Only line feeds part entries: a reply may hold other separators as they are.
+        for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
             entry = json.loads(line)
             outcomes[entry["request"]].append(entry)
-    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(f"{path}: not a recording ({error}); record one with pipeline.transport.record") from error
     return outcomes

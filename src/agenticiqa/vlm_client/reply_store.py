@@ -29,4 +29,5 @@ class CachedReplyStore:
 
     def put(self, key: str, reply: VLMReply) -> None:
         """Keeps the reply."""
-        self._cache.put(NAMESPACE, key, json.dumps(reply_to_dict(reply), ensure_ascii=False))
+        # In ASCII: half a surrogate pair, which a model may write, has no other encoding.
+        self._cache.put(NAMESPACE, key, json.dumps(reply_to_dict(reply)))
