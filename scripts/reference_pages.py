@@ -93,4 +93,4 @@ def records_page() -> str:
 def _plain(kind: Any) -> str:
     """A type as a reader knows it, safe inside a table."""
     text = kind.__name__ if isinstance(kind, type) else str(kind)
-    return text.replace("typing.", "").replace("agenticiqa.config.", "").replace("|", "or")
+    return text.replace("typing.", "").replace("agenticiqa.config.settings.", "").replace("|", "or")

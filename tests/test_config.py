@@ -128,6 +128,34 @@ def test_a_wrong_variable_is_blamed_on_the_environment() -> None:
         load(None, AGENTICIQA_PIPELINE__SPEED="9")
 
 
+@pytest.mark.parametrize(
+    ("environ", "parts"),
+    [
+        (
+            {"AGENTICIQA_PIPELINE__DEVICE": "[cpu"},
+            ("AGENTICIQA_PIPELINE__DEVICE", "'[cpu' is not valid YAML", "quotes"),
+        ),
+        (
+            {"AGENTICIQA_PIPELINE__CACHE": "x", "AGENTICIQA_PIPELINE__CACHE__DIRECTORY": "/tmp"},
+            ("AGENTICIQA_PIPELINE__CACHE__DIRECTORY", "another variable sets cache itself"),
+        ),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named(environ: dict[str, str], parts: tuple[str, ...]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(None, **environ)
+
+    for part in ("environment", *parts):
+        assert part in str(caught.value)
+
+
+def test_a_filled_in_reference_that_cannot_be_read_names_file_and_key(tmp_path: Path) -> None:
+    path = write(tmp_path, "planner:\n  base_url: ${URL}\n")
+
+    with pytest.raises(SettingsError, match=r"model_backends\.yaml: planner\.base_url: '\*x' is not valid YAML"):
+        load(path, URL="*x")
+
+
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     assert load(write(tmp_path, "")).model_dump() == load(None).model_dump()
 

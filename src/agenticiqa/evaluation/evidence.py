@@ -31,8 +31,7 @@ class EvidenceStore:
     """Results by picture, reference and everything they depend on: version, settings, weights, the user's overlay."""
 
     def __init__(self, settings: Settings, cache: Cache | None = None) -> None:
-        kept = settings.pipeline.cache
-        self._cache = cache or Cache(settings.cache_directory() / CACHE_FILE, kept.max_megabytes * 1_000_000)
+        self._cache = cache or Cache(settings.cache_directory() / CACHE_FILE, settings.pipeline.cache.max_bytes)
         self._origin = origin_of(settings)
 
     def recall(self, image: Path, reference: Path | None) -> dict[str, Found]:

@@ -21,7 +21,6 @@ from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 logger = logging.getLogger("agenticiqa.tools")
 
 ENTRY_POINT_GROUP = "agenticiqa.tools"
-CACHE_FILE = "cache.sqlite"
 
 
 class WithheldTool(Tool):
@@ -59,7 +58,7 @@ def default_registry(settings: Settings, more: Iterable[Tool] = (), cache: Cache
 
 def open_cache(settings: Settings) -> Cache:
     """The cache these settings name; the file is opened at its first use."""
-    return Cache(settings.cache_directory() / CACHE_FILE, settings.pipeline.cache.max_megabytes * 1_000_000)
+    return Cache(settings.cache_file(), settings.pipeline.cache.max_bytes)
 
 
 def installed_tools() -> list[Tool]:

@@ -22,7 +22,6 @@ from agenticiqa.vlm_client.reply_store import CachedReplyStore
 from agenticiqa.vlm_client.retrying import RetryingVLMClient, RetryPolicy
 from agenticiqa.vlm_client.samples import SamplingVLMClient
 
-CACHE_FILE = "cache.sqlite"
 Create = Callable[[str, Settings, RoleSettings], VLMClient]
 
 
@@ -80,8 +79,7 @@ class Assembly:
 
     @cached_property
     def _disk(self) -> Cache:
-        kept = self._settings.pipeline.cache
-        return Cache(self._settings.cache_directory() / CACHE_FILE, kept.max_megabytes * 1_000_000)
+        return Cache(self._settings.cache_file(), self._settings.pipeline.cache.max_bytes)
 
     def _store(self, client: VLMClient) -> ReplyStore:
         on_disk = self._settings.pipeline.cache.enabled and client.identity

@@ -1,0 +1,31 @@
+"""Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
+
+from agenticiqa.config.environment import KEY_VARIABLES, default_cache_directory, find_api_keys, service_token
+from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections
+from agenticiqa.config.settings import (
+    ROLES,
+    BackendLimits,
+    FusionWeights,
+    LoggingSettings,
+    QwenSettings,
+    RoleSettings,
+    Settings,
+)
+
+__all__ = [
+    "KEY_VARIABLES",
+    "ROLES",
+    "BackendLimits",
+    "FusionWeights",
+    "LoggingSettings",
+    "QwenSettings",
+    "RoleSettings",
+    "Settings",
+    "default_cache_directory",
+    "find_api_keys",
+    "find_settings_file",
+    "load_settings",
+    "packaged_defaults",
+    "read_sections",
+    "service_token",
+]

@@ -1,0 +1,175 @@
+"""What can be set, with its bounds and its defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from agenticiqa.config.environment import default_cache_directory, default_tools_overlay, default_weights_directory
+
+ROLES = ("planner", "executor", "summarizer")
+
+
+class Section(BaseModel):
+    """Base of every part of the settings: frozen, unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RoleSettings(Section):
+    """How one role of the agent reaches its model."""
+
+    backend: str = Field(pattern=r"^[a-z0-9_-]+(\..+)?$")
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    max_tokens: int = Field(default=1024, ge=1)
+    top_p: float | None = Field(default=None, gt=0.0, le=1.0)
+    retry_attempts: int = Field(default=3, ge=1, le=10)
+    fallback_backend: str | None = Field(default=None, pattern=r"^[a-z0-9_-]+(\..+)?$")
+    base_url: str | None = None
+    fallback_base_url: str | None = None
+    timeout: float = Field(default=60.0, gt=0.0)
+    samples: int = Field(
+        default=0, ge=0, le=50, description="replies drawn for the level's probabilities if the model has none"
+    )
+
+
+class CacheSettings(Section):
+    """Where replies and tool results are kept."""
+
+    enabled: bool = True
+    directory: str | None = Field(default=None, description="default: the user's cache folder")
+    max_megabytes: int = Field(default=512, ge=1)
+    sampled_replies: bool = Field(default=False, description="also keep replies drawn at a temperature above 0")
+
+    @property
+    def max_bytes(self) -> int:
+        """The most a cache file may hold."""
+        return self.max_megabytes * 1_000_000
+
+
+class LoggingSettings(Section):
+    """What is logged, how and where."""
+
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    format: Literal["json", "text"] | None = Field(default=None, description="default: json for files, text otherwise")
+    file: str | None = None
+
+
+class LimitSettings(Section):
+    """Bounds on what is accepted and how long it may take."""
+
+    max_pixels: int = Field(default=120_000_000, ge=1)
+    max_file_megabytes: int = Field(default=256, ge=1)
+    min_side: int = Field(default=8, ge=1)
+    max_query_characters: int = Field(default=20_000, ge=1)
+    tool_timeout: float = Field(default=60.0, gt=0.0)
+
+
+class BackendLimits(Section):
+    """How hard one network backend may be pressed by this process."""
+
+    concurrency: int = Field(default=8, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0.0)
+
+
+class TransportSettings(Section):
+    """How network backends are reached, whatever the role."""
+
+    attempts: int = Field(default=4, ge=1, le=20, description="tries on the wire per reply")
+    max_seconds: float = Field(default=120.0, ge=0.0, description="no new try is begun after this many seconds")
+    breaker_failures: int = Field(default=5, ge=1, description="failed calls in a row after which a backend rests")
+    breaker_seconds: float = Field(default=30.0, ge=0.0, description="how long it rests")
+    limits: dict[str, BackendLimits] = Field(default_factory=dict, description="by backend or by provider")
+    keep_metadata: bool = Field(default=False, description="send EXIF and the like along with the image")
+    prices: str | None = Field(default=None, description="a price table of your own, laid over the packaged one")
+    record: str | None = Field(default=None, description="a file to which requests and replies are appended")
+    replay: str | None = Field(default=None, description="such a file, answered from instead of the network")
+
+    def limits_for(self, backend: str) -> BackendLimits:
+        """The limits of this backend, of its provider, or the plain ones."""
+        return self.limits.get(backend) or self.limits.get(backend.partition(".")[0]) or BackendLimits()
+
+
+class QwenSettings(Section):
+    """How a local Qwen2.5-VL is loaded."""
+
+    device: str = Field(default="auto", description="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    max_pixels: int = Field(default=1_003_520, ge=784, description="larger images are scaled down to this")
+
+
+class FusionWeights(Section):
+    """How one backend's beliefs are fused with the tools' mean."""
+
+    eta: float = Field(default=1.0, ge=0.0)
+    temperature: float = Field(default=1.0, gt=0.0, description="beliefs are flattened above 1, sharpened below")
+
+
+class PipelineSettings(Section):
+    """What holds for the whole run."""
+
+    max_replan_iterations: int = Field(default=2, ge=0, le=20)
+    mode: Literal["full", "fast"] = Field(
+        default="full", description="fast asks the executor's model once instead of up to three times"
+    )
+    fusion: Literal["calibrated", "paper"] = "calibrated"
+    fusion_weights: dict[str, dict[str, FusionWeights]] = Field(
+        default_factory=dict, description="by backend, then by reference mode"
+    )
+    terms: Literal["research", "commercial"] = "research"
+    offline: bool = False
+    tools_overlay: str | None = Field(default=None, description="the user's own tools and calibrations")
+    weights_directory: str | None = Field(default=None, description="torch's hub folder, with pyiqa/ inside")
+    device: str = Field(default="cpu", description="where pyiqa's metrics run: cpu, cuda, cuda:1 …")
+    cache: CacheSettings = CacheSettings()
+    logging: LoggingSettings = LoggingSettings()
+    limits: LimitSettings = LimitSettings()
+    transport: TransportSettings = TransportSettings()
+    qwen: QwenSettings = QwenSettings()
+
+    def fusion_weights_for(self, backend: str, mode: str) -> FusionWeights:
+        """The weights chosen for this backend and reference mode, or the plain ones."""
+        return self.fusion_weights.get(backend, {}).get(mode, FusionWeights())
+
+
+class Settings(Section):
+    """Everything that can be set, plus the API keys found in the environment."""
+
+    planner: RoleSettings
+    executor: RoleSettings
+    summarizer: RoleSettings
+    pipeline: PipelineSettings = PipelineSettings()
+    sources: tuple[str, ...] = Field(default=(), exclude=True, description="files and variables used, weakest first")
+    api_keys: dict[str, SecretStr] = Field(default_factory=dict, exclude=True, repr=False)
+
+    def role(self, name: str) -> RoleSettings:
+        """The settings of one role."""
+        role: RoleSettings = getattr(self, name)
+        return role
+
+    def api_key(self, provider: str) -> str | None:
+        """The provider's key, if the environment has one."""
+        secret = self.api_keys.get(provider)
+        return secret.get_secret_value() if secret else None
+
+    def secrets(self) -> tuple[str, ...]:
+        """All keys, for redaction."""
+        return tuple(secret.get_secret_value() for secret in self.api_keys.values())
+
+    def cache_directory(self) -> Path:
+        """Where caches live: the configured folder or the user's cache folder."""
+        return Path(self.pipeline.cache.directory or default_cache_directory()).expanduser()
+
+    def cache_file(self) -> Path:
+        """The cache of model replies and tool results."""
+        return self.cache_directory() / "cache.sqlite"
+
+    def tools_overlay_path(self) -> Path:
+        """The file with the user's own tools and calibrations; it need not exist."""
+        return Path(self.pipeline.tools_overlay or default_tools_overlay()).expanduser()
+
+    def weights_directory(self) -> Path:
+        """Torch's hub folder, where pyiqa and its backbones keep their weights."""
+        return Path(self.pipeline.weights_directory or default_weights_directory()).expanduser()
