@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.io import savemat
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets import DATASETS, dataset
 from agenticiqa.evaluation.datasets.biq2021 import SCALE as BIQ2021_SCALE
+from agenticiqa.evaluation.datasets.files import Folder
 from agenticiqa.evaluation.datasets.manifest import read_manifest
 from agenticiqa.evaluation.datasets.tid2013 import SCALE as TID2013_SCALE
 from agenticiqa.evaluation.samples import QuestionSet, RatedSet, Scale
@@ -208,6 +210,9 @@ def test_a_range_the_wrong_way_round_is_refused(tmp_path: Path) -> None:
         ("name,value\na.png,1\n", "expected a CSV or JSON Lines file"),
         ("image,rating\na.png,good\n", "'good' is no number"),
         ("image,rating\n", "holds no rows"),
+        ("image,rating\na.png,nan\n", r"table\.csv: row 1, rating: 'nan' is no number"),
+        ("image,question,options,answer\na.png,,A. x | B. y,A\n", "row 1: has no `question`"),
+        ("image,question,options,answer\nb.png,Why?,A. x | B. y,A\n", r"none of its 1 pictures is there.*b\.png"),
         ("image,question,options,answer\na.png,Why?,A. x | B. y,C\n", "is none of the options"),
     ],
 )
@@ -217,6 +222,62 @@ def test_a_manifest_that_cannot_be_used_says_why(text: str, message: str, tmp_pa
 
     with pytest.raises(DatasetError, match=message):
         read_manifest(tmp_path / "table.csv")
+
+
+def test_a_row_of_json_without_a_rating_is_named(tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    (tmp_path / "table.jsonl").write_text('{"image": "a.png", "mos": 3}\n{"image": "a.png"}\n')
+
+    with pytest.raises(DatasetError, match="row 2, mos: None is no number"):
+        read_manifest(tmp_path / "table.jsonl")
+
+
+def test_a_path_names_its_own_file_however_it_is_written(tmp_path: Path) -> None:
+    own, copied = copies.picture(tmp_path / "in/img.png", 1), copies.picture(tmp_path / "in/backup/img.png", 2)
+    beside = copies.picture(tmp_path / "beside/img.png", 3)
+    folder = Folder(tmp_path / "in")
+
+    assert [folder.find(name) for name in ("img.png", "./img.png", "IMG.PNG", str(own))] == [own] * 4
+    assert [folder.find(name) for name in ("backup/img.png", "backup\\img.png")] == [copied] * 2
+    assert Path(folder.find("../beside/img.png") or "").resolve() == beside
+
+
+def test_a_bare_name_that_two_folders_hold_is_not_guessed(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        copies.picture(tmp_path / place / "img.png")
+
+    with pytest.raises(DatasetError, match=r"img\.png: stands in .*a and in .*b; name its folder too"):
+        Folder(tmp_path).find("img.png")
+
+
+def test_lists_of_different_length_are_not_joined(tmp_path: Path) -> None:
+    copies.live(tmp_path)
+    savemat(tmp_path / "refnames_all.mat", {"refnames_all": np.array([["bikes.bmp"] * 9], dtype=object)})
+
+    with pytest.raises(DatasetError, match="10 scores, 10 marks, 9 references"):
+        dataset("live").read(tmp_path)
+
+
+def test_lives_realigned_scores_may_have_either_name(tmp_path: Path) -> None:
+    copies.live(tmp_path)
+    dmos = np.array([[55.0 + place, 0.0] for place in range(5)]).reshape(1, -1)
+    savemat(tmp_path / "dmos_realigned.mat", {"dmos": dmos, "orgs": np.array([[0, 1] * 5])})
+
+    found = dataset("live").read(tmp_path)
+
+    assert isinstance(found, RatedSet)
+    assert [sample.opinion for sample in found.samples] == [55.0, 56.0, 57.0, 58.0, 59.0]
+
+
+def test_a_spreadsheets_empty_last_row_is_no_rating(tmp_path: Path) -> None:
+    copies.picture(tmp_path / "TestImage/00001.jpg")
+    rows: list[list[object]] = [["Image name", "MOS", "Noisiness"], ["00001.jpg", 50.91, 1], ["", "", 0]]
+    copies.sheet(tmp_path / "Annotations/MOS and Image attribute scores.xlsx", rows)
+
+    found = dataset("spaq").read(tmp_path)
+
+    assert isinstance(found, RatedSet)
+    assert [sample.opinion for sample in found.samples] == [50.91]
 
 
 def test_the_fitted_maps_are_those_the_models_were_trained_with() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from agenticiqa.evaluation.datasets.files import Folder, require
@@ -13,4 +12,4 @@ from agenticiqa.evaluation.samples import QuestionSet
 def read(root: Path) -> QuestionSet:
     """All questions of `questions.jsonl`, `.json` or `.csv` whose pictures are there."""
     rows = read_rows(require(root, "questions.jsonl", "questions.json", "questions.csv"))
-    return replace(questions_of("agenticiqa-eval", rows, Folder(root)), name="agenticiqa-eval")
+    return questions_of("agenticiqa-eval", rows, Folder(root))

@@ -14,10 +14,11 @@ SCALE = Scale(0, 1, knots=((0.149, 1.0), (0.42, 1.9), (0.53, 2.7), (0.62, 3.5), 
 
 def read(root: Path) -> RatedSet:
     """All rated photographs that are there, with `split` train or test."""
+    tables = {split.lower(): require(root, f"{split} (Images and MOS).csv") for split in ("Train", "Test")}
     rated = [
-        (row["image name"], number(row["mos"], f"{split}.csv"), split.lower())
-        for split in ("Train", "Test")
-        for row in table(require(root, f"{split} (Images and MOS).csv"), "Image Name", "MOS")
+        (row["image name"], number(row["mos"], path.name), split)
+        for split, path in tables.items()
+        for row in table(path, "Image Name", "MOS")
         if row["image name"]
     ]
     return listed("biq2021", Folder(require(root, "Images")), rated, SCALE, "near twins across its splits")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, number, require
+from agenticiqa.evaluation.datasets.files import Folder, lines_of, number, require
 from agenticiqa.evaluation.datasets.spreadsheet import sheets
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
@@ -27,7 +27,6 @@ def read(root: Path) -> RatedSet:
             raise DatasetError(f"csiq.DMOS: unknown distortion {row['dst_type']!r}; known: {', '.join(FOLDERS)}")
         level = str(int(number(row["dst_lev"], "csiq.DMOS")))
         name = f"{content}.{kind}.{level}.png"
-        # Owners write JPEG 2000 as `jpeg2000` in folders and as `jpeg2000` or `JPEG2000` in names.
         image, reference = distorted.find(name), originals.find(f"{content}.png")
         if image is None or reference is None:
             missing.append(name if image is None else f"{content}.png")
@@ -41,7 +40,7 @@ def _rated(path: Path) -> list[dict[str, str]]:
     if path.suffix.lower() == ".xlsx":
         candidates: Sequence[list[list[str]]] = sheets(path)
     else:
-        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in path.read_text("utf-8-sig").splitlines()]]
+        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in lines_of(path)]]
     for rows in candidates:
         for place, row in enumerate(rows):
             names = [cell.strip().lower() for cell in row]

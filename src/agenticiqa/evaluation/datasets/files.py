@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
+import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,19 +20,30 @@ class Folder:
 
     def __init__(self, *roots: Path, any_suffix: bool = False) -> None:
         """`any_suffix` finds `i01.webp` for the listed name `I01.BMP`, for copies in another lossless format."""
-        self._any_suffix = any_suffix
-        self._files: dict[str, Path] = {}
+        self._roots, self._any_suffix = roots, any_suffix
+        self._by_path: dict[str, Path] = {}
+        self._by_name: dict[str, list[Path]] = defaultdict(list)
         for root in roots:
             for path in sorted(root.rglob("*")):
                 if path.suffix.lower() in SUFFIXES and path.is_file():
-                    self._files.setdefault(self._key(path.relative_to(root).as_posix()), path)
-                    self._files.setdefault(self._key(path.name), path)
+                    self._by_path.setdefault(self._key(path.relative_to(root).as_posix()), path)
+                    self._by_name[self._key(path.name)].append(path)
 
     def find(self, name: str) -> Path | None:
-        """The file of this name, or None; a full path stands for itself."""
-        if Path(name).is_absolute() and Path(name).is_file():
-            return Path(name)
-        return self._files.get(self._key(name.strip().replace("\\", "/")))
+        """The file at this path, else the one file of this name below the folder; None if there is none.
+
+        A full path stands for itself, and one with `..` may leave the folder. DatasetError when several folders hold
+        a file of a bare name: which one was rated cannot be told.
+        """
+        plain = posixpath.normpath(name.strip().replace("\\", "/"))
+        if plain.startswith(("/", "../")) or Path(plain).is_absolute():
+            return next((path for root in self._roots if (path := root / plain).is_file()), None)
+        if self._key(plain) in self._by_path:
+            return self._by_path[self._key(plain)]
+        named = self._by_name.get(self._key(plain), [])
+        if len(named) > 1:
+            raise DatasetError(f"{name}: stands in {named[0].parent} and in {named[1].parent}; name its folder too")
+        return named[0] if named else None
 
     def _key(self, name: str) -> str:
         lowered = name.lower()
@@ -64,22 +78,41 @@ def table(path: Path, *columns: str) -> list[dict[str, str]]:
     return [row for row in rows if any(row.values())]
 
 
+def lines_of(path: Path) -> list[str]:
+    """The lines of a text file that hold anything."""
+    try:
+        return [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path}: cannot be read as text ({error})") from error
+
+
 def number(text: object, where: str) -> float:
     """The number in this cell; DatasetError naming the place when there is none."""
     try:
-        return float(str(text))
+        found = float(str(text))
     except ValueError:
-        raise DatasetError(f"{where}: {text!r} is no number") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise DatasetError(f"{where}: {text!r} is no number")
+    return found
 
 
-def matrix(path: Path, name: str) -> Any:
-    """One variable of a MATLAB file."""
+def matrix(path: Path, *names: str) -> Any:
+    """The first of these variables that a MATLAB file has."""
     from scipy.io import loadmat
 
     try:
-        return loadmat(path, squeeze_me=True, variable_names=[name])[name]
-    except (OSError, ValueError, NotImplementedError, KeyError, TypeError) as error:
-        raise DatasetError(f"{path}: has no readable variable {name} ({error})") from error
+        content = loadmat(path, squeeze_me=True, variable_names=list(names))
+        return next(content[name] for name in names if name in content)
+    except (OSError, ValueError, NotImplementedError, StopIteration, TypeError) as error:
+        raise DatasetError(f"{path}: has no readable variable {' or '.join(names)} ({error})") from error
+
+
+def require_equal(where: Path, **counts: int) -> None:
+    """Nothing, unless lists that belong together differ in length."""
+    if len(set(counts.values())) > 1:
+        told = ", ".join(f"{count} {what}" for what, count in counts.items())
+        raise DatasetError(f"{where}: its lists do not belong together: {told}")
 
 
 def texts(cells: Iterable[Any]) -> Iterator[str]:

@@ -19,7 +19,8 @@ def read(root: Path) -> RatedSet:
             missing.append(row["dist_img"] if image is None else row["ref_img"])
             continue
         pieces = Path(row["dist_img"]).stem.split("_")
-        kind, level = (f"type {pieces[1]}", str(int(pieces[2]))) if len(pieces) == 3 else (None, None)
+        named = len(pieces) == 3 and pieces[2].isdigit()
+        kind, level = (f"type {pieces[1]}", str(int(pieces[2]))) if named else (None, None)
         opinion, group = number(row["dmos"], "dmos.csv"), Path(row["ref_img"]).stem.upper()
         samples.append(Sample(row["dist_img"], image, opinion, reference, group, kind, level))
     return RatedSet("kadid10k", tuple(samples), Scale(1, 5), tuple(missing))

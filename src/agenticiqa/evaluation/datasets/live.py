@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, matrix, require, texts
+from agenticiqa.evaluation.datasets.files import Folder, lines_of, matrix, require, require_equal, texts
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
 # The order of the scores, with the number of pictures in each folder.
@@ -15,9 +15,9 @@ FOLDERS = {"jp2k": 227, "jpeg": 233, "wn": 174, "gblur": 174, "fastfading": 174}
 def read(root: Path) -> RatedSet:
     """All rated pairs whose two pictures are there."""
     scores = require(root, "dmos_realigned.mat", "dmos.mat")
-    variable = "dmos_new" if scores.name.lower() == "dmos_realigned.mat" else "dmos"
-    opinions, originals = matrix(scores, variable), matrix(scores, "orgs")
+    opinions, originals = matrix(scores, "dmos_new", "dmos"), matrix(scores, "orgs")
     references = list(texts(matrix(require(root, "refnames_all.mat"), "refnames_all")))
+    require_equal(root, scores=len(opinions), marks=len(originals), references=len(references))
     sizes = _sizes(root, len(opinions))
     folders = {name: Folder(require(root, name)) for name in sizes}
     pristine = Folder(require(root, "refimgs"))
@@ -40,7 +40,7 @@ def _sizes(root: Path, count: int) -> dict[str, int]:
     if count == sum(FOLDERS.values()):
         return FOLDERS
     lists = {name: require(root, f"{name}/info.txt") for name in FOLDERS}
-    sizes = {name: sum(bool(line.strip()) for line in path.read_text().splitlines()) for name, path in lists.items()}
+    sizes = {name: len(lines_of(path)) for name, path in lists.items()}
     if count != sum(sizes.values()):
         raise DatasetError(f"{root}: {count} scores, but the folders' info.txt list {sum(sizes.values())} pictures")
     return sizes

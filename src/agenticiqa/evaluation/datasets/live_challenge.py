@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agenticiqa.evaluation.datasets.files import Folder, matrix, require, texts
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.datasets.files import Folder, matrix, require, require_equal, texts
+from agenticiqa.evaluation.datasets.listed import listed
+from agenticiqa.evaluation.samples import RatedSet, Scale
 
 PRACTICE = 7
 
@@ -16,13 +17,7 @@ def read(root: Path) -> RatedSet:
     base = inner if inner.is_dir() else root
     names = list(texts(matrix(require(base, "Data/AllImages_release.mat"), "AllImages_release")))
     opinions = matrix(require(base, "Data/AllMOS_release.mat"), "AllMOS_release")
-    pictures = Folder(require(base, "Images"))
-    samples, missing = [], []
-    for name, opinion in list(zip(names, opinions, strict=True))[PRACTICE:]:
-        image = pictures.find(name)
-        if image is None:
-            missing.append(name)
-        else:
-            samples.append(Sample(name, image, float(opinion)))
+    require_equal(base, names=len(names), scores=len(opinions))
+    rated = [(name, float(opinion), None) for name, opinion in zip(names, opinions, strict=True)]
     note = f"the first {PRACTICE} rated photographs, shown for practice, are left out"
-    return RatedSet("live-challenge", tuple(samples), Scale(0, 100), tuple(missing), (note,))
+    return listed("live-challenge", Folder(require(base, "Images")), rated[PRACTICE:], Scale(0, 100), note)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
@@ -27,7 +28,10 @@ def read_manifest(path: Path, root: Path | None = None, scale: Scale | None = No
         raise DatasetError(f"{path}: holds no rows; expected {LAYOUT}")
     pictures = Folder(root or path.parent)
     if "question" in rows[0]:
-        return questions_of(path.stem, rows, pictures)
+        found = questions_of(path.stem, rows, pictures)
+        if not found.questions:
+            raise DatasetError(_none_is_there(path, rows, found.missing))
+        return found
     column = next((name for name in _RATINGS if name in rows[0]), None)
     if column is None or "image" not in rows[0]:
         raise DatasetError(f"{path}: has the columns {', '.join(rows[0])}; expected {LAYOUT}")
@@ -60,8 +64,11 @@ def questions_of(name: str, rows: list[dict[str, Any]], pictures: Folder) -> Que
         if image is None or (wanted and reference is None):
             missing.append(str(row.get("image")) if image is None else wanted)
             continue
-        choices = _choices(row.get("options"), f"{name}, row {place}")
-        answer = _letter(str(row.get("answer") or ""), choices, f"{name}, row {place}")
+        where = f"{name}, row {place}"
+        if not row.get("question"):
+            raise DatasetError(f"{where}: has no `question`")
+        choices = _choices(row.get("options"), where)
+        answer = _letter(str(row.get("answer") or ""), choices, where)
         labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
         mode = row.get("reference_mode")
         questions.append(
@@ -75,19 +82,19 @@ def questions_of(name: str, rows: list[dict[str, Any]], pictures: Folder) -> Que
 
 def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
     samples, missing = [], []
-    for place, row in enumerate(rows, 2):
-        image = pictures.find(str(row["image"]))
+    for place, row in enumerate(rows, 1):
+        image = pictures.find(str(row.get("image") or ""))
         wanted = str(row.get("reference") or "")
         reference = pictures.find(wanted) if wanted else None
         if image is None or (wanted and reference is None):
-            missing.append(str(row["image"]) if image is None else wanted)
+            missing.append(str(row.get("image")) if image is None else wanted)
             continue
-        opinion = number(row[column], f"{path}: line {place}")
+        opinion = number(row.get(column), f"{path}: row {place}, {column}")
         given = {key: str(row[key]) if row.get(key) else None for key in ("distortion", "level", "split")}
         group = str(row.get("group") or "") or (Path(wanted).stem if wanted else None)
         samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
     if not samples:
-        raise DatasetError(f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root")
+        raise DatasetError(_none_is_there(path, rows, missing))
     if scale and not scale.low < scale.high:
         raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
     opinions = [sample.opinion for sample in samples]
@@ -95,6 +102,10 @@ def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder
     found = replace(scale, higher_is_better=rising) if scale else _guessed_scale(opinions, rising)
     notes = () if scale else ("the range was taken from the ratings; give --range LOW HIGH if it is wider",)
     return RatedSet(path.stem, tuple(samples), found, tuple(missing), notes)
+
+
+def _none_is_there(path: Path, rows: Sequence[object], missing: Sequence[str]) -> str:
+    return f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root"
 
 
 def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:

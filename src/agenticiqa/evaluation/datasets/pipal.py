@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, number, require
+from agenticiqa.evaluation.datasets.files import Folder, lines_of, number, require
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
 
@@ -28,5 +28,5 @@ def read(root: Path) -> RatedSet:
 
 
 def _lines(path: Path) -> list[tuple[str, float]]:
-    rows = [line.partition(",") for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    rows = [line.partition(",") for line in lines_of(path)]
     return [(name.strip(), number(elo.strip(), path.name)) for name, _, elo in rows]

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, require
+from agenticiqa.evaluation.datasets.manifest import read_rows
 from agenticiqa.evaluation.samples import Question, QuestionSet
 
 
 def read(root: Path) -> QuestionSet:
     """All questions whose picture is there; kinds and categories keep the owners' codes."""
     path = require(root, "llvisionqa_dev.json")
-    try:
-        entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DatasetError(f"{path}: is not JSON ({error})") from error
     pictures = Folder(require(root, "images"))
     questions, missing = [], []
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate(read_rows(path), 1):
         image = pictures.find(str(entry.get("img_path", "")))
         if image is None:
             missing.append(str(entry.get("img_path")))
@@ -32,8 +28,10 @@ def read(root: Path) -> QuestionSet:
 
 def _question(where: str, entry: dict[str, Any], image: Path) -> Question:
     candidates, right = entry.get("candidates"), entry.get("correct_ans")
-    if not isinstance(candidates, list) or right not in candidates:
-        raise DatasetError(f"{where}: `correct_ans` must be one of `candidates`; the test split has no answers")
+    if not isinstance(candidates, list) or right not in candidates or "question" not in entry:
+        raise DatasetError(
+            f"{where}: needs a `question` and `correct_ans` as one of `candidates`; the test split has no answers"
+        )
     choices = dict(zip(ascii_uppercase, map(str, candidates), strict=False))
     letter = ascii_uppercase[candidates.index(right)]
     kind, category = (str(entry[key]) if key in entry else None for key in ("type", "concern"))

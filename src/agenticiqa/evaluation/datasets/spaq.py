@@ -19,5 +19,6 @@ def read(root: Path) -> RatedSet:
     if "image name" not in names or "mos" not in names:
         raise DatasetError(f"{path}: the first row must name `Image name` and `MOS`; it has {', '.join(header)}")
     name, opinion = names.index("image name"), names.index("mos")
-    rated = [(row[name], number(row[opinion], path.name), None) for row in rows if len(row) > max(name, opinion)]
+    filled = [row for row in rows if len(row) > max(name, opinion) and row[name]]
+    rated = [(row[name], number(row[opinion], path.name), None) for row in filled]
     return listed("spaq", Folder(require(root, "TestImage")), rated, Scale(0, 100))

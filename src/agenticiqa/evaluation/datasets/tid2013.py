@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, number, require, table
+from agenticiqa.evaluation.datasets.files import Folder, lines_of, number, require, table
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
 KINDS = (
@@ -36,7 +36,7 @@ def read(root: Path) -> RatedSet:
 
 def _published(root: Path) -> list[tuple[str, float]]:
     path = require(root, "mos_with_names.txt")
-    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = [line.split() for line in lines_of(path)]
     if any(len(line) != 2 for line in lines):
         raise DatasetError(f"{path}: a line is not `MOS name`")
     return [(name, number(opinion, str(path))) for opinion, name in lines]
