@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,11 +75,9 @@ def shown_ids(page: Page) -> list[str]:
 
 
 def test_ten_thousand_records_open_without_errors_or_requests(visit: Visit, large_report: Path) -> None:
-    started = time.monotonic()
     visit.page.goto(large_report.as_uri())
     expect(visit.page.locator("#count")).to_have_text("10,000 of 10,000")
 
-    assert time.monotonic() - started < 30
     assert visit.troubles == []
     assert [url for url in visit.requests if not url.startswith("data:")] == [large_report.as_uri()]
     assert visit.page.locator("#visible button.row").count() < 60

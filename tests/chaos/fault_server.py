@@ -7,15 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import Condition
 from typing import Any
 
 from tests import agent
 from tests.chaos.faults import ECHO, Fault, Healthy
-from tests.wire.serving import Answer, ScriptedServer, Seen
+from tests.wire.serving import PATIENCE, Answer, ScriptedServer, Seen
 
 TASKS = ("plan", "detect", "analyze", "select_tools", "locate", "answer", "score")
 CAT = "cat"
+NONE = (0, 0, 0)
 CHOICES = {"A": "Sharp", "B": "Noisy", "C": "Blurred", "D": "Dark"}
 # The words by which each task's prompt begins; a server sees nothing else.
 _OPENINGS = {
@@ -48,31 +49,37 @@ class Line:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    lock: Lock = field(default_factory=Lock)
+    under_way: int = 0
+    changed: Condition = field(default_factory=Condition)
 
     def answer(self, provider: str, task: str, key: str, healthy_only: bool) -> Answer:
-        """The answer to one request, counted."""
+        """The answer to one request, counted; its tokens are counted once the client has taken it."""
         healthy = Healthy(provider, task, reply_text(task, self.query_type))
-        answer = self._choose(healthy, healthy_only)
-        with self.lock:
+        answer = _echoing(self._choose(healthy, healthy_only), key)
+        with self.changed:
             self.requests += 1
-            self._count(provider, answer)
-        return _echoing(answer, key)
+            self.under_way += 1
+        return replace(answer, over=lambda taken: self._end(told_tokens(provider, answer.content()) if taken else NONE))
+
+    def settle(self, requests: int) -> None:
+        """Waits until that many requests came and nothing is under way, as long as a client has for closing."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.requests >= requests and not self.under_way, PATIENCE)
 
     def _choose(self, healthy: Healthy, healthy_only: bool) -> Answer:
-        with self.lock:
+        with self.changed:
             faulty = self.fault is not None and healthy.task == self.task and self.times > 0 and not healthy_only
             self.times -= faulty
         return self.fault.make(healthy) if faulty and self.fault else healthy.answer()
 
-    def _count(self, provider: str, answer: Answer) -> None:
-        """Adds the tokens of which the client is told: an answer that does not arrive whole tells nothing."""
-        if answer.cut or answer.reset or answer.silence or answer.drip or answer.status != 200:
-            return
-        told = told_tokens(provider, answer.content())
-        self.input_tokens += told[0]
-        self.output_tokens += told[1]
-        self.cached_tokens += told[2]
+    def _end(self, told: tuple[int, int, int]) -> None:
+        """Adds the tokens of which the client was told: an answer that does not arrive whole tells nothing."""
+        with self.changed:
+            self.input_tokens += told[0]
+            self.output_tokens += told[1]
+            self.cached_tokens += told[2]
+            self.under_way -= 1
+            self.changed.notify_all()
 
 
 class FaultServer:
@@ -135,7 +142,7 @@ def told_tokens(provider: str, content: bytes) -> tuple[int, int, int]:
         body = json.loads(content)
         return _TOLD[provider](body)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return 0, 0, 0
+        return NONE
 
 
 def _openai(body: Any) -> tuple[int, int, int]:

@@ -10,8 +10,8 @@ from typing import Any
 from tests.wire.asking import BODIES
 from tests.wire.serving import Answer
 
-SILENCE = 15.0
-"""Seconds; stands for a silence of 30 s, against a time limit that is as much shorter."""
+SILENCE = 30.0
+"""Seconds."""
 HTML = b"<!doctype html><html><body><h1>Welcome</h1>Sign in to the guest network.</body></html>"
 
 

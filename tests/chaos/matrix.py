@@ -168,6 +168,7 @@ def problems(
     if leaked:
         yield "a key leaked"
     booked = (final.get("ledger") or Ledger()).total
+    line.settle(booked.attempts)
     counted = (line.requests, line.input_tokens, line.output_tokens, line.cached_tokens)
     if (booked.attempts, booked.input_tokens, booked.output_tokens, booked.cached_tokens) != counted:
         yield f"the ledger has {booked}, the server counted {counted}"

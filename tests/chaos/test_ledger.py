@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import time
+import select
+import socket
 from collections.abc import Iterator
+from contextlib import closing
+from queue import Queue
 
+import httpx
 import pytest
 
 from agenticiqa.errors import BackendTimeoutError, ModelReplyError, OverloadedError, RefusedError
 from agenticiqa.vlm_client import Usage, VLMClient, VLMReply, ask_for, create_vlm_client
 from agenticiqa.vlm_client.caching import CachingVLMClient
 from agenticiqa.vlm_client.client import charge
+from agenticiqa.vlm_client.deadline import deadline_hooks
 from agenticiqa.vlm_client.ledger import CallCounter
 from agenticiqa.vlm_client.pricing import PricingVLMClient, load_prices
 from agenticiqa.vlm_client.replies import AnswerReply
@@ -77,15 +82,52 @@ def test_a_sample_that_fails_is_booked_with_those_that_do_not() -> None:
 
 
 def test_an_answer_that_only_drips_in_is_a_timeout(server: ScriptedServer) -> None:
-    server.script(Answer(openai_body(GOOD), drip=0.02))
-    client, started = client_of(server, timeout=0.5), time.perf_counter()
+    taken: Queue[bool] = Queue()
+    server.script(Answer(openai_body(GOOD), drip=0.02, over=taken.put))
+    client = client_of(server, timeout=0.5)
 
     with pytest.raises(BackendTimeoutError, match=r"within 0.5 s"):
         client.ask(answer_request())
     client.close()
 
-    # Dripping to the end would take 20 ms for each of more than 400 bytes.
-    assert time.perf_counter() - started < 6
+    assert taken.get() is False
+
+
+class Dripping(httpx.SyncByteStream):
+    """Pieces of an answer, each of which comes one second after the one before."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = pieces
+        self.now = 0.0
+
+    def clock(self) -> float:
+        return self.now
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self.pieces:
+            self.now += 1
+            yield piece
+
+
+def fetched(stream: Dripping, seconds: float) -> bytes:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=stream))
+    with httpx.Client(transport=transport, event_hooks=deadline_hooks(seconds, stream.clock)) as client:
+        return client.get("http://localhost/").content
+
+
+def test_of_an_answer_that_keeps_coming_no_more_is_read_than_the_time_allows() -> None:
+    stream = Dripping(*[b"x"] * 100)
+
+    with pytest.raises(httpx.ReadTimeout):
+        fetched(stream, 3.5)
+
+    assert stream.now == 5
+
+
+def test_an_answer_that_is_whole_is_kept_although_it_came_late() -> None:
+    late = Dripping(b"a", b"b", b"c")
+
+    assert fetched(late, 2.5) == b"abc"
 
 
 def test_a_reply_that_a_stricter_wording_brought_is_not_paid_for_again() -> None:
@@ -97,3 +139,22 @@ def test_a_reply_that_a_stricter_wording_brought_is_not_paid_for_again() -> None
 
     assert found.value.final_answer == "B"
     assert (counter.count.calls, counter.count.cache_hits) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("client", "taken"), [("reads it all", True), ("closes with it unread", False), ("left", False)]
+)
+def test_the_server_counts_an_answer_only_if_the_client_took_it(
+    server: ScriptedServer, client: str, taken: bool
+) -> None:
+    ended: Queue[bool] = Queue()
+    server.script(Answer({"tokens": 7}, silence=0.2, over=ended.put))
+
+    with closing(socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2])))) as connection:
+        connection.sendall(b"POST / HTTP/1.0\r\ncontent-length: 2\r\n\r\n{}")
+        if client != "left":
+            select.select([connection], [], [])
+        while client == "reads it all" and connection.recv(1000):
+            pass
+
+    assert ended.get() is taken

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
+
+PATIENCE = 30.0
+"""Seconds a client has for closing its end of a connection."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,8 @@ class Answer:
     """Seconds before the first byte."""
     drip: float = 0.0
     """Seconds between one byte of the body and the next."""
+    over: Callable[[bool], None] | None = None
+    """Called at the end with whether the client took all that was sent; the server waits to learn it."""
 
     def content(self) -> bytes:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -98,17 +105,35 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("content-length", 0))
             body = json.loads(self.rfile.read(length) or b"null")
             seen = Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
-            # A client that gave up waiting has closed its end.
-            with suppress(ConnectionError):
-                self._send(server.answer_to(seen))
+            answer, taken = server.answer_to(seen), False
+            try:
+                taken = not self._is_left_alone(answer.silence) and self._send(answer)
+            except ConnectionError:
+                # A client that gave up waiting has closed its end.
+                pass
+            finally:
+                if answer.over is not None:
+                    answer.over(taken and self._is_taken())
 
-        def _send(self, answer: Answer) -> None:
-            server.closing.wait(answer.silence)
+        def _is_left_alone(self, seconds: float) -> bool:
+            """Waits, and tells whether the client went away meanwhile."""
+            ends = time.monotonic() + seconds
+            while not server.closing.is_set():
+                left = ends - time.monotonic()
+                # There is only one request on a connection, so what can be read now is its end.
+                if select.select([self.connection], [], [], max(0.0, min(left, 0.1)))[0]:
+                    return True
+                if left <= 0:
+                    return False
+            return True
+
+        def _send(self, answer: Answer) -> bool:
+            """Writes the answer, and tells whether it was written to its end."""
             if answer.reset:
                 # Closed at once and without a farewell: the client sees a reset.
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.connection.close()
-                return
+                return False
             content = answer.content()
             self.send_response(answer.status)
             for name, value in {"content-type": "application/json", **answer.headers}.items():
@@ -117,8 +142,20 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             for piece in [content[at : at + 1] for at in range(len(content))] if answer.drip else [content]:
                 if server.closing.wait(answer.drip):
-                    return
+                    return False
                 self.wfile.write(piece)
+            return True
+
+        def _is_taken(self) -> bool:
+            """Whether the client read it all: one that closes before it has done so resets the connection."""
+            try:
+                self.connection.settimeout(PATIENCE)
+                self.connection.shutdown(socket.SHUT_WR)
+                ended = self.connection.recv(1) == b""
+                failure: int = self.connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                return ended and failure == 0
+            except OSError:
+                return False
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: tests look at `seen`."""

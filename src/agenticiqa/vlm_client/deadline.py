@@ -12,7 +12,7 @@ _STARTED = "agenticiqa_started"
 
 
 def deadline_hooks(seconds: float, clock: Callable[[], float] = time.monotonic) -> EventHooks:
-    """Event hooks for an httpx or httpx2 client, with which a body not complete after these seconds is a timeout."""
+    """Event hooks for an httpx or httpx2 client, with which a body still coming after these seconds is a timeout."""
 
     def start(request: Any) -> None:
         request.extensions[_STARTED] = clock()
@@ -31,10 +31,13 @@ def _limited(response: Any, is_over: Callable[[], bool]) -> Any:
 
     class Limited(library.SyncByteStream):  # type: ignore[misc, name-defined]
         def __iter__(self) -> Iterator[bytes]:
+            late = False
             for chunk in stream:
-                if is_over():
+                if late:
                     raise library.ReadTimeout("the answer takes too long", request=response.request)
                 yield chunk
+                # Judged only if there is more: an answer that is whole was paid for, however late it came.
+                late = is_over()
 
         def close(self) -> None:
             stream.close()
