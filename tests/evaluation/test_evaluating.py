@@ -28,7 +28,7 @@ from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import Measurement
 from agenticiqa.vlm_client import VLMClient
 from agenticiqa.vlm_client.fallback import FallbackVLMClient
-from tests.agent import scripted, settings
+from tests.agent import FixedTool, registry, scripted, settings
 from tests.evaluation.sets import AGENT_RUNS, ROLES, agent_parts, brightness, known_set, rated_set, store_in
 from tests.photos import save
 
@@ -157,6 +157,39 @@ def test_a_picture_that_fails_is_unanswered_and_tried_again(tmp_path: Path) -> N
     assert (failed.rows[0].method.cost.calls, failed.rows[0].method.cost.usd) == (5, mended.rows[0].method.cost.usd)
     assert mended.rows[0].answered == 1.0
     assert mended.failures == {}
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_bad_picture_among_those_timed_does_not_end_the_evaluation(place: int, tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    rated.samples[place].image.write_bytes(b"no picture")
+
+    found = evaluate_ratings(rated, parts, sampling=QUICK, store=store_in(tmp_path, parts))
+
+    assert found.rows[0].answered == pytest.approx(11 / 12)
+    assert found.rows[0].method.cost.seconds is not None
+
+
+def test_a_picture_that_is_gone_is_a_failure_of_its_own(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    rated.samples[0].image.unlink()
+
+    found = evaluate_ratings(rated, parts, sampling=QUICK, store=store_in(tmp_path, parts))
+
+    assert found.rows[0].answered == pytest.approx(11 / 12)
+    assert any("no such file" in failure for failure in found.failures)
+
+
+def test_a_tool_that_came_later_is_measured_on_pictures_already_known(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path, 1)
+    store = store_in(tmp_path, parts)
+    before = gather(rated.samples, ["tools"], parts, store)[0]["tools"]
+    more = replace(parts, tools=registry(*map(parts.tools.get, parts.tools.names()), FixedTool("LATER", 2.5)))
+
+    after = gather(rated.samples, ["tools"], more, store)[0]["tools"]
+
+    assert after["raw"] == {**before["raw"], "LATER": 2.5}
+    assert after["tool_seconds"].items() > before["tool_seconds"].items()
 
 
 def test_changed_settings_or_overlay_make_old_evidence_stale(tmp_path: Path) -> None:

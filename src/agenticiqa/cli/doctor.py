@@ -99,7 +99,9 @@ def all_checks() -> list[Check]:
 
 def settings_checks(settings: Settings) -> list[Check]:
     """Where the settings come from and which model each role uses."""
-    roles = ", ".join(f"{role} {settings.role(role).backend}" for role in ("planner", "executor", "summarizer"))
+    from agenticiqa.config import ROLES
+
+    roles = ", ".join(f"{role} {settings.role(role).backend}" for role in ROLES)
     return [Check("settings", True, " < ".join(settings.sources)), Check("backends", True, roles)]
 
 

@@ -1,6 +1,12 @@
 """Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
 
-from agenticiqa.config.environment import KEY_VARIABLES, default_cache_directory, find_api_keys, service_token
+from agenticiqa.config.environment import (
+    KEY_VARIABLES,
+    default_cache_directory,
+    find_api_keys,
+    process_variables,
+    service_token,
+)
 from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections
 from agenticiqa.config.settings import (
     ROLES,
@@ -26,6 +32,7 @@ __all__ = [
     "find_settings_file",
     "load_settings",
     "packaged_defaults",
+    "process_variables",
     "read_sections",
     "service_token",
 ]

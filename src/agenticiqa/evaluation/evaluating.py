@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from agenticiqa.config import Settings
+from agenticiqa.config import Settings, process_variables
 from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evidence import Evidence, EvidenceStore, OnPicture, gather, origin_of, time_runs
 from agenticiqa.evaluation.faithfulness import Faithfulness, examine
@@ -105,7 +104,7 @@ def provenance_of(settings: Settings, parts: Parts, sampling: Sampling, command:
         "origin": origin_of(settings),
         "seed": sampling.seed,
         "repetitions": sampling.repetitions,
-        "threads": os.environ.get("OMP_NUM_THREADS"),
+        "threads": process_variables().get("OMP_NUM_THREADS"),
     }
 
 

@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 
 from agenticiqa.cache import Cache, cache_key
-from agenticiqa.config import Settings
-from agenticiqa.evaluation.runs import Found, carry_out, seconds_alone
+from agenticiqa.config import ROLES, Settings
+from agenticiqa.errors import ImageError
+from agenticiqa.evaluation.runs import TOOLS, Found, carry_out, fitting_tools, seconds_alone
 from agenticiqa.evaluation.samples import Sample
 from agenticiqa.parts import Parts
 
@@ -76,11 +78,23 @@ def gather(
 
 def _known(sample: Sample, runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, Found]:
     known = store.recall(sample.image, sample.reference)
-    wanted = [name for name in runs if name not in known]
+    wanted = [
+        name for name in runs if name not in known or (name == TOOLS and _lacks_a_tool(known[TOOLS], sample, parts))
+    ]
     if wanted:
-        known |= carry_out(wanted, parts, sample.image, sample.reference)
+        found = carry_out(wanted, parts, sample.image, sample.reference)
+        if TOOLS in known and TOOLS in found:
+            # What was measured before is remembered, and how long it took would be lost.
+            found[TOOLS]["tool_seconds"] = found[TOOLS].get("tool_seconds", {}) | known[TOOLS]["tool_seconds"]
+        known |= found
         store.keep(sample.image, sample.reference, known)
     return known
+
+
+def _lacks_a_tool(measured: Found, sample: Sample, parts: Parts) -> bool:
+    """Whether a tool runs here now that did not when the picture was measured."""
+    tried = {*measured["raw"], *measured["tool_errors"]}
+    return not tried.issuperset(fitting_tools(parts.tools, sample.reference is not None))
 
 
 def _is_remote(parts: Parts) -> bool:
@@ -94,19 +108,21 @@ def time_runs(samples: Sequence[Sample], runs: list[str], parts: Parts, store: E
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for sample in samples[:TIMED]:
         known = store.recall(sample.image, sample.reference)
-        for name in runs:
-            found = known.setdefault(f"timed {name}", {})
-            if "seconds" not in found:
-                found["seconds"] = seconds_alone(name, parts, sample.image, sample.reference)
-            taken[name].append(found["seconds"])
-        store.keep(sample.image, sample.reference, known)
+        # A picture that cannot be read has failed in every run already, and takes no time.
+        with suppress(ImageError):
+            for name in runs:
+                found = known.setdefault(f"timed {name}", {})
+                if "seconds" not in found:
+                    found["seconds"] = seconds_alone(name, parts, sample.image, sample.reference)
+                taken[name].append(found["seconds"])
+            store.keep(sample.image, sample.reference, known)
     return {name: sum(seconds) / len(seconds) for name, seconds in taken.items() if seconds}
 
 
 def origin_of(settings: Settings) -> str:
     """One hash of what results depend on besides the picture."""
     pipeline = settings.pipeline.model_dump(exclude={"cache", "logging"})
-    roles = [settings.role(role).model_dump() for role in ("planner", "executor", "summarizer")]
+    roles = [settings.role(role).model_dump() for role in ROLES]
     overlay = settings.tools_overlay_path()
     curves = overlay.read_bytes() if overlay.is_file() else b""
     return cache_key(version("agenticiqa"), pipeline, roles, hashlib.sha256(curves).hexdigest(), _weights())
@@ -121,4 +137,8 @@ def _weights() -> list[tuple[str, int, int]]:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        # No run succeeds on it, so that nothing is ever kept under this name.
+        return f"unreadable {path}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,8 +23,6 @@ from agenticiqa.evaluation.statistics import (
     rmse,
     srcc,
 )
-
-logger = logging.getLogger("agenticiqa.evaluation")
 
 # Fewer pictures than this have no correlation worth a number.
 LEAST = 5
@@ -126,8 +123,6 @@ def _row(method: Method, rated: RatedSet, sampling: Sampling) -> Row:
     if not _enough(x, y):
         return Row(method, answered)
     fit = fit_logistic(x, y)
-    if not fit.converged:
-        logger.warning("%s: the logistic fit did not converge (%s)", method.name, fit.message)
     fitted = fit(x)
     return Row(
         method,

@@ -73,8 +73,8 @@ def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | N
 
 def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The raw value of every metric that fits: full-reference ones with a reference, the others without."""
-    test = load_image(image)
-    original = None if reference is None else load_image(reference)
+    test = _opened(image, parts)
+    original = None if reference is None else _opened(reference, parts)
     raw: dict[str, float] = {}
     seconds: dict[str, float] = {}
     errors: dict[str, str] = {}
@@ -92,8 +92,8 @@ def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None
     """The embedded model's own judgement, as shipped: no user's scale is applied."""
     from agenticiqa.perception.sight import shipped_eyes
 
-    original = None if reference is None else load_image(reference)
-    look = shipped_eyes(parts.settings.pipeline.terms).look(load_image(image), original)
+    original = None if reference is None else _opened(reference, parts)
+    look = shipped_eyes(parts.settings.pipeline.terms).look(_opened(image, parts), original)
     judged = look.quality if reference is None else look.against_reference
     if judged is None:
         return {"score": None, "error": "the embedded model gave no judgement against the reference"}
@@ -149,11 +149,15 @@ def guarded(run: Run, parts: Parts, image: ImageSource, reference: ImageSource |
 
 def seconds_alone(name: str, parts: Parts, image: Path, reference: Path | None) -> float:
     """How long a run takes when nothing of it is remembered from another one."""
-    pictures = [None if path is None else _unseen(load_image(path), name) for path in (image, reference)]
+    pictures = [None if path is None else _unseen(_opened(path, parts), name) for path in (image, reference)]
     assert pictures[0] is not None
     started = time.perf_counter()
     guarded(RUNS[name], parts, pictures[0], pictures[1])
     return time.perf_counter() - started
+
+
+def _opened(source: ImageSource, parts: Parts) -> LoadedImage:
+    return load_image(source, limits=Pictures(parts.settings).limits)
 
 
 def _unseen(image: LoadedImage, salt: str) -> Any:
