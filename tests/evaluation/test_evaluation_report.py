@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from agenticiqa.cli import app
 from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
 from agenticiqa.evaluation.ratings import Sampling
+from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
 from agenticiqa.evaluation.report.published import beside_ours, published
 from tests.evaluation import copies
@@ -65,6 +66,20 @@ def test_the_page_holds_everything_and_asks_for_nothing(evaluation: Evaluation, 
     assert "<script" not in page
     assert "&lt;b&gt;made&lt;/b&gt;" in page
     assert "<b>made</b>" not in page
+
+
+def test_a_page_about_recorded_outputs_has_no_empty_section(tmp_path: Path) -> None:
+    parts, rated = agent_parts(), rated_set(tmp_path)
+    outputs: dict[str, tuple[float, ...]] = {sample.name.lower(): (sample.opinion, 3.0) for sample in rated.samples}
+    found = evaluate_ratings(
+        rated, parts, sampling=Sampling(100), recorded=Recorded("two-level", outputs), store=store_in(tmp_path, parts)
+    )
+
+    write_report(found, tmp_path)
+
+    page = (tmp_path / "report.html").read_text()
+    assert "<h2>Methods</h2>" in page
+    assert "<h2>Score and opinion</h2>" not in page
 
 
 def test_markdown_and_json_say_the_same_as_the_page(evaluation: Evaluation, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def histogram_chart(counts: Sequence[int]) -> str:
         for level in range(1, 6)
     ]
     line = f'<line x1="0" x2="{_WIDTH}" y1="{_FLOOR}" y2="{_FLOOR}" class="axis"/>'
-    return _svg(_WIDTH, _HEIGHT, "Distribution of scores from 1 to 5", [*bars, line, *ticks])
+    return svg(_WIDTH, _HEIGHT, "Distribution of scores from 1 to 5", [*bars, line, *ticks])
 
 
 def distortion_chart(distortions: Mapping[str, Mapping[str, int]]) -> str:
@@ -42,7 +42,7 @@ def distortion_chart(distortions: Mapping[str, Mapping[str, int]]) -> str:
             )
             left += width
         shapes.append(f'<text x="{left + 6:.1f}" y="{row * _ROW + 17}">{sum(counts.values())}</text>')
-    return _svg(_WIDTH, max(1, len(distortions)) * _ROW, "How often each distortion was found", shapes)
+    return svg(_WIDTH, max(1, len(distortions)) * _ROW, "How often each distortion was found", shapes)
 
 
 def _bar(index: int, count: int, step: float, highest: int, span: float) -> str:
@@ -59,5 +59,6 @@ def _shade(severity: str) -> int:
     return SHADES.index(severity) if severity in SHADES else 0
 
 
-def _svg(width: int, height: int, name: str, shapes: Sequence[str]) -> str:
+def svg(width: int, height: int, name: str, shapes: Sequence[str]) -> str:
+    """The shapes as one picture with a name for those who cannot see it."""
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">{"".join(shapes)}</svg>'

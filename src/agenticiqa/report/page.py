@@ -36,8 +36,8 @@ def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str
         "failures": list(figures.failures.items()),
         "tools": [asdict(tool) for tool in figures.tools],
     }
-    style, script = _asset("page.css"), _asset("page.js")
-    return _asset("page.html").format_map(
+    style, script = asset("page.css"), asset("page.js")
+    return asset("page.html").format_map(
         {
             "title": escape(title),
             "policy": escape(_policy(style, script)),
@@ -57,12 +57,13 @@ def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str
 def _policy(style: str, script: str) -> str:
     """Nothing may be loaded from anywhere; only this page's own style and script may act."""
     return (
-        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        f"default-src 'none'; img-src data:; style-src '{source_hash(style)}'; script-src '{source_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """How a content security policy names one inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -98,5 +99,6 @@ def _duration(seconds: float) -> str:
     return f"{minutes:.1f} min" if minutes < 120 else f"{hours:.1f} h"
 
 
-def _asset(name: str) -> str:
-    return resources.files("agenticiqa.report").joinpath(name).read_text(encoding="utf-8")
+def asset(name: str, package: str = "agenticiqa.report") -> str:
+    """A text file that ships with the package."""
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

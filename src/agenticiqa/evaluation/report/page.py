@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 
 import numpy as np
 
@@ -16,14 +13,14 @@ from agenticiqa.evaluation.report import plots, published
 from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
 from agenticiqa.evaluation.report.worst import worst_pictures
 from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table
+from agenticiqa.report.page import asset, source_hash
 from agenticiqa.report.pictures import picture_of
 
 
 def render_page(found: Evaluation) -> str:
     """The report as HTML."""
-    style = _asset("agenticiqa.report", "page.css") + _asset("agenticiqa.evaluation.report", "page.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    style = asset("page.css") + asset("page.css", "agenticiqa.evaluation.report")
+    policy = f"default-src 'none'; img-src data:; style-src '{source_hash(style)}'; base-uri 'none'; form-action 'none'"
     title = f"Evaluation on {escape(found.rated.name)}"
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -39,7 +36,7 @@ def _sections(found: Evaluation) -> list[str]:
     lines = [*remarks(rows), *recorded_lines(found), coverage_line(found), faithfulness_line(found)]
     return [
         _section("Methods", html_table(HEADINGS, table(rows)) + _listed([line for line in lines if line])),
-        _section("Score and opinion", f'<div class="plots">{"".join(_plots(found))}</div>' if rows else ""),
+        _section("Score and opinion", _plots(found)),
         _section("By distortion type", plots.bars(found.kinds) if found.kinds else "", wide=False),
         _section("By level", plots.bars(found.levels) if found.levels else "", wide=False),
         _section("Tools alone", html_table(("tool", *HEADINGS[1:6]), [line[:6] for line in table(found.tools)])),
@@ -56,13 +53,12 @@ def _headline(found: Evaluation) -> str:
     return "".join(f'<p class="{kind}">{escape(line)}</p>' for kind, line in zip(classes, lines, strict=True))
 
 
-def _plots(found: Evaluation) -> list[str]:
-    study = found.recorded
-    if study is not None:
-        return []
+def _plots(found: Evaluation) -> str:
+    if not found.rows:
+        return ""
     row = found.rows[0]
     if row.fit is None:
-        return ["<p>Too few pictures have a score.</p>"]
+        return "<p>Too few pictures have a score.</p>"
     known = np.isfinite(row.method.scores)
     scores, opinions = row.method.scores[known], found.rated.opinions[known]
     names = [sample.name for sample, chosen in zip(found.rated.samples, known, strict=True) if chosen]
@@ -75,7 +71,8 @@ def _plots(found: Evaluation) -> list[str]:
         ),
         "What the fit leaves over.": plots.residuals(scores, opinions, row.fit, names),
     }
-    return [f'<div>{picture}<p class="legend">{escape(words)}</p></div>' for words, picture in shown.items()]
+    framed = (f'<div>{picture}<p class="legend">{escape(words)}</p></div>' for words, picture in shown.items())
+    return f'<div class="plots">{"".join(framed)}</div>'
 
 
 def _worst(found: Evaluation) -> str:
@@ -120,7 +117,3 @@ def _section(title: str, body: str, wide: bool = True) -> str:
 
 def _listed(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>" if lines else ""
-
-
-def _asset(package: str, name: str) -> str:
-    return resources.files(package).joinpath(name).read_text(encoding="utf-8")

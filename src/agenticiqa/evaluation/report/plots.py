@@ -10,6 +10,7 @@ import numpy as np
 from agenticiqa.evaluation.ratings import Part
 from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.statistics import LogisticFit
+from agenticiqa.report.charts import svg
 
 _SIZE, _MARGIN, _EDGE = 380, 58, 20
 _ROW, _LABEL = 22, 190
@@ -136,11 +137,6 @@ class _Plane:
 
     def _ticks(self, ends: tuple[float, float], place: Callable[[float], str]) -> list[str]:
         return [f"<text {place(value)}>{value:.3g}</text>" for value in np.linspace(*ends, 5)]
-
-
-def svg(width: int, height: int, name: str, shapes: Sequence[str]) -> str:
-    """The shapes as one picture with a name for those who cannot see it."""
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">{"".join(shapes)}</svg>'
 
 
 def _range(values: Values) -> tuple[float, float]:
