@@ -65,6 +65,22 @@ def test_curves_and_scale_move_to_the_ratings_on_folds_they_have_not_seen() -> N
     assert "does not follow the ratings" in found.left["STUBBORN"]
 
 
+def test_a_fit_that_agrees_less_is_told_and_kept_only_if_asked_for() -> None:
+    # The tool says the ratings themselves, so that no curve can be nearer to them.
+    rated, evidence = made_set()
+    for one, rating in zip(evidence, rated.common, strict=True):
+        one["tools"] = {"raw": {"GAUGE": float(rating)}}
+
+    found = recalibrate(rated, evidence, registry(FixedTool()))
+    forced = recalibrate(rated, evidence, registry(FixedTool()), keep_worse=True)
+
+    gauge = found.changes[1]
+    assert (gauge.name, gauge.is_worse, gauge.stored) == ("GAUGE", True, False)
+    assert found.calibrations == {}
+    assert found.embedded.keys() == {"No-Reference"}
+    assert (forced.changes[1].stored, list(forced.calibrations)) == (True, ["GAUGE"])
+
+
 def test_contents_are_left_out_whole() -> None:
     contents = [f"g{n % 7}" for n in range(50)]
 
@@ -136,6 +152,18 @@ def test_the_overlay_counts_from_then_on_and_results_name_it(ratings: Path, tmp_
     stored = yaml.safe_load(overlay.read_text())
     assert stored["embedded"]["No-Reference"]["curve"]["points"] == 30
     assert build_parts(load_settings(config)).tools.calibration(next(iter(stored["calibrations"]))) is not None
+
+
+def test_a_second_run_is_compared_with_what_was_shipped(ratings: Path, tmp_path: Path) -> None:
+    config = tmp_path / "settings.yaml"
+    pipeline = {"cache": {"directory": str(tmp_path / "cache")}, "tools_overlay": str(tmp_path / "tools.yaml")}
+    config.write_text(yaml.safe_dump({"pipeline": pipeline}))
+    command = ["calibrate", "--manifest", str(ratings), "--range", "1", "5", "--config", str(config), "--json"]
+
+    first, second = (json.loads(runner.invoke(app, command).output) for _ in range(2))
+
+    assert second["changes"] == first["changes"]
+    assert set(first["tools"]) == {change["name"] for change in first["changes"][1:] if change["stored"]}
 
 
 def test_ratings_and_ladder_together_are_refused(ratings: Path) -> None:

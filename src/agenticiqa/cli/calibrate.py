@@ -33,6 +33,9 @@ def calibrate(
     overlay: Annotated[
         Path | None, typer.Option("--overlay", help="File to store the curves in; default: the settings' overlay.")
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Store fits to your ratings even where they agree less than before.")
+    ] = False,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +56,7 @@ def calibrate(
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)
     elif manifest is not None:
-        _by_ratings(settings, config, manifest, root, scale, as_json)
+        _by_ratings(settings, config, manifest, root, scale, force, as_json)
 
 
 def _by_ladder(settings: Settings, config: Path | None, ladder: str, count: int | None, as_json: bool) -> None:
@@ -85,6 +88,7 @@ def _by_ratings(
     manifest: Path,
     root: Path | None,
     scale: tuple[float, float] | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     from agenticiqa.errors import DatasetError
@@ -94,6 +98,7 @@ def _by_ratings(
     from agenticiqa.evaluation.runs import EMBEDDED, TOOLS
     from agenticiqa.evaluation.samples import RatedSet, Scale
     from agenticiqa.parts import build_parts
+    from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_overlay
 
     rated = read_manifest(manifest, root, Scale(*scale) if scale else None)
@@ -101,26 +106,29 @@ def _by_ratings(
         raise DatasetError(f"{manifest}: holds questions, not ratings; expected {LAYOUT}")
     parts = build_parts(settings)
     evidence = gather(rated.samples, [TOOLS, EMBEDDED], parts, EvidenceStore(settings))
-    found = recalibrate(rated, evidence, parts.tools)
+    # Curves stored earlier may have seen these very ratings, and would look too good beside held-out ones.
+    found = recalibrate(rated, evidence, default_registry(settings, own_curves=False), keep_worse=force)
     path = settings.tools_overlay_path()
-    again = path.exists()
-    with writing_to(path):
-        store_overlay(path, found.calibrations, found.embedded)
+    if found.calibrations or found.embedded:
+        with writing_to(path):
+            store_overlay(path, found.calibrations, found.embedded)
     if as_json:
         typer.echo(json.dumps(_as_json(found, path), indent=2, ensure_ascii=False))
         return
     missing = f", {len(rated.missing)} pictures missing" if rated.missing else ""
     typer.echo(f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}")
-    typer.echo(f"before and after on ratings left out, {found.folds} folds over contents:")
+    typer.echo(f"as shipped, and fitted, on ratings left out ({found.folds} folds over contents):")
     for change in found.changes:
         typer.echo(_line(change))
     for name, reason in found.left.items():
         typer.echo(f"  {name}: left as it was, {reason}")
-    if again:
-        typer.echo("before: with what the file held; if that was fitted on these ratings, it looks too good")
-    elif any(change.before_rmse is not None and change.after_rmse > change.before_rmse for change in found.changes):
-        typer.echo("a larger RMSE is worse: more ratings would help; delete what got worse from the file")
-    typer.echo(f"stored in {path}; it counts {_since(path, config)} and is named in every result's provenance")
+    typer.echo(_outcome(found, path, config))
+
+
+def _outcome(found: Recalibration, path: Path, config: Path | None) -> str:
+    if not (found.calibrations or found.embedded):
+        return "nothing stored: no fit agrees better with ratings left out; more ratings would help"
+    return f"stored in {path}; it counts {_since(path, config)} and is named in every result's provenance"
 
 
 def _since(path: Path, config: Path | None) -> str:
@@ -135,12 +143,12 @@ def _line(change: Change) -> str:
         "no curve" if change.before_rmse is None else f"RMSE {change.before_rmse:.3f}, SRCC {change.before_srcc:.3f}"
     )
     line = f"  {change.name}: {before} → RMSE {change.after_rmse:.3f}, SRCC {change.after_srcc:.3f}"
-    if change.after_coverage is None:
-        return line
-    return (
-        f"{line}; 95 % interval holds {change.before_coverage:.1%} (width {change.before_width:.2f}) → "
-        f"{change.after_coverage:.1%} (width {change.after_width:.2f})"
-    )
+    if change.after_coverage is not None:
+        line += (
+            f"; 95 % interval holds {change.before_coverage:.1%} (width {change.before_width:.2f}) → "
+            f"{change.after_coverage:.1%} (width {change.after_width:.2f})"
+        )
+    return line if change.stored else f"{line}; worse, not stored (--force stores it)"
 
 
 def _as_json(found: Recalibration, path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,10 @@ Fold = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Change:
-    """Agreement with ratings before and after, the latter on folds the fit has not seen; None where there is none."""
+    """Agreement with ratings before and after, the latter on folds the fit has not seen; None where there is none.
+
+    `stored` is false for a fit that agrees less than what was there before.
+    """
 
     name: str
     before_rmse: float | None
@@ -42,11 +45,17 @@ class Change:
     after_coverage: float | None = None
     before_width: float | None = None
     after_width: float | None = None
+    stored: bool = True
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether ratings left out are met less well than before."""
+        return self.before_rmse is not None and self.after_rmse > self.before_rmse
 
 
 @dataclass(frozen=True)
 class Recalibration:
-    """New curves and scale, what they change, and why tools were left as they are."""
+    """The curves and scales worth storing, what each fit changes, and why tools were not fitted."""
 
     calibrations: dict[str, Calibration]
     embedded: dict[str, EmbeddedScale]
@@ -55,24 +64,36 @@ class Recalibration:
     folds: int
 
 
-def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry) -> Recalibration:
-    """Curves and scale for these ratings; CalibrationError when there are too few."""
+def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry, *, keep_worse: bool = False) -> Recalibration:
+    """Curves and scale for these ratings, compared with those of `tools`; CalibrationError when there are too few.
+
+    A fit that agrees less with ratings left out than what was there is not among them, unless `keep_worse`.
+    """
     folds = folds_of(rated.clusters)
     if len(rated.samples) < LEAST_RATINGS or len(folds) < 2:
         raise CalibrationError(
             f"{len(rated.samples)} ratings of {len(set(rated.clusters))} contents are too few; "
             f"at least {LEAST_RATINGS} of several contents are needed"
         )
-    calibrations, changes, left = {}, [], {}
-    for name in sorted({name for one in evidence for name in one[TOOLS].get("raw", {})}):
-        try:
-            calibrations[name], change = _tool(name, rated, evidence, tools, folds)
-            changes.append(change)
-        except CalibrationError as error:
-            left[name] = str(error)
     mode = "Full-Reference" if rated.has_references else "No-Reference"
     scale, change = _embedded(rated, evidence, folds)
-    return Recalibration(calibrations, {mode: scale}, [change, *changes], left, len(folds))
+    found = Recalibration({}, {}, [_settled(change, keep_worse)], {}, len(folds))
+    if found.changes[0].stored:
+        found.embedded[mode] = scale
+    for name in sorted({name for one in evidence for name in one[TOOLS].get("raw", {})}):
+        try:
+            calibration, change = _tool(name, rated, evidence, tools, folds)
+        except CalibrationError as error:
+            found.left[name] = str(error)
+            continue
+        found.changes.append(_settled(change, keep_worse))
+        if found.changes[-1].stored:
+            found.calibrations[name] = calibration
+    return found
+
+
+def _settled(change: Change, keep_worse: bool) -> Change:
+    return replace(change, stored=keep_worse or not change.is_worse)
 
 
 def folds_of(clusters: Sequence[str]) -> list[Fold]:

@@ -38,15 +38,18 @@ class WithheldTool(Tool):
         raise ToolUnavailableError(f"{self.name} is not available: {self.unavailable()}")
 
 
-def default_registry(settings: Settings, more: Iterable[Tool] = (), cache: Cache | None = None) -> ToolRegistry:
+def default_registry(
+    settings: Settings, more: Iterable[Tool] = (), cache: Cache | None = None, *, own_curves: bool = True
+) -> ToolRegistry:
     """All tools these settings give: the catalogue's, installed packages' and `more`, which win by name.
 
-    Without a cache of the caller's own, the one the settings name is opened.
+    Without a cache of the caller's own, the one the settings name is opened. With `own_curves` off, the tools read as
+    they were shipped, whatever curves the user has stored.
     """
     overlay = read_overlay(settings.tools_overlay_path())
     cards = load_catalogue(overlay.cards.values())
     tools = [*(_build(card, settings) for card in cards.values()), *installed_tools(), *more]
-    calibrations = {**packaged_calibrations(settings.pipeline.terms), **overlay.calibrations}
+    calibrations = packaged_calibrations(settings.pipeline.terms) | (overlay.calibrations if own_curves else {})
     if cache is None and settings.pipeline.cache.enabled:
         cache = open_cache(settings)
     limits = ToolLimits(timeout=settings.pipeline.limits.tool_timeout)
