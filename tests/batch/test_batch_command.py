@@ -72,6 +72,13 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(folder: Path) -> None:
     assert json.loads(run(folder, "--dry-run", "--json").stdout)["plan"]["new"] == 4
 
 
+def test_a_dry_run_with_the_embedded_backend_costs_nothing_and_assumes_no_tokens(folder: Path) -> None:
+    shown = run(folder, "--dry-run", "--backend", "builtin.perception")
+
+    assert "0.0000 USD (the embedded backend is free" in shown.stdout
+    assert "tokens" not in shown.stdout
+
+
 def test_a_missing_image_is_one_failed_record_and_exit_code_1(folder: Path) -> None:
     lines = [{"image_path": "pictures/0.png"}, {"image_path": "pictures/9.png"}]
     (folder / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))

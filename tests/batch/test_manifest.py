@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import resource
+import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,26 @@ def test_a_json_line_gives_every_field_and_paths_are_seen_from_the_manifest(tmp_
 
     assert found == [expected(tmp_path), Sample("/c.png", "/c.png")]
     assert [sample.line for sample in found] == [2, 3]
+
+
+def test_a_folder_that_cannot_be_read_is_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "a.png").touch()
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/b.png").touch()
+    manifest = open_manifest(tmp_path)
+
+    for _ in range(2):
+        entries = iter(manifest)
+        first = next(entries)
+        # Gone between listing and opening: what opening it raises is what a forbidden folder raises.
+        shutil.rmtree(tmp_path / "inner")
+        rest = list(entries)
+        (tmp_path / "inner").mkdir()
+
+    assert (first.sample_id, rest) == ("a.png", [])
+    assert [record.message for record in caplog.records] == [
+        f"{tmp_path / 'inner'}: cannot be read (No such file or directory); images in it are left out"
+    ]
 
 
 def test_a_csv_row_gives_the_same_sample_as_a_json_line(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_second_service_on_one_folder_is_refused(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "another service keeps its runs there" in done.stderr
+    assert "a --folder and a --port of its own" in done.stderr
 
 
 def test_a_folder_that_does_not_exist_and_an_empty_token_are_refused(tmp_path: Path) -> None:

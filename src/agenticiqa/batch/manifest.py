@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ IMAGE_SUFFIXES = frozenset({
 })
 # fmt: on
 _SHOWN_PROBLEMS = 10
+
+logger = logging.getLogger("agenticiqa.batch")
 
 Entry = Sample | BadLine
 
@@ -127,7 +130,8 @@ class _Checking:
 def _single(given: str) -> Manifest:
     path = Path(given)
     if path.is_dir():
-        return Manifest(given, lambda: _folder(path))
+        told: set[str] = set()
+        return Manifest(given, lambda: _folder(path, told))
     if path.suffix.lower() in READERS and path.is_file():
         return Manifest(given, lambda: _table(path), path)
     if path.is_file():
@@ -146,8 +150,14 @@ def _table(path: Path) -> Iterator[Entry]:
             yield BadLine(line, str(error))
 
 
-def _folder(folder: Path) -> Iterator[Entry]:
-    for place, folders, files in os.walk(folder):
+def _folder(folder: Path, told: set[str]) -> Iterator[Entry]:
+    def tell(error: OSError) -> None:
+        # The folder is read several times, and this is said once.
+        if error.filename not in told:
+            told.add(error.filename)
+            logger.warning("%s: cannot be read (%s); images in it are left out", error.filename, error.strerror)
+
+    for place, folders, files in os.walk(folder, onerror=tell):
         folders.sort()
         for name in sorted(files):
             if os.path.splitext(name)[1].lower() in IMAGE_SUFFIXES and not name.startswith("."):

@@ -137,21 +137,24 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
 def preview_in_words(preview: Preview) -> str:
     """The preview as lines for a person."""
     found, plan, total = preview.manifest, preview.plan, preview.total
-    basis = "measured on the records there are" if preview.measured else _assumption()
     lines = [
         f"{found.samples} samples: {found.with_reference} with a reference, {found.with_choices} with choices, "
         f"{found.with_mos} with a MOS",
         f"To do: {plan.to_do} ({plan.new} new, {plan.failed} failed before, {plan.changed} changed); {plan.done} done",
         f"Backends: {', '.join(f'{role} {name}' for role, name in preview.backends.items())}",
         f"Engine: {preview.engine}, {preview.concurrency} at once",
-        f"Estimate: about {total.calls} calls, {money(total.cost_usd)} ({basis})",
+        f"Estimate: about {total.calls} calls, {money(total.cost_usd)} ({_basis(preview)})",
     ]
     if found.missing:
         lines.insert(1, f"Missing files: {found.missing}, the first is {found.first_missing}")
     return "\n".join(lines)
 
 
-def _assumption() -> str:
+def _basis(preview: Preview) -> str:
     from agenticiqa.batch.estimate import INPUT_TOKENS, OUTPUT_TOKENS
 
+    if preview.measured:
+        return "measured on the records there are"
+    if all(name.startswith("builtin") for name in preview.backends.values()):
+        return "the embedded backend is free; assumed: one pass"
     return f"assumed: one pass, {INPUT_TOKENS} tokens in and {OUTPUT_TOKENS} out per call"

@@ -45,7 +45,10 @@ def sole_service(folder: Path) -> Iterator[None]:
         try:
             held.enter_context(OutputLock(folder / "service"))
         except OutputInUseError:
-            raise UsageError(f"{folder}: another service keeps its runs there; choose another --folder") from None
+            raise UsageError(
+                f"{folder}: another service keeps its runs there; use or stop that one, "
+                "or give this one a --folder and a --port of its own"
+            ) from None
         yield
 
 
@@ -78,5 +81,7 @@ def _listen(options: ServiceOptions) -> socket.socket:
         listener.bind(address)
         listener.listen(512)
     except OSError as error:
-        raise UsageError(f"{options.host}:{options.port}: cannot listen there ({error.strerror})") from error
+        raise UsageError(
+            f"{options.host}:{options.port}: cannot listen there ({error.strerror}); choose another --port"
+        ) from error
     return listener
