@@ -40,12 +40,6 @@ class CacheStatistics:
     entries: int
     bytes: int
 
-    @property
-    def hit_rate(self) -> float:
-        """The share of lookups that were answered, 0 when nothing was looked up."""
-        lookups = self.hits + self.misses
-        return self.hits / lookups if lookups else 0.0
-
 
 def cache_key(*parts: object) -> str:
     """One key for these parts, different whenever a part differs."""
@@ -127,8 +121,7 @@ class Cache:
                 return None
             except sqlite3.DatabaseError as error:
                 logger.warning("cache %s is damaged (%s); starting an empty one", self.path, error)
-                self._discard()
-                if last:
+                if last or not self._discard():
                     return None
             except OSError as error:
                 logger.warning("cache %s: %s; going on without it", self.path, error)
@@ -150,10 +143,16 @@ class Cache:
         self._connection = database
         return database
 
-    def _discard(self) -> None:
+    def _discard(self) -> bool:
+        """Whether the damaged file could be removed."""
         self.close()
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        except OSError as error:
+            logger.warning("cache %s cannot be removed (%s); going on without it", self.path, error)
+            return False
+        return True
 
 
 def _prepare(database: sqlite3.Connection) -> None:

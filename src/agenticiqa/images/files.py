@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 from agenticiqa.errors import (
+    ImageError,
     ImageFormatError,
     ImageIsDirectoryError,
     ImageNotFoundError,
@@ -15,6 +17,9 @@ from agenticiqa.errors import (
     ImageTooLargeError,
 )
 
+# A part that is missing or no folder, a name no file can have, links that lead to each other.
+_NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+
 
 def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
     """The bytes of a regular file, inside the allowed folder if there is one."""
@@ -22,7 +27,12 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
         return _read(_within(path, allowed_root), path, max_bytes)
     except PermissionError as error:
         raise ImagePermissionError(f"{path}: may not be read; grant read permission (chmod u+r)") from error
-    except (OSError, ValueError, RuntimeError) as error:
+    except OSError as error:
+        if error.errno in _NO_SUCH_FILE:
+            raise ImageNotFoundError(f"{path}: no such file; check the path") from error
+        raise ImageError(f"{path}: cannot be read ({error.strerror}); try again or copy it elsewhere") from error
+    except (ValueError, RuntimeError) as error:
+        # A zero byte in the path, or links that lead to each other.
         raise ImageNotFoundError(f"{path}: no such file; check the path") from error
 
 

@@ -298,5 +298,6 @@ def _shrunk_and_grown(image: Pixels, factor: float, interpolation: int) -> objec
 def _places(image: Pixels, side: int, share: float, random: Random) -> list[tuple[int, int]]:
     height, width = image.shape[:2]
     count = max(1, round(height * width * share / 100 / side**2))
+    # As many for every amount, so that a larger one keeps the places of a smaller; none needs more than these.
     corners = random.random((4096, 2)) * (max(1, height - side + 1), max(1, width - side + 1))
     return [(int(top), int(left)) for top, left in corners[:count]]

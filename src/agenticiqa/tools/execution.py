@@ -171,7 +171,7 @@ def _require_side(tool: Tool, side: int) -> None:
 
 
 def _grid(height: int, width: int, budget: int) -> tuple[int, int]:
-    """The fewest rows and columns whose tiles fit the budget, halving the longer side first."""
+    """The fewest rows and columns whose tiles fit the budget; the longer side of a tile is cut first."""
     rows = columns = 1
     while math.ceil(height / rows) * math.ceil(width / columns) > budget:
         if height / rows >= width / columns:

@@ -105,7 +105,7 @@ class ToolRegistry:
         if reason is not None:
             raise ToolUnavailableError(f"{tool.name} is not available: {reason}")
         prepared = prepare(tool.card, test, reference, region, align)
-        key = _key(tool, test, reference, region, align)
+        key = _key(tool, test, reference, region, align, self._limits.max_pixels)
         result = self._results.recall(key)
         if result is None:
             result = measure(tool, prepared, self._limits)
@@ -203,12 +203,17 @@ class ToolRegistry:
 
 
 def _key(
-    tool: Tool, test: LoadedImage, reference: LoadedImage | None, region: Region | None, align: Align | None
+    tool: Tool,
+    test: LoadedImage,
+    reference: LoadedImage | None,
+    region: Region | None,
+    align: Align | None,
+    budget: int | None,
 ) -> str:
     other = reference.sha256 if reference is not None and tool.card.reference == "FR" else None
     box = (region.left, region.top, region.right, region.bottom) if region else None
     card = tool.card
-    return cache_key(card.name, card.implementation, card.version, test.sha256, other, box, align)
+    return cache_key(card.name, card.implementation, card.version, test.sha256, other, box, align, budget)
 
 
 def _log(said: Measurement, fields: dict[str, object]) -> ToolExecutionLog:

@@ -13,7 +13,7 @@ import numpy as np
 
 from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.nss import Values, cell_features, normalise
-from agenticiqa.tools.metrics.planes import Image, Plane, require_image, rounded_luma
+from agenticiqa.tools.metrics.planes import Image, require_image, rounded_luma
 
 CELL = 96
 SMALLEST_SIDE = CELL
@@ -21,18 +21,10 @@ SMALLEST_SIDE = CELL
 
 def nss_distance(image: Image) -> float:
     """The Mahalanobis-like distance of the image's cells, taken together, from clean photographs."""
-    features = _features(image).reshape(-1, len(load_parameters("nss_distance")["mean"]))
     clean = load_parameters("nss_distance")
+    features = _features(image).reshape(-1, len(clean["mean"]))
     spread = np.cov(features, rowvar=False) if len(features) > 1 else np.zeros_like(clean["covariance"])
     return _distance(features.mean(axis=0) - clean["mean"], (spread + clean["covariance"]) / 2)
-
-
-def nss_distance_map(image: Image) -> Plane:
-    """The distance of each 96-pixel cell from clean photographs, higher where it looks less natural."""
-    clean = load_parameters("nss_distance")
-    offsets = _features(image) - clean["mean"]
-    squared = np.einsum("ijk,kl,ijl->ij", offsets, np.linalg.pinv(clean["covariance"]), offsets)
-    return cast(Plane, np.sqrt(np.maximum(squared, 0)).astype(np.float32))
 
 
 def _features(image: Image) -> Values:

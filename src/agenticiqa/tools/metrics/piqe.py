@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.planes import Image, Plane, require_image
+from agenticiqa.tools.metrics.planes import Image, require_image
 
 SMALLEST_SIDE = 16
 BLOCK = 16
@@ -30,11 +30,6 @@ def piqe(image: Image) -> float:
     """The PIQE score; an image without texture scores 100."""
     judged = _judge(image)
     return float((judged.damage.sum() + 1) / (judged.active.sum() + 1) * 100)
-
-
-def piqe_map(image: Image) -> Plane:
-    """The damage found in each 16-pixel block, 0 where there is none."""
-    return _judge(image).damage.astype(np.float32)
 
 
 def _judge(image: Image) -> BlockJudgement:
