@@ -15,7 +15,8 @@ import cv2
 import numpy as np
 
 from agenticiqa.perception.full_reference_contrast import visible_error
-from agenticiqa.perception.full_reference_residual import grid_statistics, planes, residual_statistics
+from agenticiqa.perception.full_reference_residual import grid_statistics, residual_statistics
+from agenticiqa.perception.opponent import opponent_planes
 from agenticiqa.tools.distort import mix
 from training.detect_extract import OPEN_TIMES, SAVE_EVERY, draw_parts, gather_scenes
 from training.pictures import Pixels
@@ -31,7 +32,7 @@ def measure_difference(test: Pixels, reference: Pixels) -> dict[str, float]:
     return (
         residual_statistics(test, reference)
         | grid_statistics(test, reference)
-        | visible_error(planes(test), planes(reference))
+        | visible_error(opponent_planes(test), opponent_planes(reference))
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -23,22 +24,23 @@ from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
 from agenticiqa.tools.distort import KINDS
 
 Findings = tuple[Finding, ...]
+Weights = Literal["research", "open"]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
 # A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
 FEATURELESS = 0.8
 
 
-def find_distortions(pixels: Pixels, features: Features, terms: str = "research") -> Findings:
+def find_distortions(pixels: Pixels, features: Features, weights: Weights = "research") -> Findings:
     """One finding per category, from the picture alone and the trunk's features of it."""
     vector = as_vector(features, measure_traces(pixels, features.working))
-    opinion = load_distortion_model(f"distortions_{_terms(terms)}").judge(vector)
+    opinion = load_distortion_model(f"distortions_{weights}").judge(vector)
     return _findings(opinion, measure_readings(pixels))
 
 
-def find_changes(pixels: Pixels, pair: Mapping[str, float], terms: str = "research") -> Findings:
+def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: Weights = "research") -> Findings:
     """One finding per category, from the measurements of a pair (`full_reference_features.measure_pair`)."""
-    model = load_distortion_model(f"distortions_pair_{_terms(terms)}")
+    model = load_distortion_model(f"distortions_pair_{weights}")
     vector = np.array([pair[name] for name in model.names], np.float32)
     return _findings(model.judge(vector), measure_readings(pixels))
 
@@ -51,9 +53,7 @@ def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Regi
     """
     stands_alone = _is_subject(pixels, region) and not _is_featureless(pixels, region)
     by_category = {finding.category: finding for finding in whole}
-    return tuple(
-        replace(_softer(finding, by_category[finding.category], stands_alone), region=region) for finding in findings
-    )
+    return tuple(_softer(finding, by_category[finding.category], stands_alone) for finding in findings)
 
 
 def _softer(crop: Finding, whole: Finding, stands_alone: bool) -> Finding:
@@ -102,8 +102,3 @@ def _kind(category: str, logits: dict[str, float]) -> str | None:
     own = {name: float(np.exp(value)) for name, value in logits.items() if KINDS[name].category == category}
     best = max(own, key=lambda name: own[name])
     return best if own[best] >= SURE_OF_KIND * sum(own.values()) else None
-
-
-def _terms(terms: str) -> str:
-    """Research weights unless the terms of use ask for free ones."""
-    return "open" if terms in ("open", "commercial") else "research"

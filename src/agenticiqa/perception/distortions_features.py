@@ -8,7 +8,8 @@ from agenticiqa.backbone.features import Features, to_working_size
 from agenticiqa.perception.distortions_curves import curve_traces
 from agenticiqa.perception.distortions_grain import grain_traces
 from agenticiqa.perception.distortions_structure import structure_traces
-from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces, colour_traces, opponent_planes, tone_traces
+from agenticiqa.perception.distortions_tone import Traces, colour_traces, tone_traces
+from agenticiqa.perception.opponent import Pixels, Plane, opponent_planes
 
 
 def measure_traces(pixels: Pixels, working: Pixels | None = None) -> Traces:

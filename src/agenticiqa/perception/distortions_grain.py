@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces
+from agenticiqa.perception.distortions_tone import Traces
+from agenticiqa.perception.opponent import Pixels, Plane
 
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
 FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import fft
 
-from agenticiqa.perception.distortions_tone import Pixels, Plane, Traces
+from agenticiqa.perception.distortions_tone import Traces
+from agenticiqa.perception.opponent import Pixels, Plane
 
 GRID = 8
 TINY = 1e-3

@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 Plane = npt.NDArray[np.float32]
+Planes = tuple[Plane, Plane, Plane]
 SIDE = 8
 # Cycles per degree of the finest pattern a picture shows when looked at from about four times its height.
 FINEST = 32.0
 
 
-def visible_error(test: list[Plane], reference: list[Plane]) -> dict[str, float]:
+def visible_error(test: Planes, reference: Planes) -> dict[str, float]:
     """Log energies of the weighted difference: plain, masked by texture, and without change of mean and gain."""
     changed, original = ([_cosines(plane) for plane in planes] for planes in (test, reference))
     found = {}

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from agenticiqa.backbone.features import PIXEL_BUDGET, Backbone, resize
 from agenticiqa.errors import ImageTooSmallError
 from agenticiqa.perception.full_reference_contrast import visible_error
-from agenticiqa.perception.full_reference_residual import grid_statistics, planes, residual_statistics
+from agenticiqa.perception.full_reference_residual import grid_statistics, residual_statistics
 from agenticiqa.perception.full_reference_stages import stage_differences
+from agenticiqa.perception.opponent import opponent_planes
 from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
@@ -66,7 +67,7 @@ def measure_pair(test: Pixels, reference: Pixels, backbone: Backbone) -> PairFea
     values |= _map_statistics(small, small_reference)
     values |= residual_statistics(small, small_reference)
     values |= grid_statistics(test, reference)
-    values |= visible_error(planes(small), planes(small_reference))
+    values |= visible_error(opponent_planes(small), opponent_planes(small_reference))
     values |= stage_differences(backbone.maps(small), backbone.maps(small_reference))
     return PairFeatures(values, metrics, scale)
 

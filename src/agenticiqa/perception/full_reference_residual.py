@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-Pixels = npt.NDArray[np.uint8]
-Plane = npt.NDArray[np.float32]
+from agenticiqa.perception.opponent import Pixels, Plane, opponent_planes
 
-# Y, Cb and Cr without offsets, so that a grey pixel has no chroma.
-OPPONENT = np.array([[0.299, 0.587, 0.114], [-0.1687, -0.3313, 0.5], [0.5, -0.4187, -0.0813]], np.float32)
 TINY = 1e-6
 
 
 def residual_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     """Named numbers that tell kinds of damage apart; all are 0 or constant for an identical pair."""
-    changed, original = (planes(image) for image in (test, reference))
+    changed, original = (list(opponent_planes(image)) for image in (test, reference))
     difference = [a - b for a, b in zip(changed, original, strict=True)]
     found = _energy(difference)
     found |= _tone(changed, original)
@@ -28,11 +24,6 @@ def residual_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     found |= _edges(changed[0], original[0])
     found |= _displacement(test, reference, original[0])
     return found
-
-
-def planes(image: Pixels) -> list[Plane]:
-    """Luma and the two chroma planes, 0–255."""
-    return [np.ascontiguousarray(plane) for plane in cv2.split(cv2.transform(image.astype(np.float32), OPPONENT))]
 
 
 def grid_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:

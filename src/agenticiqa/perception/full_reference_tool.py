@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from agenticiqa.errors import ToolUnavailableError
+from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.calibration import Calibration, same_scale
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
@@ -24,15 +25,7 @@ class FullReferenceTool(Tool):
             raw_range=(1, 5),
             implementation=f"perception:full_reference_{weights}",
             role="learned",
-            strengths=(
-                "Blurs",
-                "Color distortions",
-                "Compression",
-                "Noise",
-                "Brightness change",
-                "Sharpness",
-                "Contrast",
-            ),
+            strengths=DISTORTION_CATEGORIES,
             licence="research use only, see docs/model-card-fr.md" if weights == "research" else "Apache-2.0",
             cost="medium",
             variant="sRGB within 640 × 480 pixels, shrunk by area averaging above",

@@ -1,4 +1,4 @@
-"""Where things are: boxes for place words, faces, the part in focus, and the worst part of a quality map.
+"""Where things are: boxes for place words, faces and the part in focus.
 
 What cannot be found is None: an object is never guessed. Place words have fixed boxes. Foreground is the box
 around what is in focus, background the largest part of the picture beside it; where everything is about
@@ -32,8 +32,6 @@ PLACES: dict[str, tuple[float, float, float, float]] = {
 FOCUS_GRID = 16
 # A box that holds most of the sharp detail is a subject only if it leaves a good part of the picture free.
 FOCUS_SHARE, LARGEST_SUBJECT = 0.7, 0.6
-# The worst part must be this much below the mean, in deviations of the map, to be named.
-CLEARLY_WORSE = 0.75
 
 
 def locate(pixels: Pixels, name: str) -> Region | None:
@@ -46,22 +44,6 @@ def locate(pixels: Pixels, name: str) -> Region | None:
     if name in ("foreground", "background"):
         return _by_depth(pixels, name)
     return None
-
-
-def worst_region(quality: Floats, width: int, height: int) -> Region | None:
-    """The part, a third of each side, where a map (higher is better) is lowest; None where no part stands out."""
-    rows, columns = (max(1, round(side / 3)) for side in quality.shape)
-    means = _window_means(quality, rows, columns)
-    top, left = np.unravel_index(int(means.argmin()), means.shape)
-    if float(quality.mean() - means.min()) < CLEARLY_WORSE * float(quality.std()) or quality.std() < 1e-6:
-        return None
-    shares = (
-        left / quality.shape[1],
-        top / quality.shape[0],
-        (left + columns) / quality.shape[1],
-        (top + rows) / quality.shape[0],
-    )
-    return _box((float(shares[0]), float(shares[1]), float(shares[2]), float(shares[3])), width, height)
 
 
 def focus_box(pixels: Pixels) -> Region | None:
@@ -132,12 +114,6 @@ def _shrink(shares: Floats) -> tuple[int, int, int, int]:
             break
         left, top, right, bottom = smaller[best]
     return left, top, right, bottom
-
-
-def _window_means(quality: Floats, rows: int, columns: int) -> npt.NDArray[np.float64]:
-    sums = np.pad(quality.astype(np.float64).cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-    inside = sums[rows:, columns:] - sums[:-rows, columns:] - sums[rows:, :-columns] + sums[:-rows, :-columns]
-    return np.asarray(inside / (rows * columns))
 
 
 def _box(shares: tuple[float, float, float, float], width: int, height: int) -> Region:

@@ -29,11 +29,6 @@ def find_faces(pixels: Pixels) -> list[Region]:
     return [_grown(box, factor, width, height) for box in boxes]
 
 
-def can_find_faces() -> bool:
-    """Whether a cascade is installed."""
-    return _opencv_cascade() is not None or _skimage_cascade() is not None
-
-
 def _search(pixels: Pixels) -> list[tuple[int, int, int, int]]:
     """Left, top, width and height of every face."""
     if min(pixels.shape[:2]) < SMALLEST_FACE:
