@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agenticiqa.perception.answers import answer
 from agenticiqa.perception.evidence import Evidence, gather
-from agenticiqa.perception.eyes import Finding, Look
+from agenticiqa.perception.eyes import Finding, Look, Reading
 from agenticiqa.perception.language import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
 from tests.looks import BLURRED, CLEAN, NOISY, judged, seen
@@ -22,6 +22,7 @@ SLIGHT_BLUR = seen(3.9, Blurs=(0.7, "slight", "gaussian_blur"))
 EXTREME_BLUR = seen(1.2, Blurs=(0.99, "extreme", "gaussian_blur"))
 LOW_CONTRAST = seen(3.0, Contrast=(0.9, "moderate", "contrast_down"))
 JPEG = seen(2.2, Compression=(0.95, "severe", "jpeg"))
+QUALITY_10 = Finding("Compression", 0.95, "severe", "jpeg", (Reading("JPEG quality", 10.0),))
 BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
 
 
@@ -76,10 +77,21 @@ def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
         ("How severe is the noise?", NOISY, "moderate"),
         ("How blurry is the image?", EXTREME_BLUR, "extreme"),
         ("模糊程度如何？", BLURRED, "严重"),
+        ("What is the noise sigma?", NOISY, "14 grey levels"),
+        ("What JPEG quality was used?", seen(2.2, Compression=QUALITY_10), "10"),
+        ("How is the contrast?", LOW_CONTRAST, "moderate"),
+        ("List the distortions by severity", BLURRED_AND_NOISY, "severe blur; moderate noise"),
         ("What is the main distortion in this image?", JPEG, "JPEG compression"),
         ("What kind of blur is this?", BLURRED, "motion blur"),
         ("Is the image noisy or blurry?", BLURRED, "motion blur"),
         ("What is the main distortion in this image?", CLEAN, "no visible distortion"),
+        ("Describe the noise in this picture.", BLURRED, "no visible noise"),
+        ("Is it noisy or dark?", BLURRED, "no visible noise or brightness change"),
+        ("描述图像的噪声", BLURRED, "没有可见的噪声"),
+        ("Is the quality above 3?", BLURRED, "No"),
+        ("Is the quality above 3?", CLEAN, "Yes"),
+        ("Is the score below 60/100?", BLURRED, "Yes"),
+        ("Is the quality at least 4 out of 5?", NOISY, "No"),
         ("What's wrong with this photo?", BLURRED, "severe motion blur"),
         ("这张照片有什么问题？", NOISY, "中等白噪声"),
         ("What animal is this?", BLURRED, UNABLE),
@@ -113,6 +125,11 @@ def test_a_question_without_options_is_answered_in_a_few_words(query: str, look:
         ("Is the image blurry? A. Yes B. No", BLURRED, "A"),
         ("Is the image blurry? A. No, it is sharp B. Yes, it is blurry", BLURRED, "B"),
         ("Is the image free of noise? A. Yes B. No", NOISY, "B"),
+        ("Is the exposure correct? A. Yes B. No, too dark C. No, too bright", DARK, "B"),
+        ("Is the exposure correct? A. Yes B. No, too dark C. No, too bright", CLEAN, "A"),
+        ("Is it blurry? A. Yes, slightly B. Yes, severely C. No", BLURRED, "B"),
+        ("Is it blurry? A. Yes, slightly B. Yes, severely C. No", SLIGHT_BLUR, "A"),
+        ("Is it blurry? A. Yes, slightly B. Yes, severely C. No", CLEAN, "C"),
         ("How is the clarity? A. High B. Medium C. Low", BLURRED, "C"),
         ("How is the clarity? A. High B. Medium C. Low", CLEAN, "A"),
         ("How is the sharpness of this image? A. Good B. Average C. Poor", BLURRED, "C"),
@@ -155,6 +172,13 @@ def test_the_option_that_fits_the_evidence_is_chosen(query: str, look: Look, exp
         ("与原图相比，清晰度下降了吗", 3.0, BLURRED, "是"),
         ("Which image is sharper, left or right?", 3.0, BLURRED, "the reference image"),
         ("Which image is noisier, left or right?", 3.0, NOISY, "the test image"),
+        ("Which image has higher quality?", 3.0, NOISY, "the reference image"),
+        ("Are the two images identical?", 5.0, CLEAN, "Yes"),
+        ("Are the two images identical?", 3.0, NOISY, "No"),
+        ("Is there any difference between the two images?", 3.0, NOISY, "Yes"),
+        ("What changed compared to the original?", 3.0, BLURRED, "severe motion blur"),
+        ("What changed compared to the original?", 5.0, CLEAN, "about the same as the reference"),
+        ("这两张图有什么不同？", 3.0, NOISY, "中等白噪声"),
         ("How does this picture compare to the reference image?", 3.0, NOISY, "worse than the reference"),
         ("How does this picture compare to the reference image?", 4.9, CLEAN, "about the same as the reference"),
         ("Compared to the reference, the quality is: A. better B. worse C. the same", 2.0, NOISY, "B"),

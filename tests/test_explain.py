@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agenticiqa.perception.answers import answer
@@ -9,7 +11,7 @@ from agenticiqa.perception.evidence import Evidence, gather
 from agenticiqa.perception.explain import describe_finding, explain, in_one_text
 from agenticiqa.perception.eyes import Finding, Look, Reading
 from agenticiqa.perception.language import understand
-from agenticiqa.state import GLOBAL, DistortionAnalysis
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis
 from tests.looks import BLURRED, CLEAN, MOTION_BLUR, NOISE, NOISY, judged, seen
 
 
@@ -125,3 +127,56 @@ def test_a_clean_image_is_not_given_a_distortion() -> None:
 )
 def test_what_cannot_be_answered_is_declined_with_a_hint(query: str, hint: str) -> None:
     assert hint in told(query, gather({GLOBAL: BLURRED}))
+
+
+def test_a_rating_of_a_place_is_not_told_as_one_of_the_image() -> None:
+    text = told("How is the quality of the top left corner?", gather({"top left": BLURRED}))
+
+    assert "rates the top left 2.1 of 5" in text
+    assert "rates the image" not in text
+
+
+def test_a_rating_for_an_object_that_was_not_located_is_one_of_the_image() -> None:
+    evidence = replace(gather({"zebra": BLURRED}), unlocated=("zebra",))
+
+    assert "rates the image 2.1 of 5" in told("How is the quality of the zebra?", evidence)
+
+
+@pytest.mark.parametrize(
+    ("query", "place", "sentence"),
+    [
+        ("Where is the noise?", "right", "the right shows the most noise (moderate)."),
+        ("Which part is least noisy?", "left", "the left shows the least noise (none)."),
+        ("Where is the image worst?", "right", "the right has the lowest quality (2.9 of 5)."),
+        ("噪声出现在哪个部分？", "right", "右侧的噪声最重（中等）。"),
+        ("Which part is darkest?", "left", "the left is the darkest (mean brightness 20 grey levels)."),
+        ("Which part is brightest?", "right", "the right is the brightest (mean brightness 120 grey levels)."),
+    ],
+)
+def test_a_place_is_told_with_what_sets_it_apart(query: str, place: str, sentence: str) -> None:
+    tones = {
+        name: Finding("Brightness change", 0.04, "none", readings=(Reading("mean brightness", value, "grey levels"),))
+        for name, value in (("left", 20.0), ("right", 120.0))
+    }
+    places = {"left": seen(4.7, Brightness_change=tones["left"]),
+              "right": seen(2.9, Noise=NOISE, Brightness_change=tones["right"])}  # fmt: skip
+
+    text = told(query, replace(gather({GLOBAL: NOISY}), places=places, asked_place=place))
+
+    assert sentence in text
+
+
+def test_what_is_nowhere_to_be_seen_has_no_place() -> None:
+    evidence = replace(gather({GLOBAL: BLURRED}), places={"left": CLEAN, "right": CLEAN}, asked_place="right")
+    question = understand("Where is the noise?")
+
+    assert answer(question, evidence).text == "no visible noise"
+    assert "right" not in told(question.text, evidence)
+
+
+def test_a_picture_that_equals_its_reference_has_no_likeliest_distortion() -> None:
+    same = Look(judged(5.0), tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES), judged(5.0))
+
+    text = told("What is wrong?", gather({GLOBAL: same}, has_reference=True))
+
+    assert text.startswith("None of the seven distortions is there.")

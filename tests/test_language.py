@@ -69,9 +69,20 @@ def test_a_tool_takes_the_spelling_of_the_registry() -> None:
     assert understand("Rate it with ssim", tools=["MS_SSIM", "SSIM"]).tool == "SSIM"
 
 
+def test_a_word_for_a_distortion_is_no_tool_unless_spelled_as_one() -> None:
+    tools = ["CONTRAST", "JPEG_QUALITY"]
+
+    named = [understand(text, tools=tools).tool for text in ("How is the contrast?", "What JPEG quality was used?")]
+
+    assert named == [None, None]
+    assert understand("Report CONTRAST", tools=tools).tool == "CONTRAST"
+    assert understand("Use jpeg_quality", tools=tools).tool == "JPEG_QUALITY"
+
+
 def test_the_language_is_that_of_the_question() -> None:
     assert understand("Is the image blurry?").language == "en"
     assert understand("这张图的JPEG压缩严重吗？").language == "zh"
+    assert understand("この画像はぼやけていますか？").language == "en"
 
 
 @given(st.text(max_size=300))

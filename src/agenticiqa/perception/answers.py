@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agenticiqa.perception.comparing import better_if_different, same_quality
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
-from agenticiqa.perception.likelihood import of_option, of_question
+from agenticiqa.perception.likelihood import asked_tone, asks_for_the_opposite, of_option, of_question
 from agenticiqa.perception.phrases import phrase, say
 from agenticiqa.state import UNABLE
 
@@ -15,6 +15,8 @@ from agenticiqa.state import UNABLE
 TIE = 1e-6
 # From here on a distortion is taken to be there.
 PRESENT = 0.5
+# Readings whose names ask for a number; "contrast" and "saturation" are asked about in words.
+MEASUREMENTS = ("JPEG quality", "blur radius", "noise sigma", "mean brightness")
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
 
 def _in_words(question: Question, evidence: Evidence) -> str | None:
     if question.shape == "where":
-        return phrase("places", evidence.worst_place, question.language) if evidence.worst_place else None
+        return _where(question, evidence)
+    if question.shape == "compare" and question.asks_what_changed and _is_anything(question, evidence):
+        return _headline(question, evidence)
     if question.shape == "compare" and question.asks_which_image:
         return _one_of_the_pair(question, evidence)
     if question.shape == "compare" and not question.claim.mentions:
@@ -77,9 +81,34 @@ def _in_words(question: Question, evidence: Evidence) -> str | None:
     item = evidence.strongest(question.categories)
     if item is None:
         return None
+    if measured := _measured(question, item):
+        return measured
     if question.shape == "severity":
         return phrase("severities", item.finding.severity, question.language)
     return _headline(question, evidence)
+
+
+def _measured(question: Question, item: PlacedFinding) -> str | None:
+    """The number itself, where the question names the measurement: "What is the JPEG quality?" """
+    asked = [name for name in MEASUREMENTS if name.lower() in question.text.lower()]
+    reading = next((reading for reading in item.finding.readings if reading.name in asked), None)
+    return f"{reading.value:.3g} {reading.unit}".rstrip() if reading else None
+
+
+def _where(question: Question, evidence: Evidence) -> str | None:
+    """The place; where what is asked for is nowhere to be seen, that it is not there."""
+    if evidence.asked_place is None:
+        return None
+    named = (question.categories or question.claim.any_distortion) and not asked_tone(question)
+    if named and not asks_for_the_opposite(question) and not _is_anything(question, evidence):
+        return _none_of(question)
+    return phrase("places", evidence.asked_place, question.language)
+
+
+def _is_anything(question: Question, evidence: Evidence) -> bool:
+    """Whether anything the question asks for is in the image or in one of the places compared."""
+    placed = [PlacedFinding(finding, name) for name, look in evidence.places.items() for finding in look.findings]
+    return any(is_present(item, question) for item in (*evidence.findings, *placed))
 
 
 def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
@@ -102,7 +131,7 @@ def _against_reference(question: Question, evidence: Evidence) -> str | None:
 def _headline(question: Question, evidence: Evidence) -> str:
     present = [item for item in evidence.findings if is_present(item, question)]
     if not present:
-        return phrase("words", "clean", question.language)
+        return _none_of(question)
     if question.shape == "which":
         return kind_name(present[0], question)
     named = (
@@ -111,6 +140,14 @@ def _headline(question: Question, evidence: Evidence) -> str:
         for item in present[:3]
     )  # fmt: skip
     return phrase("words", "and_more", question.language).join(named)
+
+
+def _none_of(question: Question) -> str:
+    """That none of what was asked for is there; only a question about everything is told that nothing is."""
+    if not question.categories:
+        return phrase("words", "clean", question.language)
+    names = [phrase("categories", category, question.language).lower() for category in question.categories]
+    return say("none_of", question.language, categories=phrase("words", "or", question.language).join(names))
 
 
 def is_present(item: PlacedFinding, question: Question) -> bool:
@@ -124,4 +161,4 @@ def kind_name(item: PlacedFinding, question: Question) -> str:
     finding = item.finding
     if finding.kind:
         return phrase("kinds", finding.kind, question.language)
-    return phrase("categories", finding.category, question.language)
+    return phrase("categories", finding.category, question.language).lower()

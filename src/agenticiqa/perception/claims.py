@@ -6,14 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from agenticiqa.perception.lexicon import Lexicon, Match, Mention, lexicon
+from agenticiqa.perception.lexicon import Lexicon, Match, Mention, lexicon, masked
 from agenticiqa.state import LevelLetter, Severity
 
 _THINGS = ("nothing", "both", "equal", "distortions", "any_distortion", "sides", "places", "expecting_yes")
 _NUMBERS = re.compile(
     r"(\d+(?:\.\d+)?)(?:\s*(?:-|–|~|to|至|到)\s*(\d+(?:\.\d+)?))?(?:\s*(?:/|out of|of|分之)\s*(\d+))?"
 )
-
+# "Above 3", "at least 70/100": a score is asked to lie on one side of a number.
+_BOUND = re.compile(
+    r"(?P<above>above|over|(?:higher|better|greater|more) than|at least|exceed(?:s|ing)?|高于|超过|大于|不低于)"
+    r"|(?P<below>below|under|(?:lower|worse|less) than|at most|低于|小于|不到|不超过)"
+)
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
 # What "high" and "low" mean for nouns that can be off in two directions; "medium" means not off at all.
@@ -48,6 +52,8 @@ class Claim:
     joined: bool = False
     amount: str | None = None
     score: tuple[float, float] | None = None
+    bound: str | None = None
+    """ "above" or "below" when the score is a limit, as in "is it at least 4?"."""
 
 
 def read_claim(text: str) -> Claim:
@@ -57,10 +63,8 @@ def read_claim(text: str) -> Claim:
     truth, rest = _truth(lowered, words)
     found = words.matches(rest, *_THINGS)
     bare = _without(rest, found)
-    severity = _first(words, bare, "severities")
     level = _first(words, bare, "levels")
     amount = _first(words, bare, "amounts")
-    # "none" is a severity when it stands alone and nothing at all otherwise; options need both readings.
     negation_text = _without(bare, words.matches(bare, "severities"))
     return Claim(
         mentions=_mentions(found, words["approval"].found_in(bare), amount),
@@ -69,11 +73,7 @@ def read_claim(text: str) -> Claim:
         nothing=_has(found, "nothing"),
         both=_has(found, "both"),
         equal=_has(found, "equal"),
-        severity=None
-        if amount and _has_neutral(found)
-        else "none"
-        if severity is None and words.severities["none"].is_whole(rest)
-        else severity,
+        severity=None if amount and _has_neutral(found) else _severity(words, bare, rest),
         level=level,
         place=next((match.meaning for match in found if match.group == "places"), None),
         relation=_first(words, bare, "relations"),
@@ -86,7 +86,19 @@ def read_claim(text: str) -> Claim:
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
         amount=amount,
         score=_numbers(rest) if not found else None,
+        bound=_bound(rest),
     )
+
+
+def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:
+    """The severity named; "none" is one when it stands alone and no distortion at all otherwise: options need both."""
+    severity: Severity | None = _first(words, bare, "severities")
+    return "none" if severity is None and words.severities["none"].is_whole(text) else severity
+
+
+def _bound(text: str) -> str | None:
+    found = [match for match in _BOUND.finditer(text) if _NUMBERS.match(text[match.end() :].lstrip())]
+    return found[0].lastgroup if found else None
 
 
 def _truth(text: str, words: Lexicon) -> tuple[bool | None, str]:
@@ -126,10 +138,8 @@ def _is_subject(match: Match, text: str) -> bool:
 
 
 def _without(text: str, found: list[Match]) -> str:
-    letters = list(text)
-    for match in found:
-        letters[match.start : match.end] = "\x00" * (match.end - match.start)
-    return "".join(letters)
+    # No word may form across the gap that a match leaves.
+    return masked(text, (match.span for match in found), "\x00")
 
 
 def _has_neutral(found: list[Match]) -> bool:

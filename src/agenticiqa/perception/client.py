@@ -17,6 +17,7 @@ from agenticiqa.perception.answers import Answer, answer
 from agenticiqa.perception.evidence import Evidence
 from agenticiqa.perception.explain import Sentence, describe_finding, explain, in_one_text
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look
+from agenticiqa.perception.full_reference_tool import METRICS
 from agenticiqa.perception.language import Question, understand
 from agenticiqa.perception.lexicon import Language
 from agenticiqa.perception.observing import Observer
@@ -49,9 +50,7 @@ class PerceptionClient(VLMClient):
     model = NAME
     deterministic = True
     # Its own judgements, offered as tools too, and the metrics inside the full-reference one must not vote twice.
-    derived_from = (
-        "AIQA_NR", "AIQA_FR", "PSNR", "SSIM", "MS_SSIM", "GMSD", "MS_GMSDc", "FSIM", "VSI", "MDSI", "HaarPSI", "VIF",
-    )  # fmt: skip
+    derived_from = ("AIQA_NR", "AIQA_FR", *METRICS)
 
     def __init__(self, eyes: Eyes) -> None:
         self._observer = Observer(eyes)
@@ -165,6 +164,7 @@ class PerceptionClient(VLMClient):
         sentences = explain(question, evidence, given)
         reasons = in_one_text(sentences or [_no_vlm(question.language)], question.language)
         items = [f"evidence: {sentence.item}" for sentence in sentences]
+        items += evidence.judgement.notes if evidence.judgement else ()
         reply = self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 

@@ -40,13 +40,16 @@ class Evidence:
 
     findings: tuple[PlacedFinding, ...] = ()
     judgement: Judgement | None = None
+    judged_place: str = GLOBAL
+    """What the judgement is about: the whole image, or the first place asked about."""
     tools: tuple[ToolScore, ...] = ()
     has_reference: bool = False
     advantage: float | None = None
     """How much better than the reference image the no-reference model finds the test image, where that was asked."""
     unlocated: tuple[str, ...] = ()
     places: Mapping[str, Look] = field(default_factory=dict)
-    worst_place: str | None = None
+    asked_place: str | None = None
+    """Of the places compared, the one a "where" question asks for."""
 
     def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
         """The finding that matters most among these categories, or among all."""
@@ -75,10 +78,11 @@ def gather(
 ) -> Evidence:
     """The evidence of the analysis, completed by what the looks at the same places show."""
     placed = [item for place, look in looks.items() for item in _findings(place, look, (analysis or {}).get(place, ()))]
-    overall = looks.get(GLOBAL) or next(iter(looks.values()), None)
+    judged_place = GLOBAL if GLOBAL in looks else next(iter(looks), GLOBAL)
     return Evidence(
         findings=tuple(sorted(placed, key=_by_weight)),
-        judgement=_judgement(overall, has_reference),
+        judgement=_judgement(looks.get(judged_place), has_reference),
+        judged_place=judged_place,
         tools=tuple(
             ToolScore(tool, score, place, distortion)
             for place, by_distortion in (scores or {}).items()

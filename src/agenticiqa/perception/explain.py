@@ -11,6 +11,7 @@ from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Language
 from agenticiqa.perception.phrases import phrase, say
+from agenticiqa.perception.placing import describe_place
 from agenticiqa.state import GLOBAL, OVERALL
 
 # A tool this far from the model's score contradicts it.
@@ -82,16 +83,16 @@ def _finding(item: PlacedFinding, language: Language) -> Sentence:
 
 def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
     likeliest = max(evidence.findings, key=lambda item: item.finding.probability).finding
+    if likeliest.probability == 0:  # of a picture that equals its reference
+        return Sentence(say("no_difference", language), "finding: none")
     bound = _percent(max(PRESENT, likeliest.probability), language)
     text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
     return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
 
 
 def _places(question: Question, evidence: Evidence) -> list[Sentence]:
-    if question.shape != "where" or evidence.worst_place is None:
-        return []
-    place = phrase("places", evidence.worst_place, question.language)
-    return [Sentence(say("worst_place", question.language, place=place), f"region: {evidence.worst_place}")]
+    text = describe_place(question, evidence)
+    return [Sentence(text, f"region: {evidence.asked_place}")] if text else []
 
 
 def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
@@ -101,6 +102,7 @@ def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
     text = say(
         "quality_fr" if evidence.has_reference else "quality",
         language,
+        what=_judged(evidence, language),
         score=f"{judgement.score:.1f}",
         level=phrase("levels", judgement.letter, language),
         interval=_interval(judgement, language),
@@ -112,6 +114,13 @@ def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
     if judgement.disagreement is not None:
         told.append(_disagreement(judgement.disagreement, language))
     return told
+
+
+def _judged(evidence: Evidence, language: Language) -> str:
+    place = evidence.judged_place
+    if place == GLOBAL or place in evidence.unlocated:
+        return phrase("words", "the_image", language)
+    return say("the_place", language, place=phrase("places", place, language))
 
 
 def _disagreement(found: Disagreement, language: Language) -> Sentence:

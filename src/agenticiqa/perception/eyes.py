@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Region, Severity
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,6 @@ class Finding:
     severity: Severity
     kind: str | None = None
     readings: tuple[Reading, ...] = ()
-    region: Region | None = None
     strength: float | None = None
 
     @property
@@ -58,6 +60,8 @@ class Judgement:
     out_of_domain: str | None = None
     source: str = "AIQA_NR"
     disagreement: Disagreement | None = None
+    notes: tuple[str, ...] = ()
+    """What was done to the images before they were judged, or what to know of them."""
 
     @property
     def score(self) -> float:
@@ -77,11 +81,15 @@ class Look:
     quality: Judgement
     findings: tuple[Finding, ...] = ()
     against_reference: Judgement | None = None
-    worst_region: Region | None = None
 
     def finding(self, category: str) -> Finding | None:
         """What was found for a category, if it was looked for."""
         return next((finding for finding in self.findings if finding.category == category), None)
+
+    def reading(self, category: str, name: str) -> Reading | None:
+        """One measurement behind a category's finding, if it was made."""
+        finding = self.finding(category)
+        return next((reading for reading in finding.readings if reading.name == name), None) if finding else None
 
 
 class Eyes(Protocol):
@@ -97,32 +105,36 @@ class Eyes(Protocol):
 
 
 class RememberingEyes:
-    """Eyes that look only once at the same images, however many tasks ask."""
+    """Eyes that look only once at the same images and for the same places, however many tasks ask."""
 
     def __init__(self, eyes: Eyes, capacity: int = 32) -> None:
         self._eyes = eyes
         self._capacity = capacity
-        self._seen: OrderedDict[tuple[object, ...], Look] = OrderedDict()
+        self._known: OrderedDict[tuple[object, ...], Any] = OrderedDict()
         self._lock = threading.Lock()
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The remembered look, or a new one."""
         box = tuple(region.model_dump().values()) if region else None
         key = (image.sha256, image.size, reference.sha256 if reference else None, box)
-        with self._lock:
-            if key in self._seen:
-                self._seen.move_to_end(key)
-                return self._seen[key]
-        look = self._eyes.look(image, reference, region)
-        with self._lock:
-            self._seen[key] = look
-            while len(self._seen) > self._capacity:
-                self._seen.popitem(last=False)
-        return look
+        return self._remembered(key, lambda: self._eyes.look(image, reference, region))
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
-        """The place, as the eyes find it."""
-        return self._eyes.locate(image, name)
+        """The remembered place, or where the eyes find it now."""
+        return self._remembered((image.sha256, image.size, name), lambda: self._eyes.locate(image, name))
+
+    def _remembered(self, key: tuple[object, ...], find: Callable[[], Found]) -> Found:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                kept: Found = self._known[key]
+                return kept
+        found = find()
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > self._capacity:
+                self._known.popitem(last=False)
+        return found
 
 
 def level_of(score: float) -> LevelLetter:

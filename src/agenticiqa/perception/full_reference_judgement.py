@@ -38,7 +38,9 @@ class FullReferenceJudgement:
 
     def for_eyes(self) -> Judgement:
         """The judgement as the embedded backend holds it."""
-        return Judgement(self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement)
+        return Judgement(
+            self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement, self.notes
+        )
 
 
 def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]:

@@ -9,15 +9,28 @@ from typing import Literal
 
 from agenticiqa.perception.choices import split_choices
 from agenticiqa.perception.claims import Claim, read_claim
-from agenticiqa.perception.lexicon import Language, Lexicon, Match, Mention, Shape, language_of, lexicon, normalise
+from agenticiqa.perception.lexicon import (
+    Language,
+    Lexicon,
+    Match,
+    Mention,
+    Shape,
+    language_of,
+    lexicon,
+    masked,
+    normalise,
+)
 from agenticiqa.perception.toolnames import named_tool
 from agenticiqa.state import DistortionCategory
 
-QuestionShape = Literal[
-    "content", "compare", "where", "severity", "which", "yes_no", "open", "score", "unclear"
-]  # fmt: skip
+QuestionShape = Literal["content", "compare", "where", "severity", "which", "yes_no", "open", "score", "unclear"]
 DECLINED: tuple[QuestionShape, ...] = ("content", "unclear")
 _UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her|my) ([a-z]{3,})(?=[ ?.,]|$)", re.ASCII)
+# What may stand around "this photo" and still say no more than "this photo".
+_NO_MORE = re.compile(
+    r"(?:[^a-z\u4e00-\u9fff]|\b(?:an?|and|at|about|check|here|how|is|look|my|of|please|see|the|what)\b|[请帮我看一下的吧呢])*",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,7 @@ class Question:
     tool: str | None = None
     asks_whether: bool = False
     asks_which_image: bool = False
+    asks_what_changed: bool = False
     wants_reference: bool = False
     refuses_reference: bool = False
 
@@ -72,11 +86,11 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     lowered = stem.lower()
     claims = {label: read_claim(option) for label, option in options.items()}
     claim = read_claim(lowered)
-    refuses = words["reference_refused"].found_in(lowered)
+    refuses = refuses_reference(lowered)
     wants = words["reference_wish"].found_in(lowered) and not refuses
     tool = named_tool(stem, tools)
     shape = _shape(lowered, claim, claims, wants, words)
-    if tool and shape in ("unclear", "content", "open") and not claim.mentions:
+    if tool and not claim.mentions and (shape in (*DECLINED, "open") or _only_says_compare(shape, claim)):
         shape = "score"
     return Question(
         text=stem,
@@ -89,9 +103,20 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         tool=tool,
         asks_whether=any(shape == "yes_no" and terms.found_in(lowered) for shape, terms in words.shapes),
         asks_which_image=_asks_which_image(lowered, claim, words),
+        asks_what_changed=words["what_changed"].found_in(lowered),
         wants_reference=wants,
         refuses_reference=refuses,
     )
+
+
+def refuses_reference(query: str) -> bool:
+    """Whether the question wants the image judged by itself, although a reference may be given."""
+    return lexicon()["reference_refused"].found_in(query.lower())
+
+
+def _only_says_compare(shape: QuestionShape, claim: Claim) -> bool:
+    """ "Compare the two images with PSNR" asks for the tool's score, "are they the same?" for an answer."""
+    return shape == "compare" and not claim.relation and not claim.equal
 
 
 def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, words: Lexicon) -> QuestionShape:
@@ -100,7 +125,7 @@ def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, w
         return "content"
     if _compares(text, claim, options, wants, words):
         return "compare"
-    if not _is_about_quality(text, claim, options, words):
+    if not (_is_about_quality(text, claim, options, words) or _is_about_the_picture(text, fitting, words)):
         return "unclear"
     if "yes_no" in fitting and not _is_alternative(claim, text):
         return "yes_no"
@@ -109,7 +134,9 @@ def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, w
 
 def _first_sensible(text: str, fitting: list[Shape], claim: Claim, options: Mapping[str, Claim]) -> QuestionShape:
     named = bool(claim.mentions or claim.any_distortion)
-    rates_one_aspect = bool(claim.mentions) and not re.search(r"qualit|质量|画质|品质", text)
+    # "How is the color quality?" is about colors, "the quality of this noisy image" about all of it.
+    beside = masked(text, (match.span for match in lexicon().matches(text, "distortions")))
+    rates_one_aspect = bool(claim.mentions) and not re.search(r"qualit|质量|画质|品质", beside)
     in_options = any(option.mentions or option.nothing for option in options.values())
     for shape in fitting:
         if shape == "severity" and named:
@@ -143,7 +170,8 @@ def _compares(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool
     if words["which_image"].found_in(text):
         return True
     rates = words["rating_words"].found_in(text) and not claim.mentions
-    if words["comparatives"].found_in(text) and not rates and (wants or {"test", "reference"} <= set(claim.sides)):
+    names_both = {"test", "reference"} <= set(claim.sides) or words["pair"].found_in(text)
+    if words["comparatives"].found_in(text) and not rates and (wants or names_both):
         return True
     sides = {side for option in options.values() for side in option.sides}
     relations = {option.relation for option in options.values()} - {None}
@@ -155,20 +183,20 @@ def _is_about_quality(text: str, claim: Claim, options: Mapping[str, Claim], wor
         return True
     if words["quality_words"].found_in(text):
         return True
-    if any(option.mentions or option.level or option.severity or option.nothing for option in options.values()):
-        return True
-    # "Is it raining?" names the picture and nothing about its quality; "this photo?" may be taken as a wish for one.
-    asks_whether = any(shape == "yes_no" and terms.found_in(text) for shape, terms in words.shapes)
-    return not asks_whether and words["image_words"].found_in(text)
+    return any(option.mentions or option.level or option.severity or option.nothing for option in options.values())
+
+
+def _is_about_the_picture(text: str, fitting: list[Shape], words: Lexicon) -> bool:
+    """ "This photo?" and "How is this photo?" may be taken as a wish for its quality, "Is it raining?" may not."""
+    named = words["image_words"].spans(text)
+    if not named or "yes_no" in fitting:
+        return False
+    return "open" in fitting or "score" in fitting or bool(_NO_MORE.fullmatch(masked(text, named)))
 
 
 def _mentions_quality_beside_content(text: str, words: Lexicon) -> bool:
     content = next(terms for shape, terms in words.shapes if shape == "content")
-    masked = text
-    for start, end in content.spans(text):
-        masked = masked[:start] + " " * (end - start) + masked[end:]
-    groups = ("distortions", "any_distortion", "quality_words")
-    return bool(words.matches(masked, *groups))
+    return bool(words.matches(masked(text, content.spans(text)), "distortions", "any_distortion", "quality_words"))
 
 
 def _scope(text: str, shape: QuestionShape, words: Lexicon) -> tuple[str, ...]:
@@ -181,11 +209,9 @@ def _scope(text: str, shape: QuestionShape, words: Lexicon) -> tuple[str, ...]:
     # "In which corner" asks for a place and names none; "left or right" of a pair are images.
     ignored = {"where": ("edges",), "compare": ("left", "right")}.get(shape, ())
     named = [name for name in named if name not in ignored]
-    masked = text
-    for match in found:
-        masked = masked[: match.start] + "#" * (match.end - match.start) + masked[match.end :]
+    rest = masked(text, (match.span for match in found), "#")
     known = words.not_objects | {tool.lower() for tool in words.tools}
-    unknown = [noun for noun in _UNKNOWN_NOUN.findall(masked) if noun not in known]
+    unknown = [noun for noun in _UNKNOWN_NOUN.findall(rest) if noun not in known]
     return tuple(dict.fromkeys(named + unknown))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -36,6 +37,11 @@ class Match:
     meaning: Any
     start: int
     end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.end
 
 
 class Terms:
@@ -112,8 +118,18 @@ def normalise(text: str) -> str:
     return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
 
 
+def masked(text: str, spans: Iterable[tuple[int, int]], sign: str = " ") -> str:
+    """The text with every letter inside the spans replaced by the sign."""
+    letters = list(text)
+    for start, end in spans:
+        letters[start:end] = sign * (end - start)
+    return "".join(letters)
+
+
 def language_of(text: str) -> Language:
     """Chinese when there are more Chinese characters than Latin words, else English."""
+    if re.search(r"[\u3040-\u30ff]", text):  # kana: the Chinese characters beside it are Japanese
+        return "en"
     characters = len(re.findall(r"[\u4e00-\u9fff]", text))
     return "zh" if characters and characters >= len(re.findall(r"[A-Za-z]{2,}", text)) else "en"
 
@@ -126,7 +142,7 @@ def lexicon() -> Lexicon:
     single = (
         "any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
         "expecting_yes", "reference_wish", "reference_refused", "rating_words", "comparatives", "look_again",
-        "approval", "least", "main", "which_image",
+        "approval", "least", "main", "which_image", "pair", "what_changed",
     )  # fmt: skip
     requests = data["tool_requests"]
     return Lexicon(

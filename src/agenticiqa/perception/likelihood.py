@@ -9,6 +9,7 @@ from dataclasses import replace
 from agenticiqa.perception.claims import DIRECTIONS, Claim
 from agenticiqa.perception.comparing import comparison, same_quality, step
 from agenticiqa.perception.evidence import Evidence, PlacedFinding, kind_factor
+from agenticiqa.perception.eyes import Look
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
 from agenticiqa.state import LEVEL_SCORES, SEVERITIES
@@ -28,6 +29,8 @@ def of_question(question: Question, evidence: Evidence) -> float | None:
         likely = _mentions(claim, evidence)
     elif claim.any_distortion or claim.nothing:
         likely = _any_distortion(claim, evidence)
+    elif claim.score and claim.bound:
+        likely = _beyond(claim, evidence)
     else:
         likely = _level_at_least(claim, evidence)
     return None if likely is None else (1 - likely if claim.negated else likely)
@@ -51,7 +54,16 @@ def _truth(option: Claim, question: Question, evidence: Evidence) -> float | Non
     if option.truth is None:
         return None
     yes = of_question(question, evidence)
-    return None if yes is None else (yes if option.truth else 1 - yes)
+    if yes is None:
+        return None
+    # "No, too dark" and "no, too bright", "yes, slightly" and "yes, severely" differ in what follows the yes or no.
+    detail = None if question.shape == "compare" else _detail(option, question, evidence)
+    return (yes if option.truth else 1 - yes) * (1.0 if detail is None else detail)
+
+
+def _detail(option: Claim, question: Question, evidence: Evidence) -> float | None:
+    fits = (rule(option, question, evidence) for rule in (_severity_when_level_is_meant, _distortion))
+    return next((fit for fit in fits if fit is not None), None)
 
 
 def _relation(option: Claim, question: Question, evidence: Evidence) -> float | None:
@@ -149,11 +161,24 @@ def _joint(present: Collection[str], categories: Collection[str], evidence: Evid
 
 def _place(option: Claim, question: Question, evidence: Evidence) -> float | None:
     look = evidence.places.get(option.place or "")
-    if look is None:
-        return None
-    found = [look.finding(mention.category) for mention in question.claim.mentions]
+    return None if look is None else share_in(look, question)
+
+
+def share_in(look: Look, question: Question) -> float:
+    """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
+    tone = asked_tone(question)
+    brightness = look.reading(tone.category, "mean brightness") if tone else None
+    if tone and brightness is not None:
+        return brightness.value / 255 if tone.kind == "brighten" else 1 - brightness.value / 255
+    found = [look.finding(category) for category in question.categories]
     weights = [finding.weight + finding.probability for finding in found if finding is not None]
     return max(weights) / 5 if weights else (5 - look.quality.score) / 4
+
+
+def asked_tone(question: Question) -> Mention | None:
+    """The "darker" or "brighter" of a question about places: some part always is, whether that is a flaw or not."""
+    mention = next(iter(question.claim.mentions), None)
+    return mention if mention and mention.kind in ("darken", "brighten") else None
 
 
 def _level(option: Claim, question: Question, evidence: Evidence) -> float | None:
@@ -215,6 +240,15 @@ def _any_distortion(claim: Claim, evidence: Evidence) -> float | None:
     if present is None:
         return None
     return 1 - present if claim.nothing else present
+
+
+def _beyond(claim: Claim, evidence: Evidence) -> float | None:
+    """ "Is the quality above 3?" """
+    if claim.score is None or evidence.judgement is None:
+        return None
+    low, high = claim.score
+    score = evidence.judgement.score
+    return step(score, low, 0.25) if claim.bound == "above" else step(-score, -high, 0.25)
 
 
 def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:

@@ -10,12 +10,12 @@ from agenticiqa.perception.evidence import Evidence, gather
 from agenticiqa.perception.eyes import Eyes, Look
 from agenticiqa.perception.language import DECLINED, Question
 from agenticiqa.perception.lexicon import lexicon
-from agenticiqa.perception.likelihood import asks_for_the_opposite
+from agenticiqa.perception.likelihood import asks_for_the_opposite, share_in
 from agenticiqa.perception.substitute import judgement_from_tools
 from agenticiqa.state import GLOBAL, Region
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 
-# Where the worst place is looked for when the question offers no places of its own.
+# Where a place is looked for when the question offers no places of its own.
 _PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
 
 
@@ -66,19 +66,12 @@ class Observer:
         named = [claim.place for claim in question.options.values() if claim.place]
         boxes = {name: self.region(image, name) for name in named or _PLACES}
         looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
-        worst = max(looks, key=lambda name: _wanted(looks[name], question), default=None)
-        return replace(evidence, places=looks, worst_place=worst)
+        wanted = min if asks_for_the_opposite(question) else max
+        asked = wanted(looks, key=lambda name: share_in(looks[name], question), default=None)
+        return replace(evidence, places=looks, asked_place=asked)
 
 
 def place_called(name: str) -> str:
     """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
     lowered = name.strip().lower()
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
-
-
-def _wanted(look: Look, question: Question) -> float:
-    """How much of what the question asks for is in this place."""
-    found = [look.finding(category) for category in question.categories]
-    weights = [finding.weight + finding.probability for finding in found if finding is not None]
-    badness = max(weights, default=5 - look.quality.score)
-    return -badness if asks_for_the_opposite(question) else badness

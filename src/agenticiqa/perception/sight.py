@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agenticiqa.images import LoadedImage
 from agenticiqa.perception.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
-from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, SEVERITIES, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, SEVERITIES, LevelLetter, Region
 
 Pixels = NDArray[np.uint8]
 Weights = Literal["research", "open"]
@@ -30,23 +30,32 @@ class ShippedEyes:
     def __init__(self, weights: Weights, pairs: Weights | None = None) -> None:
         self._weights = weights
         self._pair_weights = pairs or weights
+        self._last: tuple[tuple[object, ...], Look] | None = None
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """What the shipped models see; a region is judged with the rest of the picture in mind."""
         from agenticiqa.perception.distortions import in_context
 
-        whole = self._look(image.pixels, None if reference is None else reference.pixels)
+        whole = self._whole(image, reference)
         if region is None:
             return replace(whole, findings=tuple(map(settled, whole.findings)))
         crop = self._look(_cut(image.pixels, region), None if reference is None else _cut(reference.pixels, region))
         findings = in_context(crop.findings, whole.findings, image.pixels, region)
-        return Look(crop.quality, tuple(map(settled, findings)), crop.against_reference, region)
+        return replace(crop, findings=tuple(map(settled, findings)))
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word or a face."""
         from agenticiqa.perception.regions import locate
 
         return locate(image.pixels, name)
+
+    def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
+        # Several places of one image are looked at one after the other, each with the same surroundings.
+        key = (image.sha256, image.size, reference.sha256 if reference else None)
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = (key, self._look(image.pixels, None if reference is None else reference.pixels))
+        return last[1]
 
     def _look(self, pixels: Pixels, reference: Pixels | None) -> Look:
         from agenticiqa.backbone.features import load_backbone
@@ -58,9 +67,9 @@ class ShippedEyes:
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
         if reference is None:
             findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
-            return Look(quality, findings, None, judged.worst_region)
+            return Look(quality, findings)
         findings, against = self._compare(pixels, reference)
-        return Look(quality, findings, against, judged.worst_region)
+        return Look(quality, findings, against)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
         from agenticiqa.perception.distortions import find_changes
@@ -105,7 +114,7 @@ def _with_kind(finding: Finding, kind: str | None) -> Finding:
     return replace(finding, kind=kind)
 
 
-def _by_letter(probabilities: tuple[float, ...]) -> dict[Literal["A", "B", "C", "D", "E"], float]:
+def _by_letter(probabilities: tuple[float, ...]) -> dict[LevelLetter, float]:
     """Probabilities of levels 1 to 5 under their letters, the best first."""
     return dict(zip(LEVEL_LETTERS, reversed(probabilities), strict=True))
 

@@ -27,9 +27,16 @@ def _is_meant(name: str, match: re.Match[str], text: str, words: Lexicon) -> boo
     before = text[: match.start()]
     if _REFUSED.search(before):
         return False
+    if _is_a_distortion(name, words):
+        return match.group() == name or "_" in match.group()
     if name not in words.tools_that_are_words:
         return True
     return match.group() == name or bool(words.tool_requests.search(before))
+
+
+def _is_a_distortion(name: str, words: Lexicon) -> bool:
+    """Whether the name is also what people call a distortion: "how is the contrast?" asks for no tool CONTRAST."""
+    return bool(words.matches(name.lower().replace("_", " "), "distortions"))
 
 
 def _spellings(name: str) -> re.Pattern[str]:
