@@ -63,6 +63,14 @@ def test_a_reference_image_means_full_reference_and_the_change_is_logged(
     assert "plan corrected: reference_mode was No-Reference, is now Full-Reference" in caplog.text
 
 
+def test_a_question_that_refuses_the_reference_is_planned_without_it(tmp_path: Path) -> None:
+    reference = picture(tmp_path, "reference.png", seed=1)
+
+    plan = planned(tmp_path, plan_reply(), "Rate it blindly, ignoring the reference.", reference_path=reference)
+
+    assert plan.reference_mode == "No-Reference"
+
+
 def test_without_a_reference_image_full_reference_is_corrected(tmp_path: Path) -> None:
     assert planned(tmp_path, plan_reply(reference_mode="Full-Reference")).reference_mode == "No-Reference"
 

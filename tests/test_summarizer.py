@@ -119,8 +119,9 @@ def test_the_query_type_selects_the_mode(tmp_path: Path, query_type: str, task: 
 def test_evidence_question_and_images_reach_the_model(tmp_path: Path, query_type: str) -> None:
     client = scripted()
     reference = picture(tmp_path, "reference.png", seed=1)
+    against_reference = plan(query_type=query_type, reference_mode="Full-Reference")
 
-    summarized(tmp_path, client, plan=plan(query_type=query_type), reference_path=reference)
+    summarized(tmp_path, client, plan=against_reference, reference_path=reference)
 
     (request,) = client.requests
     analysis = {"Global": [{"type": "Blurs", "severity": "moderate", "explanation": "Edges appear soft."}]}
@@ -128,6 +129,15 @@ def test_evidence_question_and_images_reach_the_model(tmp_path: Path, query_type
     assert json.dumps({"Global": {"Blurs": ["GAUGE", 2.6]}}, indent=1) in request.user
     assert '"Rate it."' in request.user
     assert [image.label for image in request.images] == ["test image", "reference image"]
+
+
+def test_a_reference_the_plan_leaves_aside_is_not_shown_to_the_model(tmp_path: Path) -> None:
+    client = scripted()
+    reference = picture(tmp_path, "reference.png", seed=1)
+
+    summarized(tmp_path, client, plan=plan(reference_mode="No-Reference"), reference_path=reference)
+
+    assert [image.label for image in client.requests[0].images] == ["test image"]
 
 
 def test_the_choices_are_put_to_the_model_and_the_answer_is_one_of_them(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def _verdict(probability: float | None) -> Literal["better", "no clear differenc
     # The first of a pair never scores lower, so that only its own side needs looking at.
     if probability is None:
         return "unknown"
-    return "better" if probability > CLEAR else "no clear difference"
+    return "better" if probability >= CLEAR else "no clear difference"
 
 
 def _spread(found: Assessment) -> float | None:

@@ -96,6 +96,10 @@ class Case:
         letter = answered.value.final_answer if self.scoring else None
         return weigh(self.tool_scores, letter, answered.reply, self.fusion, self.temperature)
 
+    def notes_beside(self, gap: str) -> list[str]:
+        """The notes on the evidence, without what the remaining gap says already."""
+        return [note for note in self.notes if note != gap]
+
     def level_notes(self, answer: str, weighed: Weighed) -> list[str]:
         """A sentence when the fused level is not the one the model chose."""
         if not self.scoring or weighed.fused_level is None or weighed.fused_level == answer:

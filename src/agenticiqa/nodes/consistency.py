@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.nodes.gaps import Gap, read_gap
+from agenticiqa.perception.language import refuses_reference
 from agenticiqa.state import GLOBAL, LEVEL_NAMES, PlanControlFlags, PlannerOutput
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.tasks import PlanInputs
@@ -18,7 +19,9 @@ logger = logging.getLogger("agenticiqa.nodes.planner")
 
 def make_consistent(plan: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry) -> PlannerOutput:
     """The plan with every rule applied; UnknownToolError or ToolUnavailableError for a tool the query insists on."""
-    query, has_reference, history = inputs.query, inputs.has_reference, inputs.replan_history
+    query, history = inputs.query, inputs.replan_history
+    # A reference that is given is used, whatever the model wrote, unless the question itself refuses it.
+    has_reference = inputs.has_reference and not refuses_reference(query)
     rules: list[Callable[[PlannerOutput], PlannerOutput]] = [
         lambda p: _match_choices(p, inputs.choices),
         lambda p: _match_reference(p, has_reference),

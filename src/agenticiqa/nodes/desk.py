@@ -98,8 +98,15 @@ def set_up_desk(role: str, state: AgenticIQAState, config: Optional[RunnableConf
     return Desk(
         role=role,
         parts=parts,
-        images=pictures.of(state),
+        images=_images(role, state, pictures),
         ledger=state.get("ledger") or Ledger(),
         iteration=state.get("iteration_count", 0),
         on_event=configurable.get("on_event"),
     )
+
+
+def _images(role: str, state: AgenticIQAState, pictures: Pictures) -> tuple[LabelledImage, ...]:
+    """What the node sees; after a plan that leaves the reference aside, the test image alone."""
+    plan, images = state.get("plan"), pictures.of(state)
+    # The planner decides about the reference, so that it has to see it, when it plans anew too.
+    return images[:1] if role != "planner" and plan and plan.reference_mode == "No-Reference" else images

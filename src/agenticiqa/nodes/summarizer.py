@@ -111,7 +111,7 @@ def _result(
     case: Case, answered: Structured[AnswerReply], decision: Decision, backend_notes: list[str]
 ) -> SummarizerOutput:
     reply, weighed = answered.value, case.weigh(answered)
-    notes = [*case.notes, *case.level_notes(reply.final_answer, weighed), *decision.notes()]
+    notes = [*case.notes_beside(decision.gap), *case.level_notes(reply.final_answer, weighed), *decision.notes()]
     return SummarizerOutput(
         final_answer=reply.final_answer,
         quality_reasoning=with_notes(reply.quality_reasoning, notes),

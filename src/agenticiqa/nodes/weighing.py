@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -13,8 +12,6 @@ from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, UNABLE, ExecutorOutput
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.client import ProbabilitySource, VLMReply
-
-logger = logging.getLogger("agenticiqa.nodes.summarizer")
 
 
 @dataclass(frozen=True)
