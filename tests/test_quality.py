@@ -198,7 +198,7 @@ def test_the_head_is_worked_by_hand() -> None:
             "synthetic_centre": np.zeros(1), "synthetic_spread": np.ones(1), "synthetic_projection": np.ones((1, 2)),
             "kernel_width": np.array(1.0), "authentic_points": np.zeros((1, 2)), "authentic_weights": np.ones(1),
             "authentic_mean": np.array(0.0), "synthetic_points": np.zeros((0, 2)), "synthetic_weights": np.zeros(0),
-            "synthetic_mean": np.array(2.0), "network_share": np.array([0.5, 1.0]), "gate": np.array([1.0, 0.0]),
+            "synthetic_mean": np.array(2.0), "network_share": np.array([0.5, 1.0]), "gate": np.array([1.0, 0.0, 1.0]),
             "scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0]), "grain": np.array([-2.0, 0.0, 0.2]),
         }
     )  # fmt: skip

@@ -34,9 +34,11 @@ def square(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     return pixels if pixels.shape[:2] == (512, 512) else resize(pixels, 512, 512)
 
 
-def open_arrays(cache: Path, source: str, count: int) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
+def open_arrays(
+    cache: Path, source: str, count: int, more: dict[str, tuple[int, ...]] | None = None
+) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
     """The cached arrays of one source of 512 × 512 photographs, made empty where they are not there yet."""
-    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32), "measures": (3,)}
+    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32)} | (more or {})
     opened = {}
     for name, shape in shapes.items():
         path = cache / f"{source}_{name}.npy"

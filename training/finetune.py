@@ -82,7 +82,7 @@ def loss_of(outputs: Tensor, targets: Tensor, photographs: int, groups: list[int
     if len(gate) > photographs:
         total = total + functional.smooth_l1_loss(synthetic[photographs:], targets[photographs:], beta=0.5)
         total = total + 0.3 * _ranking(synthetic[photographs:], targets[photographs:], 0.25)
-        total = total + _ladder(synthetic[photographs:], groups)
+        total = total + ladder_loss(synthetic[photographs:], groups, 0.25)
     return total
 
 
@@ -93,8 +93,9 @@ def _ranking(scores: Tensor, targets: Tensor, tolerance: float) -> Tensor:
     return (weight * functional.softplus(-4 * found) / 4).sum() / weight.sum().clamp(min=1)
 
 
-def _ladder(scores: Tensor, groups: list[int]) -> Tensor:
-    steps = [functional.relu(0.25 - (part[:-1] - part[1:])) for part in scores.split(groups) if len(part) > 1]
+def ladder_loss(scores: Tensor, groups: list[int], margin: float) -> Tensor:
+    """By how much steps of ladders fall short of the margin, in the mean."""
+    steps = [functional.relu(margin - (part[:-1] - part[1:])) for part in scores.split(groups) if len(part) > 1]
     return torch.cat(steps).mean() if steps else scores.sum() * 0
 
 

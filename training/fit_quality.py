@@ -27,7 +27,7 @@ SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 SYNTHETIC_SHARE = 0.7
 # The kernel of the open set knows so few photographs that it finds clean ones worse than they are.
 OPEN_SHARE = 0.9
-GATE = (1.5, 2.0)
+GATE = (1.5, 0.0, 0.6)
 GRAIN_DEPTH = 0.2
 
 
@@ -55,7 +55,7 @@ def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, fl
     arrays |= _kernel_arrays("authentic", projection, _authentic_kernel(material, projection, calibrating=True))
     arrays |= {
         "kernel_width": np.array(WIDTH),
-        "gate": np.array(GATE) if material.rated else np.array([0.0, 30.0]),
+        "gate": np.array(GATE) if material.rated else np.array([0.0, 30.0, 1.0]),
         "network_share": np.array([0.5, 0.5]),
         "grain": _grain(material.unseen),
     }

@@ -21,7 +21,9 @@ from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tu
 from training.fit_quality import Material, fit_heads, write_figures
 from training.manifest import write_manifest
 from training.network import STAGES, TRUNK_STAGES, Stages, load_stages, pool, start_weights
-from training.quality_data import Damaged, Rated, load_damaged, load_rated
+from training.quality_data import Damaged, Rated, load_damaged, load_rated, load_spoilt
+from training.scales import standardised_scale
+from training.settle import settle
 
 WEIGHTS = Path("src/agenticiqa/backbone/weights")
 
@@ -42,12 +44,26 @@ def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: floa
     torch.save(network.state_dict(), cache / f"{terms}_network.pt")
 
 
+def settle_network(biq2021: Path, cache: Path, seed: int, minutes: float, steps: int) -> None:
+    """Go on with the research set's network, rated photographs with damage added now among its batches."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    rated = load_rated(biq2021, cache, seed)
+    spoilt = load_spoilt(cache, rated, seed)
+    scale = standardised_scale("biq2021", rated.raw_opinions)
+    network = settle(
+        _tuned("research", cache), rated.photographs, load_damaged(cache, "research").ladders, spoilt,
+        (scale["scale_from"], scale["scale_to"]), steps, seed, 60 * minutes,
+    )  # fmt: skip
+    torch.save(network.state_dict(), cache / "settled_network.pt")
+
+
 def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path) -> None:
     """Write the last stages and the fitted, calibrated heads."""
     torch.set_num_threads(1)
     damaged = load_damaged(cache, terms)
     rated = load_rated(biq2021, cache, seed) if terms == "research" and biq2021 else None
-    network = _tuned(terms, cache)
+    network = _tuned("settled" if terms == "research" else terms, cache)
     export_tail(network.tail, weights / f"tail_{terms}.onnx")
     held = np.nonzero(rated.present & (rated.folds == 0))[0] if rated else np.zeros(0, np.intp)
     rated_statistics = rated_likeness = damaged.statistics[:0]
@@ -148,9 +164,13 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--minutes", type=float, default=45, help="the longest fine-tuning may take")
     parser.add_argument("--steps", type=int, default=2500)
-    parser.add_argument("--step", choices=("tune", "fit", "both"), default="both")
+    parser.add_argument("--settle-minutes", type=float, default=25, help="the longest the last stretch may take")
+    parser.add_argument("--settle-steps", type=int, default=900)
+    parser.add_argument("--step", choices=("tune", "settle", "fit", "all"), default="all")
     given = parser.parse_args()
-    if given.step in ("tune", "both"):
+    if given.step in ("tune", "all"):
         tune(given.terms, given.biq2021, given.cache, given.seed, given.minutes, given.steps)
-    if given.step in ("fit", "both"):
+    if given.step in ("settle", "all") and given.terms == "research":
+        settle_network(given.biq2021, given.cache, given.seed, given.settle_minutes, given.settle_steps)
+    if given.step in ("fit", "all"):
         fit(given.terms, given.biq2021, given.cache, given.seed, given.weights)

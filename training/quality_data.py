@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from agenticiqa.tools.distort import LEVELS
 from training.biq2021 import read_photographs
 from training.clusters import find_clusters, folds_of, thumbnails
 from training.finetune import TRUNK_POOLED, Ladders, Photographs
+from training.scales import standardised_scale
+from training.spoilt import Ladder, list_ladders
 from training.targets import label, read_table
 
 FOLDS = 10
@@ -40,6 +43,49 @@ class Damaged:
     statistics: npt.NDArray[np.float32]
     grain: npt.NDArray[np.float64]
     training: npt.NDArray[np.bool_]
+
+
+@dataclass
+class Spoilt:
+    """Rated photographs with damage added (`training.spoilt`): one row per picture, ladders from weak to severe."""
+
+    maps: npt.NDArray[np.float16]
+    statistics: npt.NDArray[np.float32]
+    grain: npt.NDArray[np.float64]
+    quality: npt.NDArray[np.float32]
+    opinions: npt.NDArray[np.float32]
+    photographs: npt.NDArray[np.intp]
+    training: npt.NDArray[np.bool_]
+
+
+def load_spoilt(cache: Path, rated: Rated, seed: int) -> Spoilt:
+    """The ladders of rated photographs; those of fold 0 are not for training.
+
+    Damage takes its share of whatever quality the photograph had: one people find poor has little left to lose.
+    """
+    ladders = list_ladders(len(rated.folds), seed)
+    photographs = np.repeat([ladder.photograph for ladder in ladders], len(LEVELS))
+    scale = standardised_scale("biq2021", rated.raw_opinions)
+    before = np.interp(rated.photographs.opinions[photographs], scale["scale_from"], scale["scale_to"])
+    left = (_spoilt_labels(cache, ladders) - 1) / 4
+    quality = 1 + (before - 1) * np.minimum.accumulate(left.reshape(-1, len(LEVELS)), axis=1).ravel()
+    maps, statistics, grain = (np.load(cache / f"spoilt_{n}.npy", mmap_mode="r") for n in ("stage5", "pooled", "grain"))
+    return Spoilt(
+        maps, np.array(statistics), grain.astype(np.float64), quality.astype(np.float32),
+        np.interp(quality, scale["scale_to"], scale["scale_from"]).astype(np.float32),
+        photographs, rated.present[photographs] & (rated.folds[photographs] != 0),
+    )  # fmt: skip
+
+
+def _spoilt_labels(cache: Path, ladders: list[Ladder]) -> npt.NDArray[np.float64]:
+    """What the damage alone would leave of a clean photograph, along the curves of the clean ones' damage."""
+    measures = np.load(cache / "spoilt_measures.npy")
+    rows = pd.DataFrame(measures, columns=["mdsi", "gmsd", "distance"]).assign(
+        kind=np.repeat([ladder.kind for ladder in ladders], len(LEVELS)),
+        level=np.tile(LEVELS, len(ladders)), split="spoilt",
+    )  # fmt: skip
+    known = read_table(cache / "research.csv")
+    return label(pd.concat([known, rows], ignore_index=True)).labels[len(known) :]
 
 
 def load_rated(data: Path, cache: Path, seed: int) -> Rated:

@@ -51,7 +51,7 @@ def extract(data: Path, cache: Path, seed: int, part: int, parts: int) -> None:
     photographs = [p for p in read_photographs(data) if p.split == "train"]
     ladders = list_ladders(len(photographs), seed)
     network = open_start_network(cache)
-    arrays = open_arrays(cache, "spoilt", len(ladders) * len(LEVELS))
+    arrays = open_arrays(cache, "spoilt", len(ladders) * len(LEVELS), {"measures": (3,)})
     for number in range(part, len(ladders), parts):
         ladder = ladders[number]
         clean = square(read_pixels(data / "Images" / photographs[ladder.photograph].name))

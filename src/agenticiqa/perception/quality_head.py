@@ -1,10 +1,12 @@
 """From pooled statistics to a quality and its uncertainty: plain arrays, no framework.
 
-Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil
-them (`authentic`), the other by damage made on purpose (`synthetic`); a gate says which of the two
-knows this kind of picture. Each is itself two models of different make whose mean errs less than
-either: a network on the statistics of trunk and tuned stages, and a kernel regression. How far they
-disagree is part of the uncertainty. Faint colour noise, which neither sees well, costs the second.
+Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil them
+(`authentic`), and by such photographs spoilt further; the other by clean ones damaged on purpose (`synthetic`). A
+gate says how far the second knows this kind of picture. It never takes over whole: on a photograph of neither source
+the gate may turn with the damage, and the score must not jump from one judge to the other.
+Each judge is itself two models of different make whose mean errs less than either: a network on the statistics of
+trunk and tuned stages, and a kernel regression. How far they disagree is part of the uncertainty. Faint colour
+noise, which neither sees well, costs the second.
 """
 
 from __future__ import annotations
@@ -74,7 +76,8 @@ class QualityHead:
         share = a["network_share"]
         authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
         synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1] - self.grain_cost(grain)
-        gate = 1 / (1 + np.exp(-np.clip(a["gate"][0] * outputs[:, 2] + a["gate"][1], -30, 30)))
+        steepness, offset, most = a["gate"]
+        gate = most / (1 + np.exp(-np.clip(steepness * outputs[:, 2] + offset, -30, 30)))
         quality = within_scale((1 - gate) * authentic + gate * synthetic)
         apart = self.on_scale(outputs[:, 0]) - self.on_scale(kernel[:, 0])
         between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
