@@ -10,6 +10,7 @@ from scipy import stats
 
 from agenticiqa.evaluation.resampling import draw_counts, many_krcc, many_plcc, many_rmse, many_srcc
 from agenticiqa.evaluation.statistics import (
+    agreement,
     bootstrap,
     fit_logistic,
     krcc,
@@ -69,11 +70,12 @@ def test_agreement_after_the_fit_forgives_a_monotone_bend_but_ranks_are_untouche
     observed = random.uniform(1, 5, 300)
     predicted = 1 / (1 + np.exp(-3 * (observed - 3)))
 
-    fitted = fit_logistic(predicted, observed)(predicted)
+    found = agreement(predicted, observed)
 
-    assert srcc(predicted, observed) == pytest.approx(1)
-    assert krcc(predicted, observed) == pytest.approx(1)
-    assert plcc(fitted, observed) > plcc(predicted, observed)
+    assert found.srcc == pytest.approx(1)
+    assert found.krcc == pytest.approx(1)
+    assert found.plcc > plcc(predicted, observed)
+    assert found.count == 300
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_claims() -> None:

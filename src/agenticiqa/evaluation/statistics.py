@@ -44,6 +44,18 @@ class LogisticFit:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """The four figures of a score against mean opinions."""
+
+    srcc: float
+    krcc: float
+    plcc: float
+    rmse: float
+    fit: LogisticFit
+    count: int
+
+
+@dataclass(frozen=True)
 class Interval:
     """A statistic with its bootstrap interval; of one cluster there is none: NaN ends and no repetitions."""
 
@@ -104,6 +116,16 @@ def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     scaled = (x - centre) / spread
     found = least_squares(lambda b: _logistic(scaled, b) - y, start, method="lm", max_nfev=2_000)
     return LogisticFit(_unscaled(found.x, centre, spread), bool(found.success), str(found.message))
+
+
+def agreement(predicted: Numbers, observed: Numbers) -> Agreement:
+    """All four figures, PLCC and RMSE after the logistic fit."""
+    fit = fit_logistic(predicted, observed)
+    fitted = fit(predicted)
+    return Agreement(
+        srcc(predicted, observed), krcc(predicted, observed), plcc(fitted, observed), rmse(fitted, observed),
+        fit, len(_values(observed)),
+    )  # fmt: skip
 
 
 def bootstrap(
