@@ -39,7 +39,7 @@ test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers 
 lint: $(VENV)/.ready ## Check style, types, the direction of imports and the size of things
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests
+	$(BIN)/mypy src tests benchmarks
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/shape.py
 

@@ -190,16 +190,20 @@ def held_out_views(bsds: Path, limit: int | None) -> list[Pixels]:
 def report_ladders(name: str, pictures: list[Pixels]) -> None:
     """The mean of clean photographs and how often ladders of damage made of them fall at every step."""
     for terms in TERMS:
-        model, clean, falls = load_quality_model(terms), [], {kind: [] for kind in LADDERS}
+        model, clean = load_quality_model(terms), list[float]()
+        changes: dict[str, list[npt.NDArray[np.float64]]] = {kind: [] for kind in LADDERS}
         for pixels in pictures:
             clean.append(model.judge(pixels).score)
             for kind in LADDERS:
                 steps = [clean[-1], *(model.judge(distort(pixels, kind, level)).score for level in LEVELS)]
-                falls[kind].append(np.diff(steps) < 0)
-        shares = ", ".join(f"{kind} {np.all(steps, 1).mean():.0%}" for kind, steps in falls.items())
-        every = np.concatenate([np.array(steps) for steps in falls.values()])
+                changes[kind].append(np.diff(steps))
+        shares = ", ".join(f"{kind} {np.all(np.array(steps) < 0, 1).mean():.0%}" for kind, steps in changes.items())
+        every = np.concatenate([np.array(steps) for steps in changes.values()])
+        fell = every < 0
         print(f"\n{name} {terms}: mean {np.mean(clean):.2f} of {len(clean)}")
-        print(f"ladders that fall at every step: {shares}; all {every.all(1).mean():.1%}; steps {every.mean():.1%}")
+        print(f"ladders that fall at every step: {shares}; all {fell.all(1).mean():.1%}; steps {fell.mean():.1%}")
+        rises = np.maximum(every, 0).max(1)
+        print(f"the largest rise within a ladder: {rises.mean():.3f} in the mean, {rises.max():.2f} at most")
 
 
 def report_nothing() -> None:

@@ -72,7 +72,8 @@ def quadratic_kappa(found: npt.NDArray[np.intp], truth: npt.NDArray[np.intp]) ->
 
 def severities(strengths: Floats) -> npt.NDArray[np.intp]:
     """Severity numbers, 0 to 4."""
-    return np.vectorize(lambda value: SEVERITIES.index(severity_of(value)))(strengths)
+    numbers = np.vectorize(lambda value: SEVERITIES.index(severity_of(value)))
+    return np.asarray(numbers(strengths), np.intp)
 
 
 def report_synthetic(name: str, model: DistortionModel, data: Table, losses: Losses) -> None:
@@ -90,7 +91,7 @@ def report_synthetic(name: str, model: DistortionModel, data: Table, losses: Los
         rows = damaged[:, c] | ~damaged.any(axis=1)
         kappa = quadratic_kappa(severities(strength[rows, c]), severities(truth[rows, c]))
         print(f"  {category:18} AP {precision[-1]:.3f}  all levels {strict[-1]:.3f}  severity kappa {kappa:.3f}")
-    pairs = damaged | ~damaged.any(axis=1)[:, None]
+    pairs = damaged | ~damaged.any(axis=1, keepdims=True)
     kappa = quadratic_kappa(severities(strength[pairs]), severities(truth[pairs]))
     everywhere = quadratic_kappa(severities(strength.ravel()), severities(truth.ravel()))
     print(f"{name}: {len(recipes)} pictures, mAP {np.mean(precision):.3f} (all levels {np.mean(strict):.3f}), ", end="")

@@ -63,7 +63,7 @@ def report_time(clean: list[Pixels]) -> None:
 
 
 def _rounded(values: object) -> Pixels:
-    return np.clip(np.rint(np.asarray(values)), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(np.rint(np.asarray(values)), 0, 255), np.uint8)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import argparse
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import cv2
@@ -94,8 +95,7 @@ def report_pyiqa(photograph: Pixels, repeats: int) -> None:
     planes = torch.from_numpy(photograph.transpose(2, 0, 1)[None] / 255).float()
     for name in ("niqe", "brisque"):
         try:
-            metric = pyiqa.create_metric(name, device="cpu")
-            seconds = best(lambda metric=metric: metric(planes), repeats)
+            seconds = best(partial(pyiqa.create_metric(name, device="cpu"), planes), repeats)
             print(f"pyiqa     {name} 1 MP {1000 * seconds:.0f} ms   peak {peak():.0f} MB")
         except (RuntimeError, OSError, ValueError) as error:
             print(f"pyiqa     {name} not measured: {error}")

@@ -208,4 +208,4 @@ def _disc(clean: Pixels, radius: float) -> Floats:
 
 
 def _rounded(values: npt.NDArray[np.floating]) -> Pixels:
-    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(np.rint(values), 0, 255), np.uint8)

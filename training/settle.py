@@ -51,7 +51,9 @@ def settle(
         network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)
     )
     network.train()
-    both = zip(batches(photographs, ladders, steps, seed), spoilt_batches(photographs, spoilt, on_scale, seed), strict=False)
+    both = zip(
+        batches(photographs, ladders, steps, seed), spoilt_batches(photographs, spoilt, on_scale, seed), strict=False
+    )
     for step, ((maps, pooled, targets, count, sizes), worse) in enumerate(both):
         done = max(step / steps, (time.time() - start) / seconds)
         if done >= 1:
