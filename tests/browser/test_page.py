@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import agenticiqa.server
-from tests.browser.visits import Visit
+from tests.browser.visits import PATIENCE, Visit
 from tests.results import finding, reading, record
 from tests.server.running import RunningService
 
@@ -269,6 +269,19 @@ def test_a_link_opens_a_run_in_another_browser(visitor: Visit, pictures: dict[st
     visitor.result()
 
     expect(visitor.page.locator(".verdict")).to_contain_text("gaussian_blur.png")
+
+
+@pytest.mark.parametrize(
+    ("mark", "said"), [("%E0%A4%A", ""), ("stage", ""), ("0" * 24, "The service no longer has this run.")]
+)
+def test_an_address_that_names_no_run_leaves_the_page_at_work(visitor: Visit, mark: str, said: str) -> None:
+    visitor.page.goto("about:blank")
+    visitor.page.goto(f"{visitor.address}#{mark}")
+
+    expect(visitor.page.locator("#health span")).to_have_text("ready", timeout=PATIENCE)
+    expect(visitor.page.locator("#form-trouble")).to_contain_text(said)
+    assert visitor.page.locator("#form-trouble").is_visible() == bool(said)
+    assert visitor.faults == []
 
 
 def test_a_new_plan_is_told_as_a_timeline(visitor: Visit, pictures: dict[str, Path]) -> None:

@@ -182,7 +182,7 @@ function summary(run) {
 }
 
 function markRecent(id) {
-  history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+  history.replaceState(null, "", `#${id}`);
   for (const one of at("recent").querySelectorAll("button")) one.setAttribute("aria-current", String(one.dataset.run === id));
 }
 
@@ -215,6 +215,7 @@ at("forget").addEventListener("click", () => { forget(); listRecent(); at("choos
 
 listRecent();
 showWelcome();
-if (location.hash.length > 1) openLinked(decodeURIComponent(location.hash.slice(1)));
+// Other words behind the # are no run of ours: the skip link's target, or a link that was cut.
+if (/^#[0-9a-f]{24}$/.test(location.hash)) openLinked(location.hash.slice(1));
 watchHealth(service, () => { if (document.querySelector(".welcome > [hidden]")) showWelcome(); });
 service.json("/v1/limits").then((limits) => { intake.limits = limits; }, () => {});

@@ -142,4 +142,3 @@ async function copy(text) {
     field.remove();
   }
 }
-

@@ -19,6 +19,7 @@ export const STEPS = {
   summarizer: ["Summarizer", "weighs the evidence and answers"],
 };
 export const SUBTASKS = {
+  inspection: "Look for distortions, severity and tools at once",
   distortion_detection: "Detect distortions",
   distortion_analysis: "Judge their severity",
   tool_selection: "Choose tools",
