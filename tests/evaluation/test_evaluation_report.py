@@ -154,6 +154,7 @@ def test_the_command_answers_questions(config: Path, tmp_path: Path) -> None:
         (["--dataset", "csiq", "--root", "/nowhere"], "https://s2.smu.edu"),
         (["--dataset", "none", "--root", "."], "no data set named 'none'"),
         (["--dataset", "csiq", "--root", ".", "--ablation", "x"], "no ablation named 'x'"),
+        (["--dataset", "csiq", "--root", ".", "--range", "0", "1"], "--range is for a table of your own"),
     ],
 )
 def test_a_request_that_cannot_be_is_refused_with_the_way_out(options: list[str], message: str) -> None:
@@ -161,3 +162,20 @@ def test_a_request_that_cannot_be_is_refused_with_the_way_out(options: list[str]
 
     assert said.exit_code == 2
     assert message in said.output
+
+
+def test_an_option_that_would_change_nothing_is_refused(config: Path, tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    (tmp_path / "ratings.csv").write_text("image,rating\na.png,4\n")
+    (tmp_path / "questions.csv").write_text("image,question,options,answer\na.png,Why?,A. x | B. y,A\n")
+    recorded = ["--recorded", "out.csv", "--ablation", "all"]
+
+    for table, options, message in (
+        ("ratings.csv", ["--rotate"], "ratings holds ratings; leave out --rotate"),
+        ("ratings.csv", recorded, "leave out --ablation"),
+        ("questions.csv", ["--split", "test", "--jobs", "2"], "questions holds questions; leave out --split, --jobs"),
+    ):
+        said = runner.invoke(app, ["evaluate", "--manifest", str(tmp_path / table), "--config", str(config), *options])
+
+        assert said.exit_code == 2
+        assert message in said.output

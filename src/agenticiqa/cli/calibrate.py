@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from agenticiqa.cli.options import AsJson, ConfigFile
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.evaluation.recalibration import Change, Recalibration
+    from agenticiqa.evaluation.samples import RatedSet
 
 
 def calibrate(
@@ -115,14 +117,17 @@ def _by_ratings(
     if as_json:
         typer.echo(json.dumps(_as_json(found, path), indent=2, ensure_ascii=False))
         return
-    missing = f", {len(rated.missing)} pictures missing" if rated.missing else ""
-    typer.echo(f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}")
-    typer.echo(f"as shipped, and fitted, on ratings left out ({found.folds} folds over contents):")
-    for change in found.changes:
-        typer.echo(_line(change))
-    for name, reason in found.left.items():
-        typer.echo(f"  {name}: left as it was, {reason}")
+    for line in _lines(rated, found):
+        typer.echo(line)
     typer.echo(_outcome(found, path, config))
+
+
+def _lines(rated: RatedSet, found: Recalibration) -> Iterator[str]:
+    missing = f", {len(rated.missing)} pictures missing" if rated.missing else ""
+    yield f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}"
+    yield f"as shipped, and fitted, on ratings left out ({found.folds} folds over contents):"
+    yield from map(_line, found.changes)
+    yield from (f"  {name}: left as it was, {reason}" for name, reason in found.left.items())
 
 
 def _outcome(found: Recalibration, path: Path, config: Path | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +23,7 @@ from agenticiqa.cli.options import (
     effective_settings,
     start_logging,
 )
+from agenticiqa.cli.tables import print_table
 
 if TYPE_CHECKING:
     from agenticiqa.evaluation.evaluating import Evaluation
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from agenticiqa.evaluation.ratings import Sampling
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
     from agenticiqa.parts import Parts
+
+PIPED_WIDTH = 220
+_FOR_RATINGS = ("split", "ablation", "recorded", "jobs")
+_FOR_QUESTIONS = ("rotate",)
 
 
 def evaluate(
@@ -83,6 +88,8 @@ def evaluate(
     settings = effective_settings(config, backend, offline)
     start_logging(settings, verbose)
     found, seen = _read(dataset, manifest, root, scale)
+    given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate}
+    _refuse_idle(found, given)
     parts, sampling = build_parts(settings), Sampling(repetitions, seed)
     with _progress(quiet) as on_picture:
         if isinstance(found, QuestionSet):
@@ -102,12 +109,27 @@ def _read(
 
     if (dataset is None) == (manifest is None):
         raise UsageError("name either a data set with --dataset and --root, or a table with --manifest")
+    if dataset is not None and scale is not None:
+        raise UsageError("--range is for a table of your own; the range of a data set is known, leave it out")
     if manifest is not None:
         return read_manifest(manifest, root, Scale(*scale) if scale else None), ""
     entry = known(str(dataset))
     if root is None:
         raise UsageError(f"--root is missing: the folder of the data set. {entry.how_to_get()}")
     return entry.read(root), entry.seen
+
+
+def _refuse_idle(found: RatedSet | QuestionSet, given: Mapping[str, object]) -> None:
+    """Raises UsageError for an option that would change nothing."""
+    from agenticiqa.errors import UsageError
+    from agenticiqa.evaluation.samples import QuestionSet
+
+    asks = isinstance(found, QuestionSet)
+    idle = [f"--{name}" for name in (_FOR_RATINGS if asks else _FOR_QUESTIONS) if given[name]]
+    if idle:
+        raise UsageError(f"{found.name} holds {'questions' if asks else 'ratings'}; leave out {', '.join(idle)}")
+    if given["recorded"] and given["ablation"]:
+        raise UsageError("recorded outputs leave nothing to take out of the agent; leave out --ablation")
 
 
 def _ratings(
@@ -149,8 +171,8 @@ def _print(found: Evaluation) -> None:
     for line in summary.headline(found):
         typer.echo(line)
     rows = found.recorded.rows if found.recorded else found.rows
-    _print_table(summary.HEADINGS, summary.table(rows))
-    _print_table(("tool", *summary.HEADINGS[1:6]), [line[:6] for line in summary.table(found.tools)])
+    print_table(summary.HEADINGS, summary.table(rows), PIPED_WIDTH)
+    print_table(("tool", *summary.HEADINGS[1:6]), [line[:6] for line in summary.table(found.tools)], PIPED_WIDTH)
     for line in [*summary.remarks([*rows, *found.tools]), *recorded_lines(found), coverage_line(found),
                  faithfulness_line(found)]:  # fmt: skip
         if line:
@@ -186,7 +208,7 @@ def _questions(
     typer.echo(
         f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
     )
-    _print_table(("part", "questions", "accuracy", "answered"), summary.accuracy_lines(found))
+    print_table(("part", "questions", "accuracy", "answered"), summary.accuracy_lines(found), PIPED_WIDTH)
     typer.echo(_order_line(found))
 
 
@@ -195,19 +217,6 @@ def _order_line(found: Choices) -> str:
     if found.sensitive is None or found.over_orders is None:
         return f"{unable}; order of the choices not varied (--rotate)"
     return f"{unable}; the order changes {found.sensitive:.1%} of answers; accuracy over orders {found.over_orders:.3f}"
-
-
-def _print_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*headings)
-    for line in lines:
-        table.add_row(*(Text(cell) for cell in line))
-    # A file or pipe has no width of its own; nothing may be cut off there.
-    console = Console() if Console().is_terminal else Console(width=220)
-    console.print(table)
 
 
 @contextmanager

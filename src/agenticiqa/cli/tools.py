@@ -8,6 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.tables import print_table
+
+HEADINGS = ("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "Strengths")
 
 
 def tools(
@@ -30,31 +33,23 @@ def tools(
     rows = [describe_tool(registry, name) for name in names] if names else describe_tools(registry)
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-    else:
-        _print_table(rows)
-
-
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "Strengths")
-    for row in rows:
-        table.add_row(
-            row["name"],
-            row["reference"],
-            "yes" if row["available"] else "no",
-            "yes" if row["votes"] else "no",
-            "higher" if row["higher_is_better"] else "lower",
-            _range_text(row),
-            row["licence"],
-            ", ".join(row["strengths"]) or "–",
-        )
-    # A file or pipe has no width of its own; nothing may be cut off there.
-    console = Console() if Console().is_terminal else Console(width=160)
-    console.print(table)
+        return
+    print_table(HEADINGS, map(_cells, rows), piped_width=160)
     for line in _footnotes(rows):
         typer.echo(line)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    return [
+        row["name"],
+        row["reference"],
+        "yes" if row["available"] else "no",
+        "yes" if row["votes"] else "no",
+        "higher" if row["higher_is_better"] else "lower",
+        _range_text(row),
+        row["licence"],
+        ", ".join(row["strengths"]) or "–",
+    ]
 
 
 def _range_text(row: dict[str, Any]) -> str:
