@@ -173,6 +173,8 @@ def test_the_option_that_fits_the_evidence_is_chosen(query: str, look: Look, exp
         ("Which image is sharper, left or right?", 3.0, BLURRED, "the reference image"),
         ("Which image is noisier, left or right?", 3.0, NOISY, "the test image"),
         ("Which image has higher quality?", 3.0, NOISY, "the reference image"),
+        ("Which image has higher quality?", 5.0, CLEAN, "neither of the two"),
+        ("Which image is noisier?", 3.0, BLURRED, "neither of the two"),
         ("Are the two images identical?", 5.0, CLEAN, "Yes"),
         ("Are the two images identical?", 3.0, NOISY, "No"),
         ("Is there any difference between the two images?", 3.0, NOISY, "Yes"),

@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from agenticiqa.config import load_settings
 from agenticiqa.errors import UnknownBackendError
-from agenticiqa.images import load_image
+from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
 from agenticiqa.perception.eyes import Eyes, Finding, Look, RememberingEyes
-from agenticiqa.state import UNABLE, DistortionAnalysis, PlannerOutput
+from agenticiqa.state import UNABLE, DistortionAnalysis, PlannerOutput, Region
 from agenticiqa.vlm_client import parse_reply
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
 from agenticiqa.vlm_client.replies import AnalyzeReply, AnswerReply, DetectReply, LocateReply, SelectToolsReply
@@ -31,7 +31,7 @@ from agenticiqa.vlm_client.tasks import (
     ToolOffer,
     task_of,
 )
-from tests.looks import BLURRED, CLEAN, NOISY, FixedEyes, judged
+from tests.looks import BLURRED, CLEAN, NOISE, NOISY, FixedEyes, judged, seen
 
 PICTURE = load_image(np.full((32, 48, 3), 120, np.uint8))
 ORIGINAL = load_image(np.full((32, 48, 3), 121, np.uint8))
@@ -44,6 +44,16 @@ def ask(eyes: Eyes, inputs: TaskInputs, model: type[BaseModel], *, reference: bo
     request = VLMRequest(task_of(inputs), "", "", tuple(images), inputs, model)
     reply = PerceptionClient(eyes).ask(request)
     return parse_reply(reply.text, model), reply
+
+
+class NoisyReferenceEyes(FixedEyes):
+    """Eyes that see noise between the two images and, of each by itself, only in the reference."""
+
+    def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
+        """The pair, or the image alone."""
+        if reference is not None:
+            return seen(4.7, 2.0, Noise=NOISE)
+        return NOISY if image is ORIGINAL else CLEAN
 
 
 def planned(query: str, **more: Any) -> PlannerOutput:
@@ -259,6 +269,21 @@ def test_where_is_answered_by_looking_at_each_place() -> None:
 
     assert value.final_answer == "B"
     assert "right" in value.quality_reasoning
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Which image is noisier?", "the reference image"),
+        ("Is the test image noisier than the reference?", "No"),
+        ("Is the reference noisier than the test image?", "Yes"),
+        ("Is the test image more noise-free than the reference?", "Yes"),
+    ],
+)
+def test_a_reference_that_is_the_noisy_one_is_found_out_by_looking_at_each_alone(query: str, expected: str) -> None:
+    value, _ = ask(NoisyReferenceEyes(CLEAN), AnswerInputs(query=query), AnswerReply, reference=True)
+
+    assert value.final_answer == expected
 
 
 def test_a_bare_prompt_is_the_users_question() -> None:

@@ -69,7 +69,7 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
 def _in_words(question: Question, evidence: Evidence) -> str | None:
     if question.shape == "where":
         return _where(question, evidence)
-    if question.shape == "compare" and question.asks_what_changed and _is_anything(question, evidence):
+    if question.shape == "compare" and question.asks_what_changed and _is_damaged(question, evidence):
         return _headline(question, evidence)
     if question.shape == "compare" and question.asks_which_image:
         return _one_of_the_pair(question, evidence)
@@ -105,6 +105,11 @@ def _where(question: Question, evidence: Evidence) -> str | None:
     return phrase("places", evidence.asked_place, question.language)
 
 
+def _is_damaged(question: Question, evidence: Evidence) -> bool:
+    """Whether what changed is damage of the test image, rather than of its reference."""
+    return _is_anything(question, evidence) and better_if_different(evidence) < PRESENT
+
+
 def _is_anything(question: Question, evidence: Evidence) -> bool:
     """Whether anything the question asks for is in the image or in one of the places compared."""
     placed = [PlacedFinding(finding, name) for name, look in evidence.places.items() for finding in look.findings]
@@ -113,10 +118,15 @@ def _is_anything(question: Question, evidence: Evidence) -> bool:
 
 def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
     """ "Which image is sharper?" """
-    likely = of_question(replace(question, claim=replace(question.claim, subject="test")), evidence)
-    if likely is None:
+    test, reference = (
+        of_question(replace(question, claim=replace(question.claim, subject=side)), evidence)
+        for side in ("test", "reference")
+    )
+    if test is None or reference is None:
         return None
-    return phrase("words", "the_test" if likely >= PRESENT else "the_reference", question.language)
+    if max(test, reference) < PRESENT:
+        return phrase("words", "neither", question.language)
+    return phrase("words", "the_test" if test >= reference else "the_reference", question.language)
 
 
 def _against_reference(question: Question, evidence: Evidence) -> str | None:

@@ -14,6 +14,8 @@ SEEN_DIFFERENCE, STEP = 4.6, 0.12
 # A test image is rarely better than its reference; the no-reference model has to see a clear advantage.
 CLEAR_ADVANTAGE, ADVANTAGE_STEP = 0.2, 0.15
 BETTER_THAN_REFERENCE = 0.02
+# How much more of a distortion, from 0 to 4, the reference must show by itself for the pair to be read the other way.
+CLEAR_LEAD = 0.75
 # The same change seen from the reference's side.
 INVERSE = {
     Mention("Blurs"): Mention("Sharpness", "over_sharpen"),
@@ -41,6 +43,8 @@ def comparison(claim: Claim, evidence: Evidence) -> float | None:
             return evidence.probability(INVERSE[mention]) if mention in INVERSE else _less_of(mention, evidence)
         if mention.absent and claim.relation == "worse":  # "Has the clarity dropped?"
             mention = INVERSE.get(mention, replace(mention, absent=False))
+        if _reference_leads(mention, evidence):
+            return 1 - BETTER_THAN_REFERENCE if mention.absent else BETTER_THAN_REFERENCE
         more = MORE_OF.get(mention, mention)
         return BETTER_THAN_REFERENCE if more.absent else evidence.probability(more)
     same = same_quality(evidence)
@@ -63,8 +67,16 @@ def better_if_different(evidence: Evidence) -> float:
 
 
 def _less_of(mention: Mention, evidence: Evidence) -> float | None:
-    """The reference has none of the test image's distortions, so it is never "noisier"."""
+    """A reference has none of the test image's distortions, so it is "noisier" only if it shows so by itself."""
+    if _reference_leads(mention, evidence):
+        return BETTER_THAN_REFERENCE if mention.absent else 1 - BETTER_THAN_REFERENCE
     return BETTER_THAN_REFERENCE if evidence.probability(mention) is not None else None
+
+
+def _reference_leads(mention: Mention, evidence: Evidence) -> bool:
+    # Kinds that have an opposite ("darker", "brighter") are told apart by the pair itself.
+    has_opposite = mention in INVERSE and not mention.absent
+    return not has_opposite and evidence.leads.get(mention.category, 0.0) <= -CLEAR_LEAD
 
 
 def same_quality(evidence: Evidence) -> float | None:

@@ -46,6 +46,8 @@ class Evidence:
     has_reference: bool = False
     advantage: float | None = None
     """How much better than the reference image the no-reference model finds the test image, where that was asked."""
+    leads: Mapping[str, float] = field(default_factory=dict)
+    """By category, how much more of it the test image shows than the reference, each looked at by itself."""
     unlocated: tuple[str, ...] = ()
     places: Mapping[str, Look] = field(default_factory=dict)
     asked_place: str | None = None

@@ -41,10 +41,12 @@ class Observer:
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         if evidence.judgement is None:
             evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
-        if question.shape == "compare" and reference is not None and not question.claim.mentions:
+        if question.shape == "compare" and reference is not None:
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
-            pair = [self._eyes.look(one).quality.score for one in (image, reference)]
-            return replace(evidence, advantage=pair[0] - pair[1])
+            alone = self._eyes.look(image), self._eyes.look(reference)
+            if question.claim.mentions:
+                return replace(evidence, leads=_leads(*alone))
+            return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
         return self._with_places(question, evidence, image, reference) if question.shape == "where" else evidence
 
     def looks(
@@ -75,3 +77,9 @@ def place_called(name: str) -> str:
     """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
     lowered = name.strip().lower()
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+
+
+def _leads(test: Look, reference: Look) -> dict[str, float]:
+    """By category, how much more of it the first look shows."""
+    before = {finding.category: finding.weight for finding in reference.findings}
+    return {finding.category: finding.weight - before.get(finding.category, 0.0) for finding in test.findings}
