@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from skimage.metrics import peak_signal_noise_ratio
 
+from agenticiqa.nodes.evidence import region_of
 from agenticiqa.nodes.executor import (
     ANALYSIS_PROMPT_TEMPLATE,
     DETECTION_PROMPT_TEMPLATE,
@@ -301,6 +302,13 @@ def test_one_tool_chosen_for_two_distortions_measures_once(tmp_path: Path) -> No
 
     assert len(evidence.tool_logs) == 2
     assert len(tool.runs) == 1
+
+
+@pytest.mark.parametrize("width", [49, 98, 103, 400])
+def test_a_box_made_of_pixels_comes_back_as_it_was(width: int) -> None:
+    lefts = [region_of((left / width, 0.0, 1.0, 1.0), width, 10).left for left in range(width)]
+
+    assert lefts == list(range(width))
 
 
 def test_tools_look_at_the_region_of_a_located_object(tmp_path: Path) -> None:

@@ -68,6 +68,15 @@ def test_an_interrupted_run_goes_on_from_memory(tmp_path: Path) -> None:
     assert [request.task for request in client.requests].count("detect") == 1
 
 
+def test_a_store_of_checkpoints_that_fails_is_an_error_in_the_state(tmp_path: Path) -> None:
+    with sqlite_saver(tmp_path / "runs.sqlite") as saver:
+        pass
+
+    final = run_pipeline(QUERY, picture(tmp_path), config=config(), checkpointer=saver, thread_id="t")
+
+    assert "closed database" in str(final["error"])
+
+
 def test_a_finished_run_is_not_repeated(tmp_path: Path) -> None:
     image, client = picture(tmp_path), scripted()
 

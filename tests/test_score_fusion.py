@@ -100,11 +100,12 @@ def test_a_single_letter_gets_four_fifths_and_the_others_share_the_rest() -> Non
     assert p == pytest.approx({1: 0.05, 2: 0.05, 3: 0.05, 4: 0.8, 5: 0.05})
 
 
+@pytest.mark.parametrize("answer", ["Unable to determine", "--5", "³", "6"])
 def test_an_answer_that_names_no_level_gives_uniform_probabilities_and_a_warning(
-    caplog: pytest.LogCaptureFixture,
+    answer: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        p = ScoreFusion().extract_vlm_probabilities("Unable to determine")
+        p = ScoreFusion().extract_vlm_probabilities(answer)
 
     assert p == pytest.approx(dict.fromkeys(range(1, 6), 0.2))
     assert "names no quality level" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
@@ -87,7 +88,7 @@ class ScoreFusion:
         return dict.fromkeys(self.quality_levels, 1 / len(self.quality_levels))
 
     def _level(self, key: object) -> int | None:
-        if isinstance(key, int) or (isinstance(key, str) and key.strip().lstrip("-").isdigit()):
+        if isinstance(key, int) or (isinstance(key, str) and re.fullmatch(r"-?\d+", key.strip())):
             return int(key) if int(key) in self.quality_levels else None
         letters = _LETTERS[: len(self.quality_levels)]
         if isinstance(key, str) and len(key.strip()) == 1 and key.strip().upper() in letters:

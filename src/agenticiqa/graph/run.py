@@ -46,10 +46,9 @@ def run_pipeline(
     """
     state = initial_state(query, image_path, reference_path, max_replan_iterations, choices)
     try:
-        run = prepare_run(state, config, checkpointer, thread_id, on_event)
-    except Exception as error:  # parts of third parties may fail in any way while they are built
-        return _with(state, error=report("the start of the run", error))
-    return run.carry_out()
+        return prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
+    except Exception as error:  # parts of third parties and stores of checkpoints may fail in any way
+        return _with(state, error=report("the run", error))
 
 
 def prepare_run(

@@ -70,7 +70,8 @@ def targets_of(distortions: Distortions, plan: PlannerOutput) -> Distortions:
 
 def region_of(box: Box, width: int, height: int) -> Region:
     """A box in fractions as pixels, at least one pixel wide and high."""
-    left, top = min(int(box[0] * width), width - 1), min(int(box[1] * height), height - 1)
+    # Rounded, so that a box made of pixels comes back as it was: 1 / 49 * 49 is a little less than 1.
+    left, top = min(round(box[0] * width), width - 1), min(round(box[1] * height), height - 1)
     right, bottom = round(box[2] * width), round(box[3] * height)
     return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
 

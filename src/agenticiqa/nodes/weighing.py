@@ -67,15 +67,16 @@ def weigh(
 ) -> Weighed:
     """The model's side and the fusion; a model that gave no level leaves the tools to speak alone."""
     beliefs, source = _beliefs(letter, reply, fusion, temperature)
-    # Uniform beliefs are no opinion: with eta = 0 fusing them would put any tool's score in the middle of the scale.
-    alone = mean_score(tool_scores) if source == "uniform" else None
-    if source == "uniform" and alone is None:
+    if source == "uniform":
+        # No opinion: with eta = 0 fusing it would put any tool's score in the middle of the scale.
+        model_score, fused = None, mean_score(tool_scores)
+    else:
+        model_score = math.fsum(level * p for level, p in beliefs.items())
+        fused = fusion.fuse_scores(list(tool_scores.values()), beliefs)
+    if fused is None:
         return Weighed(None, None, None, None, None)
-    fused = alone if alone is not None else fusion.fuse_scores(list(tool_scores.values()), beliefs)
-    model_score = None if source == "uniform" else math.fsum(level * p for level, p in beliefs.items())
     letters = {str(name): round(beliefs.get(level, 0.0), 6) for name, level in LEVEL_SCORES.items()}
-    interval = _around(fused, reply)
-    return Weighed(model_score, fused, fusion.map_to_level(fused), letters, source, interval)
+    return Weighed(model_score, fused, fusion.map_to_level(fused), letters, source, _around(fused, reply))
 
 
 def _around(fused: float, reply: VLMReply | None) -> list[float] | None:
