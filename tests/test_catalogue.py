@@ -12,7 +12,7 @@ from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import CalibrationError, SettingsError, ToolUnavailableError
 from agenticiqa.images import load_image
 from agenticiqa.tools import Calibration, Curve, default_registry
-from agenticiqa.tools.catalogue import load_catalogue, read_overlay, store_calibration
+from agenticiqa.tools.catalogue import load_catalogue, read_overlay, store_overlay
 from tests.photos import photo
 
 # fmt: off
@@ -97,7 +97,7 @@ def test_an_overlay_adds_a_tool_and_its_curve(tmp_path: Path) -> None:
         "licence": "mine", "cost": "cheap", "variant": "as PSNR",
     }  # fmt: skip
     path.write_text(yaml.safe_dump({"tools": {"MY_PSNR": entry}}))
-    store_calibration(path, "MY_PSNR", LADDER)
+    store_overlay(path, {"MY_PSNR": LADDER})
 
     registry = default_registry(settings_with(path))
 
@@ -107,8 +107,8 @@ def test_an_overlay_adds_a_tool_and_its_curve(tmp_path: Path) -> None:
 
 def test_a_stored_curve_is_read_back_and_leaves_the_rest_of_the_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tools.yaml"
-    store_calibration(path, "FIRST", LADDER)
-    store_calibration(path, "SECOND", LADDER)
+    store_overlay(path, {"FIRST": LADDER})
+    store_overlay(path, {"SECOND": LADDER})
 
     assert read_overlay(path).calibrations == {"FIRST": LADDER, "SECOND": LADDER}
     assert yaml.safe_load(path.read_text())["calibrations"]["FIRST"]["calibration"] == "ladder"
@@ -116,7 +116,7 @@ def test_a_stored_curve_is_read_back_and_leaves_the_rest_of_the_file_alone(tmp_p
 
 def test_a_users_curve_wins_over_the_packaged_one(tmp_path: Path) -> None:
     path = tmp_path / "tools.yaml"
-    store_calibration(path, "SSIM", LADDER)
+    store_overlay(path, {"SSIM": LADDER})
 
     assert default_registry(settings_with(path)).calibration("SSIM") == LADDER
 

@@ -197,6 +197,18 @@ def test_another_process_finds_the_result_on_disk(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_another_pixel_budget_is_another_measurement(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache.sqlite")
+    ToolRegistry([MeanBrightness()], cache=cache).execute("MEAN", flat(9))
+    tool = MeanBrightness()
+
+    tiled = ToolRegistry([tool], cache=cache, limits=ToolLimits(max_pixels=500)).execute("MEAN", flat(9))
+
+    assert tool.calls > 1
+    assert any("exceed the budget of 500" in note for note in tiled.notes)
+    cache.close()
+
+
 @pytest.mark.parametrize("change", ["version", "region", "image"])
 def test_a_result_is_not_used_for_anything_else(change: str, tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache.sqlite")

@@ -64,7 +64,7 @@ def calibrate(
 def _by_ladder(settings: Settings, config: Path | None, ladder: str, count: int | None, as_json: bool) -> None:
     from agenticiqa.parts import tools_for
     from agenticiqa.tools import default_registry
-    from agenticiqa.tools.catalogue import store_calibration
+    from agenticiqa.tools.catalogue import store_overlay
     from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
 
     tool = tools_for(settings).get(ladder)
@@ -73,7 +73,7 @@ def _by_ladder(settings: Settings, config: Path | None, ladder: str, count: int 
     found = calibrate_by_ladder(registry, name, build_ladders(list(photographs().values())[:count]))
     path = settings.tools_overlay_path()
     with writing_to(path):
-        store_calibration(path, name, found)
+        store_overlay(path, {name: found})
     if as_json:
         entry = found.model_dump(mode="json", by_alias=True)
         typer.echo(json.dumps({"tool": name, "file": str(path), **entry}, indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings and assessor they lead to."""
+"""Options that several commands share, and the settings and the log they lead to."""
 
 from __future__ import annotations
 

@@ -108,9 +108,9 @@ def _tool(
 ) -> tuple[Calibration, Change]:
     card = tools.card(name)
     raw = np.array([one[TOOLS].get("raw", {}).get(name, math.nan) for one in evidence])
-    follows = srcc(raw[np.isfinite(raw)], rated.common[np.isfinite(raw)]) * (1 if card.higher_is_better else -1)
     if not np.isfinite(raw).all():
         raise CalibrationError(f"failed on {int((~np.isfinite(raw)).sum())} pictures")
+    follows = srcc(raw, rated.common) * (1 if card.higher_is_better else -1)
     if not follows >= LEAST_CORRELATION:
         raise CalibrationError(f"does not follow the ratings (rank correlation {follows:.2f})")
 
@@ -118,9 +118,9 @@ def _tool(
         return fit_tool(raw[rows], rated, rows, card.higher_is_better)
 
     after = _held_out(folds, lambda rows, out: _scores(fit(rows), raw[out], rated, out))
-    shipped, kinds = tools.calibration(name), [sample.kind for sample in rated.samples]
-    before = None if shipped is None else _scores(shipped, raw, rated, np.ones(len(raw), bool))
-    return fit(np.ones(len(kinds), bool)), _change(name, before, after, rated.common)
+    everything, known = np.ones(len(raw), bool), tools.calibration(name)
+    before = None if known is None else _scores(known, raw, rated, everything)
+    return fit(everything), _change(name, before, after, rated.common)
 
 
 def fit_tool(raw: Values, rated: RatedSet, rows: Fold, increasing: bool) -> Calibration:

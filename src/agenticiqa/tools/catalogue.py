@@ -16,6 +16,8 @@ from agenticiqa.errors import SettingsError
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
 from agenticiqa.tools.tool import ToolCard
 
+_SECTIONS = ("tools", "calibrations", "embedded")
+
 
 @dataclass(frozen=True)
 class Overlay:
@@ -37,7 +39,7 @@ def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
 def read_overlay(path: Path) -> Overlay:
     """The user's overlay file, empty when there is none; a SettingsError names file, entry and remedy."""
     content = _read_mapping(path)
-    unknown = ", ".join(sorted(set(content) - {"tools", "calibrations", "embedded"}))
+    unknown = ", ".join(sorted(set(content) - set(_SECTIONS)))
     if unknown:
         raise SettingsError(f"{path}: unknown section {unknown}; an overlay has `tools`, `calibrations` and `embedded`")
     return Overlay(
@@ -45,11 +47,6 @@ def read_overlay(path: Path) -> Overlay:
         parse_calibrations(content.get("calibrations") or {}, str(path)),
         _parse_embedded(content.get("embedded") or {}, str(path)),
     )
-
-
-def store_calibration(path: Path, tool: str, calibration: Calibration) -> None:
-    """Writes the tool's calibration into the overlay file and leaves the rest of its content as it was."""
-    store_overlay(path, {tool: calibration})
 
 
 def store_overlay(
@@ -100,4 +97,4 @@ def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:
-    return read_sections(path, ("tools", "calibrations", "embedded")) if path.is_file() else {}
+    return read_sections(path, _SECTIONS) if path.is_file() else {}

@@ -17,9 +17,13 @@ MIN_POINTS = 8
 # Support below which a curve leans on the tool's overall one.
 FULL_POINTS = 30
 FULL_REFERENCES = 5
+# Each knot lies at least this much above the one before, in points: the curve stays strictly monotone.
 _STEP = 0.02
+# How far a curve without an anchor stays off the ends of the scale: its tails need room beyond the data.
 _MARGIN = 0.03
+# The price of a bend beside the mean squared error.
 _SMOOTHNESS = 0.02
+# A knot that rises less above its neighbour is dropped.
 _LEAST_RISE = 1e-4
 
 

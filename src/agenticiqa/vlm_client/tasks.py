@@ -15,7 +15,7 @@ Task = Literal["plan", "detect", "analyze", "select_tools", "inspect", "answer",
 
 
 class Inputs(BaseModel):
-    """Base of the inputs: frozen, so that a request can be hashed and cached."""
+    """Base of the inputs: frozen, because a request is kept and asked again as it was."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
