@@ -91,6 +91,8 @@ def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
         ("Is the quality above 3?", BLURRED, "No"),
         ("Is the quality above 3?", CLEAN, "Yes"),
         ("Is the score below 60/100?", BLURRED, "Yes"),
+        ("Does this image look better than 70 out of 100?", BLURRED, "No"),
+        ("这张图的得分高于3吗？", CLEAN, "是"),
         ("Is the quality at least 4 out of 5?", NOISY, "No"),
         ("What's wrong with this photo?", BLURRED, "severe motion blur"),
         ("这张照片有什么问题？", NOISY, "中等白噪声"),

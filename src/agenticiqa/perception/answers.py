@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from agenticiqa.perception.comparing import better_if_different, same_quality
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
-from agenticiqa.perception.likelihood import asked_tone, asks_for_the_opposite, of_option, of_question
+from agenticiqa.perception.likelihood import of_option, of_question
 from agenticiqa.perception.phrases import phrase, say
+from agenticiqa.perception.placing import asked_tone, asks_for_the_opposite
 from agenticiqa.state import UNABLE
 
 # Two options closer than this are not told apart by the evidence.

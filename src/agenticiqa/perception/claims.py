@@ -15,8 +15,8 @@ _NUMBERS = re.compile(
 )
 # "Above 3", "at least 70/100": a score is asked to lie on one side of a number.
 _BOUND = re.compile(
-    r"(?P<above>above|over|(?:higher|better|greater|more) than|at least|exceed(?:s|ing)?|高于|超过|大于|不低于)"
-    r"|(?P<below>below|under|(?:lower|worse|less) than|at most|低于|小于|不到|不超过)"
+    r"(?P<above>above|over|(?:higher|better|greater|more) than|at least|exceed(?:s|ing)?|高于|超过|大于|不低于)\s*"
+    r"|(?P<below>below|under|(?:lower|worse|less) than|at most|低于|小于|不到|不超过)\s*"
 )
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
@@ -64,6 +64,7 @@ def read_claim(text: str) -> Claim:
     found = words.matches(rest, *_THINGS)
     bare = _without(rest, found)
     level = _first(words, bare, "levels")
+    bound, limit = _limit(rest)
     amount = _first(words, bare, "amounts")
     negation_text = _without(bare, words.matches(bare, "severities"))
     return Claim(
@@ -85,8 +86,8 @@ def read_claim(text: str) -> Claim:
         main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
         amount=amount,
-        score=_numbers(rest) if not found else None,
-        bound=_bound(rest),
+        score=limit or (_numbers(rest) if not found else None),
+        bound=bound,
     )
 
 
@@ -96,9 +97,12 @@ def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:
     return "none" if severity is None and words.severities["none"].is_whole(text) else severity
 
 
-def _bound(text: str) -> str | None:
-    found = [match for match in _BOUND.finditer(text) if _NUMBERS.match(text[match.end() :].lstrip())]
-    return found[0].lastgroup if found else None
+def _limit(text: str) -> tuple[str | None, tuple[float, float] | None]:
+    """The side and the number of "above 3"."""
+    for match in _BOUND.finditer(text):
+        if _NUMBERS.match(text, match.end()):
+            return match.lastgroup, _numbers(text[match.end() :])
+    return None, None
 
 
 def _truth(text: str, words: Lexicon) -> tuple[bool | None, str]:

@@ -93,6 +93,7 @@ class FullReferenceJudge:
 
 
 def _identical(notes: tuple[str, ...]) -> FullReferenceJudgement:
+    what = "the common part of the test image" if notes else "the test image"
     return FullReferenceJudgement(
         score=5.0,
         interval=(5.0, 5.0),
@@ -102,7 +103,7 @@ def _identical(notes: tuple[str, ...]) -> FullReferenceJudgement:
         severity="none",
         metrics={},
         detail_intact=True,
-        notes=(*notes, "the test image equals its reference, pixel by pixel"),
+        notes=(*notes, f"{what} equals its reference, pixel by pixel"),
     )
 
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from agenticiqa.perception.claims import DIRECTIONS, Claim
 from agenticiqa.perception.comparing import comparison, same_quality, step
 from agenticiqa.perception.evidence import Evidence, PlacedFinding, kind_factor
-from agenticiqa.perception.eyes import Look
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
+from agenticiqa.perception.placing import asks_for_the_opposite, share_in
 from agenticiqa.state import LEVEL_SCORES, SEVERITIES
 
 # Where grades of one attribute ("good sharpness", "medium clarity") lie on the severity scale from 0 to 4.
@@ -40,14 +40,6 @@ def of_option(option: Claim, question: Question, evidence: Evidence) -> float | 
     """How well an option fits the evidence; only comparable among the options of one question."""
     likely = next((fit for rule in _RULES if (fit := rule(option, question, evidence)) is not None), None)
     return 1 - likely if likely is not None and asks_for_the_opposite(question) else likely
-
-
-def asks_for_the_opposite(question: Question) -> bool:
-    """Whether the least is wanted: "which distortion is not there?", "which part is in focus?"."""
-    claim = question.claim
-    if question.shape == "where":
-        return claim.least != (bool(claim.mentions) and all(mention.absent for mention in claim.mentions))
-    return question.shape == "which" and (claim.least or claim.negated)
 
 
 def _truth(option: Claim, question: Question, evidence: Evidence) -> float | None:
@@ -162,23 +154,6 @@ def _joint(present: Collection[str], categories: Collection[str], evidence: Evid
 def _place(option: Claim, question: Question, evidence: Evidence) -> float | None:
     look = evidence.places.get(option.place or "")
     return None if look is None else share_in(look, question)
-
-
-def share_in(look: Look, question: Question) -> float:
-    """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
-    tone = asked_tone(question)
-    brightness = look.reading(tone.category, "mean brightness") if tone else None
-    if tone and brightness is not None:
-        return brightness.value / 255 if tone.kind == "brighten" else 1 - brightness.value / 255
-    found = [look.finding(category) for category in question.categories]
-    weights = [finding.weight + finding.probability for finding in found if finding is not None]
-    return max(weights) / 5 if weights else (5 - look.quality.score) / 4
-
-
-def asked_tone(question: Question) -> Mention | None:
-    """The "darker" or "brighter" of a question about places: some part always is, whether that is a flaw or not."""
-    mention = next(iter(question.claim.mentions), None)
-    return mention if mention and mention.kind in ("darken", "brighten") else None
 
 
 def _level(option: Claim, question: Question, evidence: Evidence) -> float | None:

@@ -10,7 +10,7 @@ from agenticiqa.perception.evidence import Evidence, gather
 from agenticiqa.perception.eyes import Eyes, Look
 from agenticiqa.perception.language import DECLINED, Question
 from agenticiqa.perception.lexicon import lexicon
-from agenticiqa.perception.likelihood import asks_for_the_opposite, share_in
+from agenticiqa.perception.placing import asks_for_the_opposite, share_in
 from agenticiqa.perception.substitute import judgement_from_tools
 from agenticiqa.state import GLOBAL, Region
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs

@@ -1,12 +1,37 @@
-"""What sets the place apart that a "where" question asks for, in one sentence."""
+"""What a "where" question asks for, how much of it is in a place, and what sets the place apart that has it."""
 
 from __future__ import annotations
 
 from agenticiqa.perception.evidence import Evidence
 from agenticiqa.perception.eyes import Look
 from agenticiqa.perception.language import Question
-from agenticiqa.perception.likelihood import asked_tone, asks_for_the_opposite
+from agenticiqa.perception.lexicon import Mention
 from agenticiqa.perception.phrases import phrase, say
+
+
+def asks_for_the_opposite(question: Question) -> bool:
+    """Whether the least is wanted: "which distortion is not there?", "which part is in focus?"."""
+    claim = question.claim
+    if question.shape == "where":
+        return claim.least != (bool(claim.mentions) and all(mention.absent for mention in claim.mentions))
+    return question.shape == "which" and (claim.least or claim.negated)
+
+
+def share_in(look: Look, question: Question) -> float:
+    """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
+    tone = asked_tone(question)
+    brightness = look.reading(tone.category, "mean brightness") if tone else None
+    if tone and brightness is not None:
+        return brightness.value / 255 if tone.kind == "brighten" else 1 - brightness.value / 255
+    found = [look.finding(category) for category in question.categories]
+    weights = [finding.weight + finding.probability for finding in found if finding is not None]
+    return max(weights) / 5 if weights else (5 - look.quality.score) / 4
+
+
+def asked_tone(question: Question) -> Mention | None:
+    """The "darker" or "brighter" of a question about places: some part always is, whether that is a flaw or not."""
+    mention = next(iter(question.claim.mentions), None)
+    return mention if mention and mention.kind in ("darken", "brighten") else None
 
 
 def describe_place(question: Question, evidence: Evidence) -> str | None:
