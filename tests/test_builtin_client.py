@@ -271,6 +271,24 @@ def test_where_is_answered_by_looking_at_each_place() -> None:
     assert "right" in value.quality_reasoning
 
 
+def test_places_a_question_names_are_compared_with_each_other() -> None:
+    eyes = FixedEyes(CLEAN, {"face": BLURRED, "background": CLEAN})
+
+    value, _ = ask(eyes, AnswerInputs(query="Which is sharper, the face or the background?"), AnswerReply)
+
+    assert value.final_answer == "background"
+    assert "the background shows the least blur (none)" in value.quality_reasoning
+
+
+def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
+    eyes = FixedEyes(CLEAN, {"background": BLURRED})
+
+    value, _ = ask(eyes, AnswerInputs(query="Which is blurrier, the zebra or the background?"), AnswerReply)
+
+    assert value.final_answer == UNABLE
+    assert "zebra cannot be located" in value.quality_reasoning
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

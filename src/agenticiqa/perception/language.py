@@ -92,12 +92,15 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     shape = _shape(lowered, claim, claims, wants, words)
     if tool and not claim.mentions and (shape in (*DECLINED, "open") or _only_says_compare(shape, claim)):
         shape = "score"
+    scope = () if shape in DECLINED else _scope(lowered, shape, words)
+    if shape == "which" and not options and len(scope) > 1 and len({m.category for m in claim.mentions}) == 1:
+        shape = "where"  # "Which is sharper, the face or the background?"
     return Question(
         text=stem,
         language=language_of(query),
         shape=shape,
         claim=claim,
-        scope=() if shape in DECLINED else _scope(lowered, shape, words),
+        scope=scope,
         choices=options,
         options=claims,
         tool=tool,

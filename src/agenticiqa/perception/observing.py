@@ -66,6 +66,10 @@ class Observer:
     ) -> Evidence:
         """The evidence with a look at each place the question compares."""
         named = [claim.place for claim in question.options.values() if claim.place]
+        if not named and len(question.scope) > 1:
+            named = list(question.scope)
+            if evidence.unlocated:  # the place asked for may be the very one that was not found
+                return evidence
         boxes = {name: self.region(image, name) for name in named or _PLACES}
         looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
         wanted = min if asks_for_the_opposite(question) else max
