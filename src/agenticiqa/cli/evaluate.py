@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,11 +26,14 @@ from agenticiqa.cli.options import (
 from agenticiqa.cli.tables import print_table
 
 if TYPE_CHECKING:
+    from agenticiqa.config import Settings
     from agenticiqa.evaluation.evaluating import Evaluation
     from agenticiqa.evaluation.multiple_choice import Choices
     from agenticiqa.evaluation.ratings import Sampling
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
     from agenticiqa.parts import Parts
+
+    Working = AbstractContextManager[Callable[[int, int], None] | None]
 
 PIPED_WIDTH = 220
 _FOR_RATINGS = ("split", "ablation", "recorded", "jobs")
@@ -86,17 +89,15 @@ def evaluate(
 
     ablations = chosen_ablations(ablation or [])
     settings = effective_settings(config, backend, offline)
-    start_logging(settings, verbose)
     found, seen = _read(dataset, manifest, root, scale)
     given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate}
     _refuse_idle(found, given)
-    parts, sampling = build_parts(settings), Sampling(repetitions, seed)
-    with _progress(quiet) as on_picture:
-        if isinstance(found, QuestionSet):
-            _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, on_picture)
-        else:
-            rated = found.thinned(limit, split, seed)
-            _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, on_picture, jobs)
+    parts, sampling, working = build_parts(settings), Sampling(repetitions, seed), _working(settings, verbose, quiet)
+    if isinstance(found, QuestionSet):
+        _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, working)
+    else:
+        rated = found.thinned(limit, split, seed)
+        _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, working, jobs)
 
 
 def _read(
@@ -134,24 +135,26 @@ def _refuse_idle(found: RatedSet | QuestionSet, given: Mapping[str, object]) -> 
 
 def _ratings(
     rated: RatedSet, parts: Parts, ablations: Sequence[str], sampling: Sampling, recorded: Path | None, seen: str,
-    as_json: bool, output: Path | None, on_picture: Callable[[int, int], None] | None, jobs: int | None,
+    as_json: bool, output: Path | None, working: Working, jobs: int | None,
 ) -> None:  # fmt: skip
     from agenticiqa.evaluation import summary
     from agenticiqa.evaluation.evaluating import evaluate_ratings
     from agenticiqa.evaluation.recorded import read_recorded
     from agenticiqa.evaluation.report import write_report
 
-    found = evaluate_ratings(
-        rated,
-        parts,
-        ablations=ablations,
-        sampling=sampling,
-        recorded=None if recorded is None else read_recorded(recorded),
-        command="agenticiqa " + shlex.join(sys.argv[1:]),
-        seen=seen,
-        on_picture=on_picture,
-        jobs=jobs,
-    )
+    outputs = None if recorded is None else read_recorded(recorded)
+    with working as on_picture:
+        found = evaluate_ratings(
+            rated,
+            parts,
+            ablations=ablations,
+            sampling=sampling,
+            recorded=outputs,
+            command="agenticiqa " + shlex.join(sys.argv[1:]),
+            seen=seen,
+            on_picture=on_picture,
+            jobs=jobs,
+        )
     if output is not None:
         with writing_to(output):
             output.mkdir(parents=True, exist_ok=True)
@@ -183,7 +186,7 @@ def _print(found: Evaluation) -> None:
 
 def _questions(
     questions: QuestionSet, parts: Parts, sampling: Sampling, rotate: bool, as_json: bool, output: Path | None,
-    on_question: Callable[[int, int], None] | None,
+    working: Working,
 ) -> None:  # fmt: skip
     from agenticiqa.assessor import Assessor
     from agenticiqa.evaluation import summary
@@ -192,7 +195,9 @@ def _questions(
     from agenticiqa.evaluation.report.questions import choices_json, choices_markdown
     from agenticiqa.report.writing import write_whole
 
-    answers = answer_all(questions.questions, ask_with(Assessor(parts=parts)), rotate=rotate, on_question=on_question)
+    ask = ask_with(Assessor(parts=parts))
+    with working as on_question:
+        answers = answer_all(questions.questions, ask, rotate=rotate, on_question=on_question)
     found = tally(answers, sampling)
     command = "agenticiqa " + shlex.join(sys.argv[1:])
     content: dict[str, Any] = choices_json(questions, answers, found)
@@ -220,14 +225,18 @@ def _order_line(found: Choices) -> str:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A count on stderr: moving on a terminal, every hundredth elsewhere."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
+def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """The log, and a count on stderr: moving on a terminal, every hundredth elsewhere."""
+    if not quiet and sys.stderr.isatty():
         from rich.console import Console
 
+        # While this runs, what is logged to stderr is printed above the moving line.
         with Console(stderr=True).status("starting") as status:
+            start_logging(settings, verbose)
             yield lambda done, of: status.update(f"{done} of {of}")
+        return
+    start_logging(settings, verbose)
+    if quiet:
+        yield None
     else:
         yield lambda done, of: typer.echo(f"{done} of {of}", err=True) if done % 100 == 0 or done == of else None
