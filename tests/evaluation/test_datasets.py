@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -222,6 +223,20 @@ def test_a_manifest_that_cannot_be_used_says_why(text: str, message: str, tmp_pa
 
     with pytest.raises(DatasetError, match=message):
         read_manifest(tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize(
+    "options", ["A. Yes; a little | B. No", "A. Yes; a little\nB. No", ["A) Yes; a little", "B) No"]]
+)
+def test_choices_are_parted_by_one_mark(options: object, tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    row = {"image": "a.png", "question": "Is it blurred?", "options": options, "answer": "B"}
+    (tmp_path / "table.jsonl").write_text(json.dumps(row))
+
+    found = read_manifest(tmp_path / "table.jsonl")
+
+    assert isinstance(found, QuestionSet)
+    assert found.questions[0].choices == {"A": "Yes; a little", "B": "No"}
 
 
 def test_a_row_of_json_without_a_rating_is_named(tmp_path: Path) -> None:

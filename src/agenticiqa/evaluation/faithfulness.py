@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from agenticiqa.perception.claims import read_claim
 from agenticiqa.score_fusion import ScoreFusion
-from agenticiqa.state import SEVERITIES
 
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
@@ -103,8 +102,7 @@ def _distortion(category: str, severity: str | None, denied: bool, found: Mappin
         return Checked(stated, "contradicting", known)
     if severity is None or entry.get("severity") is None:
         return Checked(stated, "tied", known)
-    apart = abs(SEVERITIES.index(severity) - SEVERITIES.index(entry["severity"]))
-    return Checked(stated, "tied" if apart == 0 else "contradicting", known)
+    return Checked(stated, "tied" if severity == entry["severity"] else "contradicting", known)
 
 
 def _level(letter: str, evidence: Mapping[str, Any]) -> Checked:

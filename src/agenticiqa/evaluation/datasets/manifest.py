@@ -120,10 +120,12 @@ def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
 
 
 def _choices(options: Any, where: str) -> dict[str, str]:
-    """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise"."""
+    """Choices by letter, from a list, a mapping or a text parted by bars, line ends or semicolons: "A. Blur | B. Noise"."""
     if isinstance(options, dict):
         return {str(key).upper(): str(value) for key, value in options.items()}
-    parts = options if isinstance(options, list) else re.split(r"\s*[|;\n]\s*", str(options or ""))
+    text = str(options or "")
+    # One mark parts them all: a semicolon between bars belongs to its choice.
+    parts = options if isinstance(options, list) else text.split(next((mark for mark in "|\n" if mark in text), ";"))
     bare = [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", str(part)).strip() for part in parts if str(part).strip()]
     if len(bare) < 2:
         raise DatasetError(f"{where}: `options` must hold two choices or more, parted by |")
