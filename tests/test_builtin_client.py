@@ -243,6 +243,14 @@ def test_with_a_reference_the_level_probabilities_are_the_full_reference_ones() 
     assert math.exp(reply.level_logprobs["D"]) == pytest.approx(1.0)
 
 
+def test_what_was_done_to_a_pair_before_it_was_judged_is_noted() -> None:
+    look = Look(judged(4.6), (), judged(2.0, notes=("the common part is judged",)))
+
+    _, reply = ask(FixedEyes(look), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
+
+    assert "the common part is judged" in reply.notes
+
+
 def test_without_a_full_reference_judgement_the_calibrated_tools_stand_in() -> None:
     inputs = ScoreInputs(query="Rate it", quality_scores={"Global": {"Overall": ("VSI", 2.0)}})
 

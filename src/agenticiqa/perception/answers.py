@@ -118,7 +118,9 @@ def _is_anything(question: Question, evidence: Evidence) -> bool:
 
 
 def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
-    """ "Which image is sharper?" """
+    """ "Which image is sharper?"; what "which image is greener?" compares is not known."""
+    if not (question.claim.mentions or question.claim.relation or question.claim.level):
+        return None
     test, reference = (
         of_question(replace(question, claim=replace(question.claim, subject=side)), evidence)
         for side in ("test", "reference")

@@ -50,6 +50,7 @@ class Claim:
     least: bool = False
     main: bool = False
     joined: bool = False
+    several: bool = False
     amount: str | None = None
     score: tuple[float, float] | None = None
     bound: str | None = None
@@ -85,6 +86,7 @@ def read_claim(text: str) -> Claim:
         least=words["least"].found_in(rest),
         main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
+        several=bool(re.search(r"\b(?:more than one|multiple|several)\b|不止一|多种|多个", rest)),
         amount=amount,
         score=limit or (_numbers(rest) if not found else None),
         bound=bound,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from agenticiqa.perception.claims import DIRECTIONS, Claim
@@ -12,7 +12,7 @@ from agenticiqa.perception.evidence import Evidence, PlacedFinding, kind_factor
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
 from agenticiqa.perception.placing import asks_for_the_opposite, share_in
-from agenticiqa.state import LEVEL_SCORES, SEVERITIES
+from agenticiqa.state import LEVEL_SCORES, SEVERITIES, DistortionCategory
 
 # Where grades of one attribute ("good sharpness", "medium clarity") lie on the severity scale from 0 to 4.
 GRADES = {"A": 0.0, "B": 0.5, "C": 1.5, "D": 2.7, "E": 3.7, "high": 0.0, "medium": 1.5, "low": 2.7}
@@ -114,11 +114,13 @@ def _distortion(option: Claim, question: Question, evidence: Evidence) -> float 
         present = evidence.any_distortion
         return None if present is None else 1 - present
     if option.both:
-        return _joint(categories, categories, evidence)
+        return _joint(dict.fromkeys(categories), categories, evidence)
     if not option.mentions:
         return None
     if len({mention.category for mention in option.mentions}) > 1 or _some_joined(question):
-        return _joint({mention.category for mention in option.mentions}, categories, evidence)
+        # "Sharp and clean" and "neither blurry nor noisy" name two distortions and claim neither.
+        claimed = {mention.category: mention.kind for mention in option.mentions if mention.absent == option.negated}
+        return _joint(claimed, categories, evidence)
     return _named(option, evidence)
 
 
@@ -140,15 +142,16 @@ def _some_joined(question: Question) -> bool:
     )
 
 
-def _joint(present: Collection[str], categories: Collection[str], evidence: Evidence) -> float | None:
-    """How likely exactly these of the categories in question are there."""
-    likely = 1.0
-    for category in sorted(categories):
-        item = evidence.strongest([category])
-        if item is None:
-            return None
-        likely *= item.finding.probability if category in present else 1 - item.finding.probability
-    return likely
+def _joint(
+    claimed: Mapping[DistortionCategory, str | None], categories: Collection[DistortionCategory], evidence: Evidence
+) -> float | None:
+    """How likely exactly the claimed ones of the categories in question are there, of these kinds."""
+    each = [
+        evidence.probability(Mention(category, claimed.get(category), absent=category not in claimed))
+        for category in sorted(categories)
+    ]
+    known = [likely for likely in each if likely is not None]
+    return math.prod(known) if len(known) == len(each) else None
 
 
 def _place(option: Claim, question: Question, evidence: Evidence) -> float | None:
@@ -211,10 +214,11 @@ def _severity_fits(claim: Claim, item: PlacedFinding) -> float:
 
 
 def _any_distortion(claim: Claim, evidence: Evidence) -> float | None:
-    present = evidence.any_distortion
-    if present is None:
+    # The second likeliest where several are asked for.
+    each = sorted((item.finding.probability for item in evidence.findings), reverse=True)[int(claim.several) :]
+    if not each:
         return None
-    return 1 - present if claim.nothing else present
+    return 1 - each[0] if claim.nothing else each[0]
 
 
 def _beyond(claim: Claim, evidence: Evidence) -> float | None:
@@ -231,4 +235,6 @@ def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
     if claim.level is None or evidence.judgement is None:
         return None
     level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
+    if claim.relation:  # "Is it worse than average?"
+        return step(score, level + 0.5, 0.25) if claim.relation == "better" else step(-score, 0.5 - level, 0.25)
     return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(level + 0.5), 0.25)
