@@ -13,7 +13,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import CalibrationError
 from agenticiqa.images import load_image
 from agenticiqa.tools import Pixels, ToolRegistry, default_registry
-from agenticiqa.tools.catalogue import read_overlay, store_calibration
+from agenticiqa.tools.catalogue import read_overlay, store_overlay
 from agenticiqa.tools.distort import KINDS, distort
 from agenticiqa.tools.ladder import LADDER_KINDS, Rung, build_ladders, calibrate_by_ladder, judges_for, photographs
 from tests.fake_tools import MeanBrightness, MeanDifference
@@ -67,7 +67,7 @@ def test_a_third_partys_comparing_tool_gets_a_curve_and_votes(short_ladder: Sequ
     path = tmp_path / "tools.yaml"
     before = registry_with(MeanDifference("THEIRS"))
 
-    store_calibration(path, "THEIRS", calibrate_by_ladder(before, "THEIRS", short_ladder))
+    store_overlay(path, {"THEIRS": calibrate_by_ladder(before, "THEIRS", short_ladder)})
     after = registry_with(MeanDifference("THEIRS"), overlay=path)
 
     assert not before.votes("THEIRS")

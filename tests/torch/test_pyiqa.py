@@ -13,7 +13,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools import ToolRegistry, default_registry
-from agenticiqa.tools.catalogue import store_calibration
+from agenticiqa.tools.catalogue import store_overlay
 from agenticiqa.tools.distort import distort
 from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
 from tests.photos import photo
@@ -107,7 +107,7 @@ def test_a_metric_nobody_rated_gets_a_voting_curve_from_the_ladders(
     before = registry_in(tmp_path)
     rungs = list(build_ladders(list(photographs().values())[:2], levels=(1, 3, 5)))
 
-    store_calibration(tmp_path / "tools.yaml", "pyiqa:fsim", calibrate_by_ladder(before, "pyiqa:fsim", rungs))
+    store_overlay(tmp_path / "tools.yaml", {"pyiqa:fsim": calibrate_by_ladder(before, "pyiqa:fsim", rungs)})
     after = registry_in(tmp_path)
 
     assert not before.votes("pyiqa:fsim")

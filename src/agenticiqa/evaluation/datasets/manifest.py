@@ -120,7 +120,7 @@ def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
 
 
 def _choices(options: Any, where: str) -> dict[str, str]:
-    """Choices by letter, from a list, a mapping or a text parted by bars, line ends or semicolons: "A. Blur | B. Noise"."""
+    """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise", parted by |, line ends or ;."""
     if isinstance(options, dict):
         return {str(key).upper(): str(value) for key, value in options.items()}
     text = str(options or "")
