@@ -67,6 +67,8 @@ def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
         ("Is the image worse than average?", BLURRED, "Yes"),
         ("Is the image better than average?", BLURRED, "No"),
         ("Is the image worse than average?", CLEAN, "No"),
+        ("Is this the best quality?", CLEAN, "Yes"),
+        ("Is the image inferior?", BLURRED, "Yes"),
         ("Does it have more than one distortion?", BLURRED, "No"),
         ("Does it have several distortions?", BLURRED_AND_NOISY, "Yes"),
         ("图像模糊吗？", BLURRED, "是"),

@@ -43,6 +43,8 @@ class Claim:
     level: LevelLetter | None = None
     place: str | None = None
     relation: str | None = None
+    than: bool = False
+    """Whether something stands beside it: "worse than average", and not just "inferior"."""
     sides: tuple[str, ...] = ()
     subject: str = "test"
     truth: bool | None = None
@@ -79,6 +81,7 @@ def read_claim(text: str) -> Claim:
         level=level,
         place=next((match.meaning for match in found if match.group == "places"), None),
         relation=_first(words, bare, "relations"),
+        than=bool(re.search(r"\bthan\b|比|[于如]", rest)),
         sides=tuple(match.meaning for match in found if match.group == "sides"),
         subject=next((match.meaning for match in found if _is_subject(match, rest)), "test"),
         truth=truth,

@@ -235,6 +235,6 @@ def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
     if claim.level is None or evidence.judgement is None:
         return None
     level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
-    if claim.relation:  # "Is it worse than average?"
+    if claim.relation and claim.than:  # "Is it worse than average?"
         return step(score, level + 0.5, 0.25) if claim.relation == "better" else step(-score, 0.5 - level, 0.25)
     return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(level + 0.5), 0.25)
