@@ -22,6 +22,12 @@ def test_version_is_printed() -> None:
     assert result.output.startswith("agenticiqa 0.")
 
 
+def test_the_package_runs_where_the_console_script_is_not_at_hand() -> None:
+    done = subprocess.run([sys.executable, "-m", "agenticiqa", "--version"], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("agenticiqa 0.")
+
+
 def test_an_unknown_command_is_a_usage_error() -> None:
     assert runner.invoke(app, ["paint"]).exit_code == 2
 

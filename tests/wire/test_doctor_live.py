@@ -58,6 +58,15 @@ def test_offline_nothing_is_called(server: ScriptedServer) -> None:
     assert server.seen == []
 
 
+def test_the_command_fails_when_the_backend_can_do_nothing(server: ScriptedServer) -> None:
+    server.script(*[Answer({"error": {"message": "no"}}, 401)] * 3)
+
+    result = CliRunner().invoke(app, ["doctor", "--live", "compatible.closed", "--base-url", server.url])
+
+    assert result.exit_code == 1
+    assert result.output.count("key was not accepted") == 3
+
+
 def test_the_command_reports_a_real_model(smollm: ModelServer) -> None:
     result = CliRunner().invoke(
         app, ["doctor", "--live", "compatible.smollm2", "--base-url", f"{smollm.url}/v1", "--json"]

@@ -65,6 +65,9 @@ def doctor(
         for check in checks:
             sign = typer.style("ok  ", fg="green") if check.ok else typer.style("–   ", fg="yellow")
             typer.echo(f"{sign} {check.name}: {check.detail}" + (f"  →  {check.remedy}" if check.remedy else ""))
+    # A backend may lack a capability and be of use; one that has none is not.
+    if live and not any(check.ok for check in checks):
+        raise typer.Exit(1)
 
 
 def live_checks(backend: str, base_url: str | None) -> list[Check]:
