@@ -1,8 +1,6 @@
 """`python -m agenticiqa`, where the console script is not on the path."""
 
-import sys
-
 from agenticiqa.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
