@@ -163,29 +163,48 @@ def warm_up(
         optimiser.step()
 
 
+@dataclass(frozen=True)
+class Course:
+    """How a network is trained: rates of tail and head, steps to warm up, share of the running average kept, end."""
+
+    rates: tuple[float, float]
+    warming: int
+    kept: float
+    steps: int
+    seconds: float
+
+
 def fine_tune(
     network: QualityNetwork, photographs: Photographs | None, ladders: Ladders, steps: int, seed: int, seconds: float
 ) -> QualityNetwork:
     """Train tail and head together, at most for the given time, and return the running average of the weights."""
+    course = Course((2e-4, 5e-4), 50, 0.995, steps, seconds)
+    losses = (
+        loss_of(network(maps, pooled), targets, count, sizes)
+        for maps, pooled, targets, count, sizes in batches(photographs, ladders, steps, seed)
+    )
+    return follow(course, network, losses)
+
+
+def follow(course: Course, network: QualityNetwork, losses: Iterator[Tensor]) -> QualityNetwork:
+    """The running average of the weights after descending along each loss, which is asked for step by step."""
+    head = [*network.first.parameters(), *network.last.parameters()]
     groups = [
-        {"params": network.tail.parameters(), "lr": 2e-4},
-        {"params": [*network.first.parameters(), *network.last.parameters()], "lr": 5e-4},
+        {"params": part, "lr": rate} for part, rate in zip((network.tail.parameters(), head), course.rates, strict=True)
     ]
     optimiser = torch.optim.AdamW(groups, weight_decay=1e-2)
     average = torch.optim.swa_utils.AveragedModel(
-        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.995)
+        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(course.kept)
     )
-    rates, start = [2e-4, 5e-4], time.time()
-    running = 0.0
+    start, running = time.time(), 0.0
     network.train()
-    for step, (maps, pooled, targets, count, sizes) in enumerate(batches(photographs, ladders, steps, seed)):
+    for step, loss in enumerate(losses):
         # The rate follows whichever is further on, steps or time, so that a slow machine still ends cooled down.
-        done = max(step / steps, (time.time() - start) / seconds)
+        done = max(step / course.steps, (time.time() - start) / course.seconds)
         if done >= 1:
             break
-        for group, rate in zip(optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * min(1.0, (step + 1) / 50) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * done)))
-        loss = loss_of(network(maps, pooled), targets, count, sizes)
+        for group, rate in zip(optimiser.param_groups, course.rates, strict=True):
+            group["lr"] = rate * min(1.0, (step + 1) / course.warming) * (0.02 + 0.49 * (1 + np.cos(np.pi * done)))
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 2.0)
@@ -194,6 +213,6 @@ def fine_tune(
         running = 0.98 * running + 0.02 * loss.item()
         if step % 50 == 0:
             print(f"step {step} loss {running:.4f} {time.time() - start:.0f} s", flush=True)
-    averaged = average.module
+    averaged: QualityNetwork = average.module
     averaged.eval()
     return averaged

@@ -7,18 +7,31 @@ judge must follow them down, the gate must stay with it, and the other judge mus
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from training.finetune import CROP, TRUNK_POOLED, Ladders, Photographs, QualityNetwork, batches, ladder_loss, loss_of
+from training.finetune import (
+    CROP,
+    TRUNK_POOLED,
+    Course,
+    Ladders,
+    Photographs,
+    QualityNetwork,
+    batches,
+    follow,
+    ladder_loss,
+    loss_of,
+)
 from training.quality_data import Spoilt
+
+# Opinions in standard deviations and the qualities they stand for.
+Scale = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 STEPS_OF_A_LADDER = 6
 LADDERS = 3
@@ -37,42 +50,19 @@ class Batch:
 
 
 def settle(
-    network: QualityNetwork, photographs: Photographs, ladders: Ladders, spoilt: Spoilt,
-    on_scale: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], steps: int, seed: int, seconds: float,
+    network: QualityNetwork, photographs: Photographs, ladders: Ladders, spoilt: Spoilt, scale: Scale,
+    steps: int, seed: int, seconds: float,
 ) -> QualityNetwork:  # fmt: skip
     """Train tail and head on, at most for the given time, and return the running average of the weights."""
-    rates, start, running = (1e-4, 3e-4), time.time(), 0.0
-    groups = [
-        {"params": network.tail.parameters(), "lr": rates[0]},
-        {"params": [*network.first.parameters(), *network.last.parameters()], "lr": rates[1]},
-    ]
-    optimiser = torch.optim.AdamW(groups, weight_decay=1e-2)
-    average = torch.optim.swa_utils.AveragedModel(
-        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)
-    )
-    network.train()
-    both = zip(
-        batches(photographs, ladders, steps, seed), spoilt_batches(photographs, spoilt, on_scale, seed), strict=False
-    )
-    for step, ((maps, pooled, targets, count, sizes), worse) in enumerate(both):
-        done = max(step / steps, (time.time() - start) / seconds)
-        if done >= 1:
-            break
-        for group, rate in zip(optimiser.param_groups, rates, strict=True):
-            group["lr"] = rate * min(1.0, (step + 1) / 30) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * done)))
-        outputs = network(torch.cat([maps, worse.maps]), torch.cat([pooled, worse.pooled]))
-        loss = loss_of(outputs[: len(maps)], targets, count, sizes) + spoilt_loss(outputs[len(maps) :], worse)
-        optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 2.0)
-        optimiser.step()
-        average.update_parameters(network)
-        running = 0.95 * running + 0.05 * loss.item()
-        if step % 25 == 0:
-            print(f"step {step} loss {running:.4f} {time.time() - start:.0f} s", flush=True)
-    settled = average.module
-    settled.eval()
-    return settled
+    usual, worse = batches(photographs, ladders, steps, seed), spoilt_batches(photographs, spoilt, scale, seed)
+    losses = (_loss(network, *both) for both in zip(usual, worse, strict=False))
+    return follow(Course((1e-4, 3e-4), 30, 0.99, steps, seconds), network, losses)
+
+
+def _loss(network: QualityNetwork, usual: tuple[Tensor, Tensor, Tensor, int, list[int]], worse: Batch) -> Tensor:
+    maps, pooled, targets, count, sizes = usual
+    outputs = network(torch.cat([maps, worse.maps]), torch.cat([pooled, worse.pooled]))
+    return loss_of(outputs[: len(maps)], targets, count, sizes) + spoilt_loss(outputs[len(maps) :], worse)
 
 
 def spoilt_loss(outputs: Tensor, batch: Batch) -> Tensor:
@@ -93,10 +83,7 @@ def _spread(gate: Tensor, sizes: list[int]) -> Tensor:
     return torch.stack([part.var() for part in gate.split(sizes)]).mean()
 
 
-def spoilt_batches(
-    photographs: Photographs, spoilt: Spoilt,
-    on_scale: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]], seed: int,
-) -> Iterator[Batch]:  # fmt: skip
+def spoilt_batches(photographs: Photographs, spoilt: Spoilt, scale: Scale, seed: int) -> Iterator[Batch]:
     """Ladders drawn at random without end, every picture of one cut at the same place."""
     random = np.random.default_rng(seed)
     starts = np.nonzero(spoilt.training)[0][:: STEPS_OF_A_LADDER - 1]
@@ -109,7 +96,7 @@ def spoilt_batches(
             maps.append(whole[:, :, top : top + CROP, left : left + CROP])
             pooled.append(np.concatenate([photographs.pooled[row][None], spoilt.statistics[rows][:, :TRUNK_POOLED]]))
             opinions.append(np.append(photographs.opinions[row], spoilt.opinions[rows]))
-            quality.append(np.append(np.interp(photographs.opinions[row], *on_scale), spoilt.quality[rows]))
+            quality.append(np.append(np.interp(photographs.opinions[row], *scale), spoilt.quality[rows]))
         yield Batch(
             torch.from_numpy(np.concatenate(maps).astype(np.float32)),
             torch.from_numpy(np.concatenate(pooled)),
