@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -23,6 +24,7 @@ from agenticiqa.perception.eyes import Finding
 from agenticiqa.perception.full_reference_features import measure_pair
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
 from agenticiqa.tools.distort import KINDS, distort
+from agenticiqa.tools.metrics.blur import LARGEST_RADIUS
 from agenticiqa.tools.metrics.mdsi import mdsi
 from tests.photos import photo
 
@@ -41,6 +43,27 @@ def findings_of(pixels: Pixels) -> Findings:
 
 def strength_of(findings: Findings, category: str) -> float:
     return next(finding.position for finding in findings if finding.category == category)
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea", "rocket"])
+def test_blur_whose_radius_leaves_no_doubt_is_found_and_grows_with_it(name: str) -> None:
+    clean = view(name)
+
+    blurs = [findings_of(cv2.GaussianBlur(clean, (0, 0), sigma))[0] for sigma in (3.0, 6.0)]
+
+    assert [blur.category for blur in blurs] == ["Blurs", "Blurs"]
+    assert all(blur.probability >= 0.9 and blur.severity in ("severe", "extreme") for blur in blurs)
+    assert blurs[0].position < blurs[1].position
+    assert findings_of(clean)[0].probability < 0.5
+
+
+def test_a_picture_without_edges_is_not_called_blurred_for_its_radius() -> None:
+    # A slope so gentle that no edge is found: the radius told is the largest there is, and means nothing.
+    ramp = np.repeat(np.linspace(100, 110, 400)[None, :, None], 300, axis=0).repeat(3, axis=2).astype(np.uint8)
+    blur = findings_of(ramp)[0]
+
+    assert blur.readings[0].value == LARGEST_RADIUS
+    assert blur.probability < 0.9
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,18 @@ from agenticiqa.perception.regions import focus_box, focus_map, overlap
 from agenticiqa.perception.regions_faces import find_faces
 from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
 from agenticiqa.tools.distort import KINDS
+from agenticiqa.tools.metrics.blur import LARGEST_RADIUS
 
 Findings = tuple[Finding, ...]
 Weights = Literal["research", "open"]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
+# From 2 pixels at working size on, edges are soft on blurred pictures alone: of 1,170 clean photographs and their hard
+# cousins (bokeh, night, fog) one in backlight reached it, and no other kind of damage does. What the model then makes
+# of such a radius, in the median, is the least loss it stands for.
+PLAIN_BLUR = 2.0
+LEAST_LOSS = ((2.0, 3.0, 4.0, 5.0, 6.0), (2.3, 2.7, 3.3, 3.6, 3.8))
+SURE_OF_BLUR = 0.9
 # A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
 FEATURELESS = 0.8
 
@@ -35,7 +42,7 @@ def find_distortions(pixels: Pixels, features: Features, weights: Weights = "res
     """One finding per category, from the picture alone and the trunk's features of it."""
     vector = as_vector(features, measure_traces(pixels, features.working))
     opinion = load_distortion_model(f"distortions_{weights}").judge(vector)
-    return _findings(opinion, measure_readings(pixels))
+    return tuple(_as_measured(finding, features.scale) for finding in _findings(opinion, measure_readings(pixels)))
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: Weights = "research") -> Findings:
@@ -74,6 +81,21 @@ def _is_subject(pixels: Pixels, region: Region) -> bool:
 def _is_featureless(pixels: Pixels, region: Region) -> bool:
     crop = pixels[region.top : region.bottom, region.left : region.right]
     return float(np.percentile(focus_map(crop), 90)) < FEATURELESS
+
+
+def _as_measured(finding: Finding, scale: float) -> Finding:
+    """Blur whose radius leaves no doubt is there, and at least as strong as that radius."""
+    radius = next((r.value for r in finding.readings if r.name == "blur radius"), 0.0)
+    # Without any edge the largest radius is told, and nothing is known.
+    if finding.category != "Blurs" or radius * scale < PLAIN_BLUR or radius >= LARGEST_RADIUS:
+        return finding
+    strength = max(finding.position, float(np.interp(radius * scale, *LEAST_LOSS)))
+    return replace(
+        finding,
+        probability=max(finding.probability, SURE_OF_BLUR),
+        severity=severity_of(strength),
+        strength=round(strength, 3),
+    )
 
 
 def _findings(opinion: Opinion, readings: Readings) -> Findings:
