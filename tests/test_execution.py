@@ -89,7 +89,7 @@ def test_a_region_outside_the_image_is_an_error() -> None:
 def test_images_of_different_size_are_an_error_that_offers_to_align() -> None:
     registry = ToolRegistry([MeanDifference()])
 
-    with pytest.raises(ImageSizeMismatchError, match=r"32×32 and the reference 64×64.*--align resize"):
+    with pytest.raises(ImageSizeMismatchError, match=r"32×32 and the reference 64×64.*set align to resize"):
         registry.execute("DIFFERENCE", flat(9), flat(9, 64, 64))
 
 

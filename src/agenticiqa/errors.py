@@ -43,12 +43,38 @@ AgenticIQAError
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+Naming = Callable[[str, str], str]
+"""How an interface tells its users to choose a value for an option."""
+
+
+class Option(NamedTuple):
+    """An option that would help, the value to choose and what comes of it."""
+
+    name: str
+    value: str
+    effect: str
+
 
 class AgenticIQAError(Exception):
     """Root of the tree; its message names the culprit and the way out."""
 
     exit_code = 1
     """What the command line exits with: 1 for a failure, 2 for a request that cannot be carried out as written."""
+
+    way_out: ClassVar[Option | None] = None
+
+    def __str__(self) -> str:
+        return self.told(lambda name, value: f"set {name} to {value}")
+
+    def told(self, naming: Naming) -> str:
+        """The message with the option that would help named as the interface calls it: a flag, a field, an argument."""
+        message = super().__str__()
+        if self.way_out is None:
+            return message
+        return f"{message}, or {naming(self.way_out.name, self.way_out.value)} to {self.way_out.effect}"
 
 
 class UsageError(AgenticIQAError):
@@ -153,6 +179,8 @@ class ImageTooSmallError(ImageError):
 
 class ImageSizeMismatchError(ImageError):
     """Test and reference differ in size."""
+
+    way_out = Option("align", "resize", "scale the reference")
 
 
 class ToolError(AgenticIQAError):

@@ -16,7 +16,7 @@ from agenticiqa.assessor.ranking import Ranking, rank
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
-from agenticiqa.images import ImageSource, load_image
+from agenticiqa.images import ImageSource, NamedBytes, load_image
 from agenticiqa.nodes.pictures import Pictures
 from agenticiqa.nodes.progress import OnEvent
 from agenticiqa.parts import Parts, build_parts
@@ -65,12 +65,14 @@ class Assessor:
         query: str | None = None,
         reference: ImageSource | None = None,
         on_event: OnEvent | None = None,
+        *,
+        align: Align | None = None,
     ) -> Ranking:
         """The images from the best to the worst, each assessed on its own, with the probability for every pair."""
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)
-        assessments = [self.assess(image, query, reference, on_event=on_event) for image in images]
+        assessments = [self.assess(image, query, reference, on_event=on_event, align=align) for image in images]
         return rank(_names(images), assessments)
 
 
@@ -90,7 +92,13 @@ def assess(
     return _default_assessor().assess(image, query, reference, **more)
 
 
-def compare(images: Sequence[ImageSource], query: str | None = None, reference: ImageSource | None = None) -> Ranking:
+def compare(
+    images: Sequence[ImageSource],
+    query: str | None = None,
+    reference: ImageSource | None = None,
+    *,
+    align: Align | None = None,
+) -> Ranking:
     """The images ranked with the default settings.
 
     >>> from agenticiqa.tools.distort import distort
@@ -100,7 +108,7 @@ def compare(images: Sequence[ImageSource], query: str | None = None, reference: 
     >>> ranking.best.name, ranking.pairs[0].verdict
     ('image 2', 'better')
     """
-    return _default_assessor().compare(images, query, reference)
+    return _default_assessor().compare(images, query, reference, align=align)
 
 
 @lru_cache(maxsize=1)
@@ -114,7 +122,7 @@ def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
         return str(source)
     image = load_image(source, limits=pictures.limits)
     path = f"memory:{name}:{image.sha256[:16]}"
-    pictures.add(path, image)
+    pictures.add(path, image, source.name if isinstance(source, NamedBytes) else f"the given {name} image")
     return path
 
 

@@ -97,8 +97,8 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _choices(name: str, value: Any) -> dict[str, str]:
-    """Choices by letter; a plain list gets the letters in order."""
+def choices_by_letter(name: str, value: Any) -> dict[str, str]:
+    """Choices by letter, a plain list lettered in order; raises ValueError with what is wrong."""
     if isinstance(value, list) and len(value) <= len(string.ascii_uppercase):
         value = dict(zip(string.ascii_uppercase, value, strict=False))
     if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in (*value, *value.values())):
@@ -122,7 +122,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "query": _text,
     "image_path": _path,
     "reference_path": _path,
-    "choices": _choices,
+    "choices": choices_by_letter,
     "answer": _identifier,
     "mos": _number,
     "metadata": _mapping,

@@ -24,11 +24,15 @@ class FriendlyGroup(TyperGroup):
         except AgenticIQAError as error:
             if ctx.params.get("debug"):
                 raise
-            typer.secho(printable(f"Error: {error}"), fg="red", err=True)
+            typer.secho(printable(f"Error: {error.told(_as_flag)}"), fg="red", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted; what was finished is kept.", err=True)
             raise typer.Exit(130) from None
+
+
+def _as_flag(name: str, value: str) -> str:
+    return f"--{name} {value}"
 
 
 def version_text() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -33,6 +33,9 @@ def compare(
     images: Annotated[list[Path], typer.Argument(help="Two or more images.")],
     query: Annotated[str | None, typer.Option("--query", help="What to rate; default: the quality.")] = None,
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The original of all of them.")] = None,
+    align: Annotated[
+        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to each image's.")
+    ] = None,
     config: ConfigFile = None,
     backend: Backend = None,
     mode: Mode = None,
@@ -55,7 +58,7 @@ def compare(
     settings = effective_settings(config, backend, offline, mode=mode)
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose)
-        ranking = Assessor(settings).compare(images, query, reference, on_event)
+        ranking = Assessor(settings).compare(images, query, reference, on_event, align=align)
     typer.echo(ranking.to_json() if as_json else in_words(ranking))
     if any(entry.rank is None for entry in ranking.entries):
         raise typer.Exit(1)

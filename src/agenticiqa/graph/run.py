@@ -172,6 +172,6 @@ def _check_images(state: AgenticIQAState, pictures: Pictures) -> None:
     if len(images) > 1 and images[0].size != images[1].size:
         sizes = " and ".join(f"{image.width}×{image.height}" for image in images)
         raise ImageSizeMismatchError(
-            f"{state.get('reference_path')}: test and reference differ in size ({sizes}); "
-            "use images of the same size, or --align resize to scale the reference"
+            f"{pictures.called(str(state.get('reference_path')))}: test and reference differ in size ({sizes}); "
+            "use images of the same size"
         )

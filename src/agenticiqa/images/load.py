@@ -28,7 +28,16 @@ from agenticiqa.images.decode import open_header, webp_size
 from agenticiqa.images.files import check_byte_count, read_file
 from agenticiqa.images.tiff import exif_orientation
 
-ImageSource = str | Path | bytes | Image.Image | NDArray[Any]
+
+@dataclass(frozen=True)
+class NamedBytes:
+    """An image's bytes, and what messages call them."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+ImageSource = str | Path | bytes | NamedBytes | Image.Image | NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,8 @@ def load_image(
     """The image behind a path, bytes, Pillow image or array; an ImageError says what is wrong with it."""
     if isinstance(source, bytes):
         return _from_bytes(source, "the given bytes", None, limits)
+    if isinstance(source, NamedBytes):
+        return _from_bytes(source.data, source.name, None, limits)
     if isinstance(source, Image.Image):
         return _from_pillow(source, limits)
     if isinstance(source, np.ndarray):

@@ -24,10 +24,17 @@ class Pictures:
             max_pixels=limits.max_pixels, max_bytes=limits.max_file_megabytes * 2**20, min_side=limits.min_side
         )
         self._opened: dict[str, LoadedImage] = {}
+        self._names: dict[str, str] = {}
 
-    def add(self, path: str, image: LoadedImage) -> None:
-        """Makes the image known under a path."""
+    def add(self, path: str, image: LoadedImage, name: str | None = None) -> None:
+        """Makes the image known under a path, and under the name that messages call it by."""
         self._opened[path] = image
+        if name is not None:
+            self._names[path] = name
+
+    def called(self, path: str) -> str:
+        """What messages call the image at the path."""
+        return self._names.get(path, path)
 
     def open(self, path: str) -> LoadedImage:
         """The image at the path; raises ImageError."""

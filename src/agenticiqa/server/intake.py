@@ -10,9 +10,10 @@ from typing import Any
 
 from starlette.datastructures import UploadFile
 
+from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.errors import ImageError
 from agenticiqa.images.containers import MEDIA_TYPES, sniff
-from agenticiqa.server.names import display_name
+from agenticiqa.server.names import display_name, uploaded_name
 from agenticiqa.server.problems import FieldError, Problem, details_of
 from agenticiqa.server.service import Service
 
@@ -43,7 +44,7 @@ class Intake:
         return self._copied(path, "reference") if path else None
 
     def _uploaded(self, upload: UploadFile, file: str) -> Json:
-        name = display_name(upload.filename)
+        name = uploaded_name(upload.filename)
         digest, head = hashlib.sha256(), b""
         with open(self._folder / file, "wb") as target:
             while chunk := upload.file.read(CHUNK):
@@ -68,17 +69,23 @@ class Intake:
 
 
 def parsed_choices(text: str | None) -> dict[str, str] | None:
-    """The choices of a JSON object such as {"A": "Yes", "B": "No"}."""
+    """The choices of a JSON object such as {"A": "Yes", "B": "No"}, or of a list, which is lettered in order."""
     if not text:
         return None
     try:
-        found = json.loads(text)
+        found = choices_by_letter("choices", json.loads(text))
         require_encodable(found)
     except (ValueError, RecursionError):
-        raise invalid("choices", 'must be a JSON object such as {"A": "Yes", "B": "No"}') from None
-    if not isinstance(found, dict) or not found or not all(isinstance(value, str) for value in found.values()):
-        raise invalid("choices", "must be a JSON object of letters and texts, not empty")
+        found = {}
+    if not found:
+        raise invalid("choices", 'must be JSON such as {"A": "Yes", "B": "No"} or ["Yes", "No"], not empty')
     return found
+
+
+def require_question(query: str | None) -> None:
+    """Nothing, unless there is a question of spaces only."""
+    if query and not query.strip():
+        raise Problem("query", "query: is blank; ask something or leave it out")
 
 
 def require_encodable(values: Any) -> None:

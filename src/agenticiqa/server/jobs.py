@@ -13,7 +13,7 @@ from agenticiqa.batch.samples import sample_from
 from agenticiqa.batch.tables import READERS, BadLine
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.intake import Intake, invalid, require_encodable
-from agenticiqa.server.names import display_name
+from agenticiqa.server.names import display_name, uploaded_name
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.service import Service
 from agenticiqa.server.store import new_id
@@ -49,7 +49,7 @@ class JobIntake:
 
     def from_manifest(self, upload: UploadFile) -> list[Item]:
         """One run per line of a JSON Lines or CSV table whose paths lie under an allowed folder."""
-        name = display_name(upload.filename)
+        name = uploaded_name(upload.filename)
         suffix = Path(name).suffix.lower()
         if suffix not in MANIFESTS:
             raise invalid("manifest", f"{name}: must be a .jsonl or .csv file")

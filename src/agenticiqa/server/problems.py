@@ -129,8 +129,13 @@ def details_of(error: Exception) -> dict[str, Any]:
         return error.as_details()
     for kind, code in _CODES:
         if isinstance(error, kind):
-            return details(code, str(error))
+            detail = error.told(_as_field) if isinstance(error, errors.AgenticIQAError) else str(error)
+            return details(code, detail)
     return details("failed", "the assessment failed inside the service; its log says why")
+
+
+def _as_field(name: str, value: str) -> str:
+    return f"set the field `{name}` to {value}"
 
 
 def problem_response(problem: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:

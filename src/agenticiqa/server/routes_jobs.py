@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, File, Form, Path, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Path, UploadFile
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from agenticiqa.server.answers import problems
+from agenticiqa.server.fields import refuse_unknown_fields
+from agenticiqa.server.intake import require_question
 from agenticiqa.server.jobs import Item, JobIntake, require_count, require_distinct
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.routes_runs import Question, Running
@@ -21,12 +23,16 @@ from agenticiqa.server.views import JobView, job_record, job_view
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
-JobId = Annotated[str, Path(pattern="^[0-9a-f]{24}$", examples=["9b1d2c3e4f5061728394a5b6"])]
+JobId = Annotated[str, Path(examples=["9b1d2c3e4f5061728394a5b6"])]
 LINES = "application/x-ndjson"
 
 
 @router.post(
-    "", status_code=202, response_model=JobView, responses=problems(400, 401, 403, 408, 413, 415, 422, 429, 503)
+    "",
+    status_code=202,
+    response_model=JobView,
+    responses=problems(400, 401, 403, 408, 413, 415, 422, 429, 503),
+    dependencies=[Depends(refuse_unknown_fields)],
 )
 async def submit_job(
     service: Running,
@@ -39,6 +45,7 @@ async def submit_job(
     align: Annotated[Literal["resize"] | None, Form(description="scale references of another size")] = None,
 ) -> Response:
     """A batch: every image is assessed in turn, after those people wait for."""
+    require_question(query)
     job = await run_sync(_taken_in, service, images or [], paths or [], manifest, query, align)
     return JSONResponse(job_view(job), 202, headers={"Location": f"/v1/jobs/{job.id}"})
 

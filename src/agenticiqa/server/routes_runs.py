@@ -11,8 +11,9 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
 from agenticiqa.report.writing import single_page
 from agenticiqa.server.answers import RUN_PROBLEMS, problems
+from agenticiqa.server.fields import refuse_unknown_fields
 from agenticiqa.server.guards import REPORT_POLICY
-from agenticiqa.server.intake import Intake, parsed_choices
+from agenticiqa.server.intake import Intake, parsed_choices, require_question
 from agenticiqa.server.pictures import map_name, preview_name, stored_picture
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.service import Service
@@ -24,7 +25,7 @@ router = APIRouter(prefix="/v1", tags=["runs"])
 
 DEFAULT_QUESTIONS = {"en": None, "zh": "请评价这张图片的感知质量。"}
 
-RunId = Annotated[str, Path(pattern="^[0-9a-f]{24}$", examples=["5f0c1f0e9d7b4a6c8e21a0b3"])]
+RunId = Annotated[str, Path(examples=["5f0c1f0e9d7b4a6c8e21a0b3"])]
 Place = Annotated[int, Query(ge=1, le=64, description="which image of a comparison, counted from 1")]
 Wait = Annotated[bool, Query(description="false answers at once with 202; follow `urls.events`")]
 Prefer = Annotated[str | None, Header(description="`respond-async` is the same as wait=false")]
@@ -36,6 +37,7 @@ Language = Annotated[
     Form(description="of the question that is asked when there is none; a question is answered in its own language"),
 ]
 Fresh = Annotated[bool, Form(description="assess again although an identical request has been answered")]
+Align = Annotated[Literal["resize"] | None, Form(description="scale a reference of another size")]
 MaxReplan = Annotated[int | None, Form(ge=0, le=20, description="0 and 1 never replan, 2 (the default) replans once")]
 
 
@@ -48,7 +50,12 @@ def service_of(request: Request) -> Service:
 Running = Annotated[Service, Depends(service_of)]
 
 
-@router.post("/assess", response_model=RunView, responses={202: {"model": RunView}, **RUN_PROBLEMS})
+@router.post(
+    "/assess",
+    response_model=RunView,
+    responses={202: {"model": RunView}, **RUN_PROBLEMS},
+    dependencies=[Depends(refuse_unknown_fields)],
+)
 async def assess(
     service: Running,
     image: Annotated[UploadFile | None, File(description="the image")] = None,
@@ -56,10 +63,12 @@ async def assess(
     reference: Annotated[UploadFile | None, File(description="the undistorted original")] = None,
     reference_path: Annotated[str | None, Form(description="instead of `reference`")] = None,
     query: Question = None,
-    choices: Annotated[str | None, Form(description="a JSON object", examples=['{"A": "Yes", "B": "No"}'])] = None,
+    choices: Annotated[
+        str | None, Form(description="a JSON object or list", examples=['{"A": "Yes", "B": "No"}'])
+    ] = None,
     language: Language = None,
     max_replan_iterations: MaxReplan = None,
-    align: Annotated[Literal["resize"] | None, Form(description="scale a reference of another size")] = None,
+    align: Align = None,
     fresh: Fresh = False,
     wait: Wait = True,
     prefer: Prefer = None,
@@ -78,7 +87,12 @@ async def assess(
     return await _answer(service, run, shared, wait and not _is_async(prefer))
 
 
-@router.post("/compare", response_model=RunView, responses={202: {"model": RunView}, **RUN_PROBLEMS})
+@router.post(
+    "/compare",
+    response_model=RunView,
+    responses={202: {"model": RunView}, **RUN_PROBLEMS},
+    dependencies=[Depends(refuse_unknown_fields)],
+)
 async def compare(
     service: Running,
     images: Annotated[list[UploadFile] | None, File(description="two or more images")] = None,
@@ -87,6 +101,7 @@ async def compare(
     reference_path: Annotated[str | None, Form(description="instead of `reference`")] = None,
     query: Question = None,
     language: Language = None,
+    align: Align = None,
     fresh: Fresh = False,
     wait: Wait = True,
     prefer: Prefer = None,
@@ -95,7 +110,7 @@ async def compare(
     count, most = len(images or []) + len(paths or []), service.options.max_images
     if not 2 <= count <= most:
         raise Problem("image_missing", f"comparing needs 2 to {most} images, not {count}")
-    asked = {"query": _question(query, language), "choices": None, "max_replan_iterations": None, "align": None}
+    asked = {"query": _question(query, language), "choices": None, "max_replan_iterations": None, "align": align}
     run, shared = await run_sync(
         _taken_in, service, "compare", images or [], paths or [], reference, reference_path, asked, fresh
     )
@@ -258,9 +273,8 @@ async def _drawn(service: Service, run_id: str, name: str, media_type: str) -> F
 
 
 def _question(query: str | None, language: str | None) -> str | None:
-    if query is not None and query.strip():
-        return query
-    return DEFAULT_QUESTIONS[language or "en"]
+    require_question(query)
+    return query or DEFAULT_QUESTIONS[language or "en"]
 
 
 def _is_async(prefer: str | None) -> bool:

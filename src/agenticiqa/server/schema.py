@@ -32,7 +32,9 @@ def _completed(app: FastAPI) -> dict[str, Any]:
     schemas["ProblemDetails"] = described
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    for schema in schemas.values():
+    for name, schema in schemas.items():
+        if name.startswith("Body_"):
+            schema["additionalProperties"] = False
         for field in schema.get("properties", {}).values():
             _as_file(field)
     found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -107,7 +107,7 @@ def _aligned(
     if align is None:
         raise ImageSizeMismatchError(
             f"{card.name} cannot compare images of different size: {sizes}; "
-            "use a reference of the same size, or --align resize to scale the reference"
+            "use a reference of the same size"
         )
     notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
     return resized(reference.pixels, test.width, test.height)
