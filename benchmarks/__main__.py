@@ -1,7 +1,7 @@
-"""Runs the benchmarks one after the other, each in a process of its own, and writes docs/benchmarks.md.
+"""Runs the benchmarks one after the other, each in a process of its own, and writes what they print.
 
-python -m benchmarks              speed, memory, start-up, calls, overhead
-python -m benchmarks --data DIR   accuracy too, on the rated pictures in DIR (biq2021, tid2013-part)
+python -m benchmarks              speed, memory, start-up, calls, overhead: docs/benchmarks.md
+python -m benchmarks --data DIR   accuracy too, on the rated pictures in DIR: docs/benchmarks-accuracy.md
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 @dataclass(frozen=True)
@@ -67,15 +67,21 @@ def main() -> int:
     parser.add_argument("--data", help="a folder with rated pictures")
     parser.add_argument("--only", nargs="+", help="run these modules only and print, without writing the page")
     given = parser.parse_args()
-    jobs = [*SPEED, *(accuracy(given.data) if given.data else ())]
+    pages = {"benchmarks.md": SPEED} | ({"benchmarks-accuracy.md": accuracy(given.data)} if given.data else {})
     if given.only:
-        return sum(run(job)[0] != 0 for job in jobs if job.module in given.only)
+        return sum(run(job)[0] != 0 for jobs in pages.values() for job in jobs if job.module in given.only)
+    made = "make bench DATA=DIR" if given.data else "make bench"
+    return sum(write(DOCS / name, jobs, made) for name, jobs in pages.items())
+
+
+def write(path: Path, jobs: Sequence[Job], made: str) -> int:
+    """Runs the benchmarks of one page; the number of those that failed."""
     started = time.perf_counter()
     done: list[tuple[Job, int, str]] = []
     for job in jobs:
         done.append((job, *run(job)))
         # After each one: what was measured is kept when the rest is interrupted.
-        PAGE.write_text(page(done, len(jobs), time.perf_counter() - started, bool(given.data)), encoding="utf-8")
+        path.write_text(page(done, len(jobs), time.perf_counter() - started, made), encoding="utf-8")
     return sum(code != 0 for _, code, _ in done)
 
 
@@ -89,21 +95,17 @@ def run(job: Job) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def page(done: Sequence[tuple[Job, int, str]], wanted: int, seconds: float, with_data: bool) -> str:
+def page(done: Sequence[tuple[Job, int, str]], wanted: int, seconds: float, made: str) -> str:
     """The page: one section per benchmark, with the command that made it."""
-    made = "make bench DATA=DIR" if with_data else "make bench"
     head = (
         "# Benchmarks\n\n"
         f"Written by `{made}` in {seconds / 60:.0f} minutes ({len(done)} of {wanted} benchmarks): "
         f"version {version('agenticiqa')}, "
         f"Python {platform.python_version()}, {os.cpu_count()} cores of {platform.machine()}, one thread per process. "
         "Each section names the command that made it and the peer it stands beside. CPU time is what to compare; time "
-        "on the clock depends on what else the machine was doing.\n"
+        "on the clock depends on what else the machine was doing. Speed is on [one page](benchmarks.md), accuracy, for "
+        "which `make bench` needs `DATA=DIR`, on [another](benchmarks-accuracy.md).\n"
     )
-    if not with_data:
-        head += (
-            "\nAccuracy is added by `make bench DATA=DIR`; figures so far are in the [model cards](model-card.md).\n"
-        )
     return head + "".join(section(job, code, output) for job, code, output in done)
 
 
