@@ -156,3 +156,55 @@ def test_a_page_of_another_site_cannot_reach_the_server(http_address: str) -> No
     answer = httpx.post(http_address, json={}, headers={"Host": "evil.example:80"})
 
     assert answer.status_code == 421
+
+
+def test_messages_name_the_file_and_the_argument_in_the_words_of_the_protocol(folder: Path) -> None:
+    (folder / "text.png").write_text("no image", encoding="utf-8")
+    clean = Image.fromarray(photographs()["chelsea"].pixels)
+    clean.resize((100, 80)).save(folder / "small.png")
+    pair = {"image": "clean.png", "reference": "small.png", "quality_map": False}
+
+    async def question(client: Client) -> Any:
+        calls = ({"image": "text.png"}, pair, {**pair, "align": "resize"})
+        return [await client.call_tool("assess_image", call) for call in calls]
+
+    unread, differing, scaled = over_stdio(folder, question)
+
+    assert "text.png: is not an image we can read" in text_of(unread)
+    sizes = f"({clean.width}×{clean.height} and 100×80)"
+    assert f"small.png: test and reference differ in size {sizes}" in text_of(differing)
+    assert text_of(differing).endswith("or set the argument `align` to resize to scale the reference")
+    assert not scaled.is_error
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("assess_image", {}, "image: is missing; give it"),
+        ("assess_image", {"image": 3}, "image: input should be a valid string, not 3"),
+        ("assess_image", {"qestion": "Noisy?"}, "qestion: there is no such argument; did you mean question?"),
+        ("compare_images", {"images": ["clean.png"]}, "images: list should have at least 2 items"),
+        ("list_tools", {"all": True}, "all: there is no such argument; allowed are none"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused_in_a_sentence(
+    http_address: str, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    result = over_http(http_address, lambda client: client.call_tool(tool, arguments))
+
+    assert result.is_error
+    assert text_of(result).startswith(sentence)
+    assert "http" not in text_of(result)
+    assert "\n" not in text_of(result)
+
+
+def test_choices_may_be_a_list_and_the_schemas_are_closed(http_address: str) -> None:
+    call = {"image": "blurred.png", "question": "Is it blurry?", "choices": ["Yes", "No"], "quality_map": False}
+
+    async def question(client: Client) -> Any:
+        return await client.list_tools(), await client.call_tool("assess_image", call)
+
+    listed, result = over_http(http_address, question)
+
+    assert all(tool.input_schema["additionalProperties"] is False for tool in listed.tools)
+    assert Assessment.model_validate(result.structured_content).answer == "A"

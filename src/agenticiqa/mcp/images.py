@@ -5,20 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, UsageError
+from agenticiqa.images import NamedBytes
 from agenticiqa.images.files import check_byte_count, read_file
-
-
-@dataclass(frozen=True)
-class NamedImage:
-    """The bytes of an image, and what to call it."""
-
-    name: str
-    data: bytes
 
 
 class Images:
@@ -31,27 +23,27 @@ class Images:
         self._folders = tuple(folder.resolve() for folder in folders)
         self._max_bytes = settings.pipeline.limits.max_file_megabytes * 2**20
 
-    def open(self, named: str) -> NamedImage:
-        """The image; raises an ImageError with the way out."""
+    def open(self, named: str, sent: str = "the image sent") -> NamedBytes:
+        """The image, one that came along called `sent`; raises an ImageError with the way out."""
         if named.startswith("data:"):
-            return NamedImage("the image sent", self._decoded(named))
+            return NamedBytes(sent, self._decoded(named, sent))
         if "://" in named:
             raise ImageFormatError(f"{named}: addresses are not fetched; name a file or send a data URL")
         for folder in self._folders:
             # A name with a zero byte, or a link to itself, leads nowhere.
             with suppress(ValueError, RuntimeError):
                 if (folder / named).resolve().is_relative_to(folder):
-                    return NamedImage(named, read_file(folder / named, self._max_bytes, folder))
+                    return NamedBytes(named, read_file(folder / named, self._max_bytes, folder))
         allowed = ", ".join(map(str, self._folders)) or "none"
         raise ImageOutsideRootError(f"{named}: lies outside the allowed folders ({allowed}); move the image into one")
 
-    def _decoded(self, url: str) -> bytes:
+    def _decoded(self, url: str, sent: str) -> bytes:
         head, _, text = url.partition(",")
         if not head.endswith(";base64"):
-            raise ImageFormatError("the image sent: a data URL must be base64, as in data:image/png;base64,…")
+            raise ImageFormatError(f"{sent}: a data URL must be base64, as in data:image/png;base64,…")
         # Three bytes are four letters; what is too large is not decoded first.
-        check_byte_count(len(text) * 3 // 4, "the image sent", self._max_bytes)
+        check_byte_count(len(text) * 3 // 4, sent, self._max_bytes)
         try:
             return base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
-            raise ImageFormatError("the image sent: is not base64; encode its bytes again") from None
+            raise ImageFormatError(f"{sent}: is not base64; encode its bytes again") from None

@@ -9,17 +9,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
+from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.config import Settings
-from agenticiqa.errors import AgenticIQAError
-from agenticiqa.mcp.images import Images, NamedImage
+from agenticiqa.errors import AgenticIQAError, QueryError
+from agenticiqa.images import NamedBytes
+from agenticiqa.mcp.arguments import SentenceServer
+from agenticiqa.mcp.images import Images
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.tools.describing import describe_tools
+from agenticiqa.tools.execution import Align
 
 INSTRUCTIONS = (
     "Answers questions about the technical quality of images: a score from 1 (bad) to 5 (excellent) with its 95 % "
@@ -34,6 +37,10 @@ _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_wor
 
 ImageName = Annotated[str, Field(description="a path under an allowed folder, or data:image/png;base64,…")]
 Reference = Annotated[str | None, Field(description="the undistorted original, if there is one")]
+Scaled = Annotated[Align | None, Field(description="resize scales a reference of another size")]
+Choices = Annotated[
+    dict[str, str] | list[str] | None, Field(description='such as {"A": "Yes", "B": "No"} or ["Yes", "No"]')
+]
 WithMap = Annotated[bool, Field(description="add a picture of where the quality is low (red is bad, blue is good)")]
 
 
@@ -56,13 +63,14 @@ class Tools:
         image: ImageName,
         question: Annotated[str | None, Field(description="about its quality; without it the quality is rated")] = None,
         reference: Reference = None,
-        choices: Annotated[dict[str, str] | None, Field(description='such as {"A": "Yes", "B": "No"}')] = None,
+        choices: Choices = None,
+        align: Scaled = None,
         quality_map: WithMap = True,
     ) -> Annotated[CallToolResult, Assessment]:
         """Answers a question about the quality of one image, or rates it, with all the evidence."""
         with self._turn():
             opened = self._images.open(image)
-            found = self._assess(opened, question, self._reference(reference), choices)
+            found = self._assess(opened, question, self._reference(reference), align, _by_letter(choices))
             pictures = [self._map(opened)] if quality_map else []
         return _result(found, _in_words(found), pictures)
 
@@ -71,12 +79,13 @@ class Tools:
         images: Annotated[list[ImageName], Field(min_length=2, max_length=MAX_IMAGES)],
         question: Annotated[str | None, Field(description="what to rate; without it the quality")] = None,
         reference: Reference = None,
+        align: Scaled = None,
     ) -> Annotated[CallToolResult, Ranking]:
         """Ranks two or more images by quality, with the probability for every pair that one is better."""
         with self._turn():
-            opened = [self._images.open(name) for name in images]
+            opened = [self._images.open(name, f"image {place} sent") for place, name in enumerate(images, 1)]
             original = self._reference(reference)
-            found = [self._assess(image, question, original) for image in opened]
+            found = [self._assess(image, question, original, align) for image in opened]
         names = [f"{place} {image.name}" for place, image in enumerate(opened, 1)]
         ranking = rank(names, found)
         lines = [f"{entry.rank or '–'}. {entry.name}: {_score(entry.assessment)}" for entry in ranking.entries]
@@ -90,19 +99,19 @@ class Tools:
 
     def _assess(
         self,
-        image: NamedImage,
+        image: NamedBytes,
         question: str | None,
-        reference: NamedImage | None,
+        reference: NamedBytes | None,
+        align: Align | None,
         choices: dict[str, str] | None = None,
     ) -> Assessment:
-        original = None if reference is None else reference.data
-        return self._assessor.assess(image.data, question, original, choices)
+        return self._assessor.assess(image, question, reference, choices, align=align)
 
-    def _reference(self, named: str | None) -> NamedImage | None:
-        return None if named is None else self._images.open(named)
+    def _reference(self, named: str | None) -> NamedBytes | None:
+        return None if named is None else self._images.open(named, "the reference sent")
 
-    def _map(self, image: NamedImage) -> ContentBlock:
-        picture = picture_of(image.data, self._assessor.parts.settings.pipeline.terms)
+    def _map(self, image: NamedBytes) -> ContentBlock:
+        picture = picture_of(image, self._assessor.parts.settings.pipeline.terms)
         if picture.quality_map is None:
             return TextContent(type="text", text=picture.note or "no quality map")
         head, _, data = picture.quality_map.partition(",")
@@ -115,29 +124,40 @@ class Tools:
             try:
                 yield
             except AgenticIQAError as error:
-                raise ToolError(str(error)) from error
+                raise ToolError(error.told(_as_argument)) from error
 
 
-def create_server(settings: Settings, folders: tuple[Path, ...]) -> MCPServer[Any]:
+def create_server(settings: Settings, folders: tuple[Path, ...]) -> SentenceServer:
     """The server for images under these folders."""
-    server: MCPServer[Any] = MCPServer(
+    server = SentenceServer(
         "agenticiqa", title="AgenticIQA", instructions=INSTRUCTIONS, version=version("agenticiqa"), log_level="WARNING"
     )
     tools = Tools(Assessor(settings), Images(folders, settings))
     offered: tuple[Callable[..., CallToolResult], ...] = (tools.assess_image, tools.compare_images, tools.list_tools)
     for tool in offered:
-        server.add_tool(tool, annotations=_READ_ONLY)
+        server.offer(tool, _READ_ONLY)
     return server
 
 
-def serve_stdio(server: MCPServer[Any]) -> None:
+def serve_stdio(server: SentenceServer) -> None:
     """Serves one agent over standard input and output until it leaves."""
     server.run("stdio")
 
 
-def serve_http(server: MCPServer[Any], port: int) -> None:
+def serve_http(server: SentenceServer, port: int) -> None:
     """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal."""
     server.run("streamable-http", host="127.0.0.1", port=port, max_request_body_size=MAX_REQUEST)
+
+
+def _as_argument(name: str, value: str) -> str:
+    return f"set the argument `{name}` to {value}"
+
+
+def _by_letter(choices: dict[str, str] | list[str] | None) -> dict[str, str] | None:
+    try:
+        return None if choices is None else choices_by_letter("choices", choices)
+    except ValueError as error:
+        raise QueryError(str(error)) from None
 
 
 def _result(record: BaseModel, text: str, more: list[ContentBlock]) -> CallToolResult:

@@ -1,0 +1,75 @@
+"""The arguments of a call: unknown and unusable ones are refused in sentences an agent can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from inspect import signature
+from typing import Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+
+class SentenceServer(MCPServer[Any]):
+    """An MCP server that takes only the arguments its tools have, and says in sentences what is wrong with them."""
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self._arguments: dict[str, list[str]] = {}
+
+    def offer(self, tool: Callable[..., CallToolResult], annotations: ToolAnnotations) -> None:
+        """Adds a tool under the name of its function."""
+        self.add_tool(tool, annotations=annotations)
+        self._arguments[tool.__name__] = list(signature(tool).parameters)
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools, whose schemas say that there are no other arguments."""
+        tools = await super().list_tools()
+        closed = {"additionalProperties": False}
+        return [tool.model_copy(update={"input_schema": {**tool.input_schema, **closed}}) for tool in tools]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """What the tool gives; raises ToolError with a sentence."""
+        if name in self._arguments:
+            _refuse_unknown(arguments, self._arguments[name])
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(in_sentences(error.__cause__)) from error.__cause__
+            raise
+
+
+def in_sentences(error: ValidationError) -> str:
+    """What is wrong with each argument."""
+    found: dict[str, str] = {}
+    for entry in error.errors():
+        # The branches of a union complain one by one; the first is the one meant.
+        found.setdefault(str(entry["loc"][0]), _complaint(entry))
+    return "; ".join(f"{argument}: {complaint}" for argument, complaint in found.items())
+
+
+def _complaint(entry: ErrorDetails) -> str:
+    if entry["type"] == "missing":
+        return "is missing; give it"
+    message = entry["msg"]
+    return f"{message[0].lower()}{message[1:]}, not {_shown(entry['input'])}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _refuse_unknown(given: Iterable[str], allowed: list[str]) -> None:
+    for name in given:
+        if name not in allowed:
+            close = difflib.get_close_matches(name, allowed, 1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise ToolError(f"{name}: there is no such argument; {hint}allowed are {', '.join(allowed) or 'none'}")
