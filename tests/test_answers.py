@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +26,15 @@ LOW_CONTRAST = seen(3.0, Contrast=(0.9, "moderate", "contrast_down"))
 JPEG = seen(2.2, Compression=(0.95, "severe", "jpeg"))
 QUALITY_10 = Finding("Compression", 0.95, "severe", "jpeg", (Reading("JPEG quality", 10.0),))
 BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
+SHIFTED_UP = Finding("Brightness change", 0.95, "severe", "mean_shift", (Reading("mean brightness", 200.0),))
+LOOKS = {
+    "blurred": BLURRED,
+    "slightly blurred": SLIGHT_BLUR,
+    "noisy": NOISY,
+    "clean": CLEAN,
+    "shifted up": seen(3.7, Brightness_change=SHIFTED_UP),
+}
+ROWS: list[list[str]] = yaml.safe_load((Path(__file__).parent / "data/answers.yaml").read_text(encoding="utf-8"))
 
 
 def told(query: str, look: Look, choices: dict[str, str] | None = None, *, reference: bool = False) -> str:
@@ -34,6 +45,11 @@ def told(query: str, look: Look, choices: dict[str, str] | None = None, *, refer
 def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
     """All there is to know of the whole image."""
     return gather({GLOBAL: look}, has_reference=reference)
+
+
+@pytest.mark.parametrize(("look", "query", "expected"), ROWS, ids=[f"{row[1]} ({row[0]})" for row in ROWS])
+def test_a_question_is_answered_as_the_evidence_says(look: str, query: str, expected: str) -> None:
+    assert told(query, LOOKS[look]) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
-from agenticiqa.perception.eyes import Eyes, Finding, Look, RememberingEyes
+from agenticiqa.perception.eyes import Eyes, Finding, Look, Reading, RememberingEyes
 from agenticiqa.state import UNABLE, DistortionAnalysis, PlannerOutput, Region
 from agenticiqa.vlm_client import parse_reply
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
@@ -286,6 +286,80 @@ def test_places_a_question_names_are_compared_with_each_other() -> None:
 
     assert value.final_answer == "background"
     assert "the background shows the least blur (none)" in value.quality_reasoning
+
+
+SOFT = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 5.7, "px"),))
+FOCUSED = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 0.2, "px"),))
+LEFT_BLURRED = {
+    "top left": seen(1.8, Blurs=SOFT),
+    "top right": seen(4.4, Blurs=FOCUSED),
+    "bottom left": seen(1.7, Blurs=SOFT),
+    "bottom right": seen(4.3, Blurs=FOCUSED),
+    "centre": seen(3.5, Blurs=FOCUSED),
+    "left": seen(1.6, Blurs=SOFT),
+    "right": seen(4.4, Blurs=FOCUSED, Noise=NOISE),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Where is the quality lowest?", "left"),
+        ("Where is the quality highest?", "right"),
+        ("Where is the image worst?", "left"),
+        ("Which part is best?", "right"),
+        ("Which side is better, left or right?", "right"),
+        ("Which side is worse, left or right?", "left"),
+        ("哪里质量最低？", "左侧"),
+        ("哪里质量最差？", "左侧"),
+        ("哪里质量最好？", "右侧"),
+        ("Where is it blurry?", "left"),
+        ("Which half is the sharpest?", "right"),
+        ("Where is the blur strongest?", "left"),
+        ("Which side is blurry? A. Left B. Right", "A"),
+        ("Which side is sharper, left or right?", "right"),
+        ("哪一边更模糊？", "左侧"),
+        ("Is the left side blurrier than the right side?", "Yes"),
+        ("Is the right side blurrier than the left side?", "No"),
+        ("Is the left side sharper than the right side?", "No"),
+        ("Is the left side less sharp than the right side?", "Yes"),
+        ("Is the left half noisier than the right half?", "No"),
+        ("Is the right half noisier than the left half?", "Yes"),
+        ("Is the left half better than the right half?", "No"),
+        ("Is the left half of lower quality than the right half?", "Yes"),
+        ("Compared to the left half, is the right half better?", "Yes"),
+        ("Is the left half blurrier than the right half? A. No B. Yes", "B"),
+        ("左边比右边更模糊吗？", "是"),
+        ("左边比右边更清晰吗？", "否"),
+        ("左边不如右边清晰吗？", "是"),
+        ("左边没有右边清晰吗？", "是"),
+        ("Is the background blurrier than the cat?", UNABLE),
+        ("背景比猫更模糊吗？", UNABLE),
+    ],
+)
+def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(query: str, expected: str) -> None:
+    eyes = FixedEyes(seen(4.4, Blurs=FOCUSED), {**LEFT_BLURRED, "background": CLEAN})
+
+    value, _ = ask(eyes, AnswerInputs(query=query), AnswerReply)
+
+    assert value.final_answer == expected
+
+
+def test_a_comparison_of_places_tells_both_measurements() -> None:
+    inputs = AnswerInputs(query="Is the left side blurrier than the right side?")
+
+    value, _ = ask(FixedEyes(CLEAN, LEFT_BLURRED), inputs, AnswerReply)
+
+    assert value.quality_reasoning.startswith("Left: blur radius 5.7 px; Right: blur radius 0.2 px.")
+
+
+def test_places_that_are_alike_are_called_about_equal() -> None:
+    inputs = AnswerInputs(query="Is the left side sharper than the right side?")
+
+    value, _ = ask(FixedEyes(CLEAN, {"left": CLEAN, "right": CLEAN}), inputs, AnswerReply)
+
+    assert value.final_answer == "No"
+    assert "The two are about equal." in value.quality_reasoning
 
 
 def test_a_place_that_is_not_found_is_not_ruled_out() -> None:

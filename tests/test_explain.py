@@ -39,7 +39,7 @@ def test_the_explanation_names_the_worst_distortion_first_and_gives_score_and_in
 
     assert text == (
         "Blur (severe): Motion blur, blur length 9.2 px: detail is smeared in one direction (93 % sure). "
-        "The embedded model rates the image 2.1 of 5 (Poor), 95 % interval 1.6 to 2.6."
+        "The embedded model rates the image 2.10 of 5 (Poor), 95 % interval 1.6 to 2.6."
     )
 
 
@@ -107,7 +107,7 @@ def test_with_a_reference_the_score_told_is_the_full_reference_one() -> None:
 
     text = told("What is wrong?", gather({GLOBAL: look}, has_reference=True))
 
-    assert "Against the reference the embedded model rates the image 2.0 of 5 (Poor)." in text
+    assert "Against the reference the embedded model rates the image 2.00 of 5 (Poor)." in text
     assert "4.6" not in text
 
 
@@ -132,14 +132,14 @@ def test_what_cannot_be_answered_is_declined_with_a_hint(query: str, hint: str) 
 def test_a_rating_of_a_place_is_not_told_as_one_of_the_image() -> None:
     text = told("How is the quality of the top left corner?", gather({"top left": BLURRED}))
 
-    assert "rates the top left 2.1 of 5" in text
+    assert "rates the top left 2.10 of 5" in text
     assert "rates the image" not in text
 
 
 def test_a_rating_for_an_object_that_was_not_located_is_one_of_the_image() -> None:
     evidence = replace(gather({"zebra": BLURRED}), unlocated=("zebra",))
 
-    assert "rates the image 2.1 of 5" in told("How is the quality of the zebra?", evidence)
+    assert "rates the image 2.10 of 5" in told("How is the quality of the zebra?", evidence)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agenticiqa.perception.beside import strength_of
 from agenticiqa.perception.comparing import better_if_different, same_quality
 from agenticiqa.perception.evidence import Evidence, PlacedFinding
 from agenticiqa.perception.language import DECLINED, Question
+from agenticiqa.perception.lexicon import lexicon
 from agenticiqa.perception.likelihood import of_option, of_question
 from agenticiqa.perception.phrases import phrase, say
-from agenticiqa.perception.placing import asked_tone, asks_for_the_opposite
+from agenticiqa.perception.placing import asked_tone, asks_for_the_opposite, is_soft
 from agenticiqa.state import UNABLE
 
 # Two options closer than this are not told apart by the evidence.
@@ -63,7 +65,8 @@ def choose(question: Question, evidence: Evidence) -> Answer:
 def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     yes = of_question(question, evidence)
     if yes is None:
-        return Answer(UNABLE, why_not="no_evidence")
+        missing = question.versus and question.versus.places and evidence.unlocated
+        return Answer(UNABLE, why_not="not_located" if missing else "no_evidence")
     return Answer(phrase("words", "yes" if yes >= PRESENT else "no", question.language), max(yes, 1 - yes))
 
 
@@ -114,7 +117,7 @@ def _is_damaged(question: Question, evidence: Evidence) -> bool:
 def _is_anything(question: Question, evidence: Evidence) -> bool:
     """Whether anything the question asks for is in the image or in one of the places compared."""
     placed = [PlacedFinding(finding, name) for name, look in evidence.places.items() for finding in look.findings]
-    return any(is_present(item, question) for item in (*evidence.findings, *placed))
+    return is_soft(question, evidence) or any(is_present(item, question) for item in (*evidence.findings, *placed))
 
 
 def _one_of_the_pair(question: Question, evidence: Evidence) -> str | None:
@@ -144,7 +147,9 @@ def _against_reference(question: Question, evidence: Evidence) -> str | None:
 def _headline(question: Question, evidence: Evidence) -> str:
     present = [item for item in evidence.findings if is_present(item, question)]
     if not present:
-        return _none_of(question)
+        return _praise(question) or _none_of(question)
+    if question.shape == "which" and asks_for_the_opposite(question) and len(question.claim.mentions) > 1:
+        return _weakest_named(question, evidence)
     if question.shape == "which":
         return kind_name(present[0], question)
     named = (
@@ -153,6 +158,22 @@ def _headline(question: Question, evidence: Evidence) -> str:
         for item in present[:3]
     )  # fmt: skip
     return phrase("words", "and_more", question.language).join(named)
+
+
+def _weakest_named(question: Question, evidence: Evidence) -> str:
+    """Of the distortions named, the one there is least of, in the question's own word."""
+    named = lexicon().matches(question.text.lower(), "distortions")
+    weakest = min(named, key=lambda match: strength_of(match.meaning, evidence) or 0.0)
+    return question.text[weakest.start : weakest.end].lower()
+
+
+def _praise(question: Question) -> str | None:
+    """The "sharp" of "is it sharp or blurry?", in the question's own word."""
+    if question.choices or not question.claim.mentions or len(question.categories) > 1:
+        return None
+    named = lexicon().matches(question.text.lower(), "distortions")
+    praise = next((match for match in named if match.meaning.absent), None)
+    return question.text[praise.start : praise.end].lower() if praise else None
 
 
 def _none_of(question: Question) -> str:

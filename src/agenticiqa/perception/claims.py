@@ -15,8 +15,9 @@ _NUMBERS = re.compile(
 )
 # "Above 3", "at least 70/100": a score is asked to lie on one side of a number.
 _BOUND = re.compile(
-    r"(?P<above>above|over|(?:higher|better|greater|more) than|at least|exceed(?:s|ing)?|高于|超过|大于|不低于)\s*"
-    r"|(?P<below>below|under|(?:lower|worse|less) than|at most|低于|小于|不到|不超过)\s*"
+    r"(?P<above>above|over|(?:higher|better|greater|more|stronger) than|at least|exceed(?:s|ing)?"
+    r"|高于|超过|大于|不低于)\s*"
+    r"|(?P<below>below|under|(?:lower|worse|less|milder|weaker) than|at most|低于|小于|不到|不超过)\s*"
 )
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
@@ -50,6 +51,11 @@ class Claim:
     truth: bool | None = None
     negated: bool = False
     least: bool = False
+    best: bool = False
+    """Whether the good end of the quality is asked for, as `least` asks for that of a distortion."""
+    less: bool = False
+    severity_bound: str | None = None
+    """ "above" or "below" when the severity is a limit, as in "is it more than slight?"."""
     main: bool = False
     joined: bool = False
     several: bool = False
@@ -86,7 +92,10 @@ def read_claim(text: str) -> Claim:
         subject=next((match.meaning for match in found if _is_subject(match, rest)), "test"),
         truth=truth,
         negated=len(words["negations"].spans(negation_text)) % 2 == 1,
-        least=words["least"].found_in(rest),
+        least=words["least"].found_in(bare) or words["less"].found_in(bare),
+        best=words["best_end"].found_in(bare),
+        less=words["less"].found_in(bare),
+        severity_bound=_severity_bound(words, rest),
         main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
         several=bool(re.search(r"\b(?:more than one|multiple|several)\b|不止一|多种|多个", rest)),
@@ -100,6 +109,14 @@ def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:
     """The severity named; "none" is one when it stands alone and no distortion at all otherwise: options need both."""
     severity: Severity | None = _first(words, bare, "severities")
     return "none" if severity is None and words.severities["none"].is_whole(text) else severity
+
+
+def _severity_bound(words: Lexicon, text: str) -> str | None:
+    """The side of "more than slight"."""
+    for match in _BOUND.finditer(text):
+        if any(found.start == match.end() for found in words.matches(text, "severities")):
+            return match.lastgroup
+    return None
 
 
 def _limit(text: str) -> tuple[str | None, tuple[float, float] | None]:

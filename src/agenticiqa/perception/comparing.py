@@ -36,6 +36,9 @@ def comparison(claim: Claim, evidence: Evidence) -> float | None:
     """How likely the first-named image (by default the test image) is what the claim says, beside the other."""
     if not evidence.has_reference:
         return None
+    if claim.less and claim.mentions:  # "less noisy than" is what the other image is more of
+        other = "test" if claim.subject == "reference" else "reference"
+        return comparison(replace(claim, less=False, subject=other), evidence)
     of_reference = claim.subject == "reference"
     if claim.mentions:
         mention = claim.mentions[0]

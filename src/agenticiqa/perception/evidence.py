@@ -13,6 +13,7 @@ from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, Distorti
 PROBABILITY_OF = {"none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98}
 # A finding of the right category but another kind, or of a kind that could not be told.
 OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
+MIDDLE_GREY = 127.5
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Evidence:
         item = self.strongest([mention.category])
         if item is None:
             return None
-        present = item.finding.probability * kind_factor(mention.kind, item.finding.kind)
+        present = item.finding.probability * kind_factor(mention.kind, _kind_by_direction(item.finding))
         return 1 - present if mention.absent else present
 
     @property
@@ -101,9 +102,18 @@ def kind_factor(asked: str | None, found: str | None) -> float:
     return UNKNOWN_KIND if found is None else OTHER_KIND
 
 
+def _kind_by_direction(finding: Finding) -> str | None:
+    """The kind; of a shifted brightness, the side it was shifted to."""
+    brightness = next((reading.value for reading in finding.readings if reading.name == "mean brightness"), None)
+    if finding.kind != "mean_shift" or brightness is None:
+        return finding.kind
+    return "brighten" if brightness > MIDDLE_GREY else "darken"
+
+
 def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
     described = {entry.type: entry for entry in analysis}
-    seen = {finding.category: finding for finding in look.findings}
+    noise = look.finding("Noise")
+    seen = {finding.category: _without_noise(finding, noise) for finding in look.findings}
     categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
     return [
         PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
@@ -111,6 +121,13 @@ def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) ->
         else PlacedFinding(seen[category], place)
         for category in categories
     ]
+
+
+def _without_noise(finding: Finding, noise: Finding | None) -> Finding:
+    """A compressed image in which no noise is found is no noisy one."""
+    if finding.kind != "noisy_jpeg" or noise is None or noise.severity != "none":
+        return finding
+    return replace(finding, kind="jpeg")
 
 
 def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:

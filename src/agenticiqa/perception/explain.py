@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agenticiqa.perception.answers import PRESENT, Answer, is_present
-from agenticiqa.perception.evidence import Evidence, PlacedFinding, ToolScore
+from agenticiqa.perception.beside import pair_of, reading_of
+from agenticiqa.perception.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
 from agenticiqa.perception.eyes import Finding, Judgement, Reading
 from agenticiqa.perception.full_reference_disagreement import Disagreement
 from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Language
 from agenticiqa.perception.phrases import phrase, say
-from agenticiqa.perception.placing import describe_place
+from agenticiqa.perception.placing import describe_place, is_soft
 from agenticiqa.state import GLOBAL, OVERALL
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
 # An answer less certain than this is called a close call.
 CLOSE_CALL = 0.65
+# From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
+NEARLY_LOSSLESS = 99
 _FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
 
 
@@ -35,7 +38,7 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
     if given.why_not in ("content", "unclear", "no_reference"):
         return [Sentence(say(given.why_not, language), f"question: {question.shape}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
-    sentences += _places(question, evidence)
+    sentences += _beside(question, evidence) + _places(question, evidence)
     sentences += _findings(question, evidence)
     sentences += _judgement(evidence, language)
     sentences += _tools(evidence, language)
@@ -44,7 +47,7 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
 
 def describe_finding(finding: Finding, language: Language) -> str:
     """What a finding looks like, with its measurements in human units and how sure it is."""
-    readings = "".join(_reading(reading, language) for reading in finding.readings[:_READINGS_TOLD])
+    readings = "".join(_reading(reading, language) for reading in _telling(finding)[:_READINGS_TOLD])
     if finding.severity == "none" or finding.probability < PRESENT:
         return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
     what = phrase("kinds", finding.kind, language) if finding.kind else ""
@@ -54,6 +57,19 @@ def describe_finding(finding: Finding, language: Language) -> str:
     return _capitalised(say("present" if seen else "effect_only", language, seen=seen, effect=effect, sure=sure))
 
 
+def _telling(finding: Finding) -> list[Reading]:
+    """The readings that speak for the finding: of the two ends that may be clipped, only the one that is."""
+    values = {reading.name: reading.value for reading in finding.readings}
+    bright = values.get("mean brightness", 0.0) > MIDDLE_GREY
+    shadows, highlights = (values.get(name, 0.0) for name in ("clipped shadows", "clipped highlights"))
+    untold = {"clipped shadows" if (highlights, bright) > (shadows, not bright) else "clipped highlights"}
+    if finding.category == "Sharpness":
+        untold.add("blur radius")  # it speaks for blur, not for halos
+    if values.get("JPEG quality", 0.0) >= NEARLY_LOSSLESS and finding.severity != "none":
+        untold.add("JPEG quality")
+    return [reading for reading in finding.readings if reading.name not in untold]
+
+
 def in_one_text(sentences: list[Sentence], language: Language) -> str:
     """The sentences as one paragraph."""
     return ("" if language == "zh" else " ").join(sentence.text for sentence in sentences)
@@ -61,6 +77,8 @@ def in_one_text(sentences: list[Sentence], language: Language) -> str:
 
 def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     asked = [item for item in evidence.findings if item.finding.category in question.categories]
+    if is_soft(question, evidence) and not any(is_present(item, question) for item in asked):
+        return []  # that the image as a whole shows no blur would contradict the place that does
     present = [item for item in evidence.findings if is_present(item, question)]
     told = asked or present
     if not told and evidence.findings:
@@ -90,6 +108,22 @@ def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
     return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
 
 
+def _beside(question: Question, evidence: Evidence) -> list[Sentence]:
+    """The two measurements of a comparison, and that they are about equal where they are."""
+    pair, language = pair_of(question, evidence), question.language
+    if pair is None or question.versus is None:
+        return []
+    told = [Sentence(say("about_equal", language), "comparison: equal")] if pair.is_tie else []
+    names = question.versus.places or ()
+    readings = [reading_of(question, evidence.places[name]) for name in names]
+    if not names or None in readings:
+        return told
+    first, second = (_capitalised(phrase("places", name, language)) for name in names)
+    amount, other = (_reading(reading, language).lstrip(",， ") for reading in readings if reading)
+    text = say("side_by_side", language, first=first, amount=amount, second=second, other=other)
+    return [Sentence(text, f"region: {names[0]} beside {names[1]}"), *told]
+
+
 def _places(question: Question, evidence: Evidence) -> list[Sentence]:
     text = describe_place(question, evidence)
     return [Sentence(text, f"region: {evidence.asked_place}")] if text else []
@@ -103,7 +137,7 @@ def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
         "quality_fr" if evidence.has_reference else "quality",
         language,
         what=_judged(evidence, language),
-        score=f"{judgement.score:.1f}",
+        score=f"{judgement.score:.2f}",
         level=phrase("levels", judgement.letter, language),
         interval=_interval(judgement, language),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agenticiqa.perception.answer_format import without_answer_format
 from agenticiqa.perception.choices import split_choices
 from agenticiqa.perception.claims import Claim, read_claim
 from agenticiqa.perception.lexicon import (
@@ -21,6 +22,7 @@ from agenticiqa.perception.lexicon import (
     normalise,
 )
 from agenticiqa.perception.toolnames import named_tool
+from agenticiqa.perception.versus import Versus, halves_of, two_distortions
 from agenticiqa.state import DistortionCategory
 
 QuestionShape = Literal["content", "compare", "where", "severity", "which", "yes_no", "open", "score", "unclear"]
@@ -45,6 +47,8 @@ class Question:
     choices: dict[str, str] = field(default_factory=dict)
     options: dict[str, Claim] = field(default_factory=dict)
     tool: str | None = None
+    versus: Versus | None = None
+    """The two things of one image that are compared, if two are."""
     asks_whether: bool = False
     asks_which_image: bool = False
     asks_what_changed: bool = False
@@ -83,13 +87,16 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     words = lexicon()
     stem, written = split_choices(query)
     options = {label: normalise(option) for label, option in (choices or written).items()}
-    lowered = stem.lower()
+    lowered, wants_yes_or_no = without_answer_format(stem.lower())
     claims = {label: read_claim(option) for label, option in options.items()}
     claim = read_claim(lowered)
     refuses = refuses_reference(lowered)
     wants = words["reference_wish"].found_in(lowered) and not refuses
     tool = named_tool(stem, tools)
-    shape = _shape(lowered, claim, claims, wants, words)
+    fitting = [shape for shape, terms in words.shapes if terms.found_in(lowered)]
+    if wants_yes_or_no and "yes_no" not in fitting:
+        fitting.append("yes_no")
+    shape = _shape(lowered, fitting, claim, claims, wants, words)
     if tool and not claim.mentions and (shape in (*DECLINED, "open") or _only_says_compare(shape, claim)):
         shape = "score"
     scope = () if shape in DECLINED else _scope(lowered, shape, words)
@@ -104,7 +111,8 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         choices=options,
         options=claims,
         tool=tool,
-        asks_whether=any(shape == "yes_no" and terms.found_in(lowered) for shape, terms in words.shapes),
+        versus=_versus(lowered, shape, words),
+        asks_whether="yes_no" in fitting,
         asks_which_image=_asks_which_image(lowered, claim, words),
         asks_what_changed=words["what_changed"].found_in(lowered),
         wants_reference=wants,
@@ -122,8 +130,25 @@ def _only_says_compare(shape: QuestionShape, claim: Claim) -> bool:
     return shape == "compare" and not claim.relation and not claim.equal
 
 
-def _shape(text: str, claim: Claim, options: Mapping[str, Claim], wants: bool, words: Lexicon) -> QuestionShape:
-    fitting = [shape for shape, terms in words.shapes if terms.found_in(text)]
+def _versus(text: str, shape: QuestionShape, words: Lexicon) -> Versus | None:
+    """What is compared with what inside the image; a comparison with the reference is none of these."""
+    halves = halves_of(text) if shape == "yes_no" else None
+    if halves is None:
+        return None
+    if distortions := two_distortions(halves):
+        return Versus(halves.less, halves.falls_short, distortions=distortions)
+    first, second = (_scope(half, shape, words) for half in (halves.subject, halves.object))
+    return Versus(halves.less, halves.falls_short, places=(first[-1], second[0])) if first and second else None
+
+
+def _shape(
+    text: str,
+    fitting: list[Shape],
+    claim: Claim,
+    options: Mapping[str, Claim],
+    wants: bool,
+    words: Lexicon,
+) -> QuestionShape:
     if "content" in fitting and not _mentions_quality_beside_content(text, words):
         return "content"
     if _compares(text, claim, options, wants, words):
@@ -164,7 +189,7 @@ def _asks_which_image(text: str, claim: Claim, words: Lexicon) -> bool:
 
 def _is_alternative(claim: Claim, text: str) -> bool:
     """ "Is it noisy or blurry?" asks which, not whether."""
-    alternatives = len({(mention.category, mention.kind) for mention in claim.mentions}) > 1
+    alternatives = len({(mention.category, mention.kind, mention.absent) for mention in claim.mentions}) > 1
     ends = re.search(r"(?:high|low|good|bad) or (?:high|low|good|bad)", text)
     return (alternatives or bool(ends)) and bool(re.search(r"\bor\b|还是", text)) and not re.search(r"\bany\b", text)
 

@@ -142,7 +142,7 @@ def lexicon() -> Lexicon:
     single = (
         "any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
         "expecting_yes", "reference_wish", "reference_refused", "rating_words", "comparatives", "look_again",
-        "approval", "least", "main", "which_image", "pair", "what_changed",
+        "approval", "least", "less", "best_end", "main", "which_image", "pair", "what_changed",
     )  # fmt: skip
     requests = data["tool_requests"]
     return Lexicon(

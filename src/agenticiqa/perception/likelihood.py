@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from agenticiqa.perception.beside import beside
 from agenticiqa.perception.claims import DIRECTIONS, Claim
 from agenticiqa.perception.comparing import comparison, same_quality, step
 from agenticiqa.perception.evidence import Evidence, PlacedFinding, kind_factor
@@ -23,6 +24,8 @@ OptionRule = Callable[[Claim, Question, Evidence], float | None]
 def of_question(question: Question, evidence: Evidence) -> float | None:
     """How likely "yes" is the answer to a yes/no question."""
     claim = question.claim
+    if question.versus:
+        return beside(question, evidence)
     if question.shape == "compare":
         likely = comparison(claim, evidence)
     elif claim.mentions:
@@ -208,6 +211,10 @@ def _severity_fits(claim: Claim, item: PlacedFinding) -> float:
     """ "Severely blurred" holds from severe on; "slightly blurred" only around slight."""
     wanted = SEVERITIES.index(claim.severity or "none")
     position = item.finding.position
+    if claim.severity_bound:  # "more than slight"
+        return (
+            step(position, wanted + 0.5, 0.2) if claim.severity_bound == "above" else step(-position, 0.5 - wanted, 0.2)
+        )
     if wanted >= 3:
         return step(position, wanted - 0.5, 0.4)
     return math.exp(-((position - wanted) ** 2))
@@ -231,10 +238,10 @@ def _beyond(claim: Claim, evidence: Evidence) -> float | None:
 
 
 def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
-    """ "Is it good?" holds from good upwards, "is it poor?" from poor downwards."""
+    """ "Is it good?" holds from good upwards, "is it poor?" and "is it bad?" from poor downwards."""
     if claim.level is None or evidence.judgement is None:
         return None
     level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
     if claim.relation and claim.than:  # "Is it worse than average?"
         return step(score, level + 0.5, 0.25) if claim.relation == "better" else step(-score, 0.5 - level, 0.25)
-    return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(level + 0.5), 0.25)
+    return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(LEVEL_SCORES["D"] + 0.5), 0.25)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agenticiqa.images import LoadedImage
@@ -17,6 +17,8 @@ from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 
 # Where a place is looked for when the question offers no places of its own.
 _PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
+# Quarters that differ by this share of what is asked for, 0 to 1, are clearly apart.
+CLEARLY_APART = 0.1
 
 
 class Observer:
@@ -47,7 +49,16 @@ class Observer:
             if question.claim.mentions:
                 return replace(evidence, leads=_leads(*alone))
             return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
+        if question.versus and question.versus.places:
+            return self._side_by_side(question.versus.places, evidence, image, reference)
         return self._with_places(question, evidence, image, reference) if question.shape == "where" else evidence
+
+    def _side_by_side(
+        self, names: Sequence[str], evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
+    ) -> Evidence:
+        """The evidence with a look at each of the places compared."""
+        looks, unlocated = self.looks(image, reference, names)
+        return replace(evidence, places=looks, unlocated=unlocated)
 
     def looks(
         self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]
@@ -73,8 +84,25 @@ class Observer:
         boxes = {name: self.region(image, name) for name in named or _PLACES}
         looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
         wanted = min if asks_for_the_opposite(question) else max
-        asked = wanted(looks, key=lambda name: share_in(looks[name], question), default=None)
+        shares = {name: share_in(look, question) for name, look in looks.items()}
+        asked = wanted(shares, key=lambda name: shares[name], default=None)
+        half = None if named or asked is None else _half_around(asked, shares)
+        if half and (box := self.region(image, half)):
+            asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
         return replace(evidence, places=looks, asked_place=asked)
+
+
+def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
+    """The half of the picture whose two quarters both have what is asked for, while the other two do not."""
+    for half in ("left", "right", "top", "bottom"):
+        inside = [share for name, share in shares.items() if half in name.split()]
+        outside = [share for name, share in shares.items() if name != "centre" and half not in name.split()]
+        if half in asked.split() and len(inside) == len(outside) == 2:
+            within = max(inside) - min(inside)
+            apart = max(min(inside) - max(outside), min(outside) - max(inside))
+            if apart > max(CLEARLY_APART, 2 * within):
+                return half
+    return None
 
 
 def place_called(name: str) -> str:

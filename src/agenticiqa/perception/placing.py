@@ -8,12 +8,20 @@ from agenticiqa.perception.language import Question
 from agenticiqa.perception.lexicon import Mention
 from agenticiqa.perception.phrases import phrase, say
 
+# The measurement behind a category, and how much of it makes one step of severity.
+MEASURED_BY = {"Blurs": ("blur radius", 1.5), "Noise": ("noise sigma", 12.0), "Compression": ("JPEG quality", 22.5)}
+
+# From this blur radius on, in pixels, a place is seen to be soft; what is in focus stays below half a pixel.
+SOFT = 1.5
+
 
 def asks_for_the_opposite(question: Question) -> bool:
     """Whether the least is wanted: "which distortion is not there?", "which part is in focus?"."""
     claim = question.claim
     if question.shape == "where":
-        return claim.least != (bool(claim.mentions) and all(mention.absent for mention in claim.mentions))
+        names_damage = claim.any_distortion or (claim.mentions and not claim.neutral)
+        praises = bool(claim.mentions) and all(mention.absent for mention in claim.mentions)
+        return claim.least != praises if names_damage else claim.best
     return question.shape == "which" and (claim.least or claim.negated)
 
 
@@ -23,9 +31,36 @@ def share_in(look: Look, question: Question) -> float:
     brightness = look.reading(tone.category, "mean brightness") if tone else None
     if tone and brightness is not None:
         return brightness.value / 255 if tone.kind == "brighten" else 1 - brightness.value / 255
-    found = [look.finding(category) for category in question.categories]
-    weights = [finding.weight + finding.probability for finding in found if finding is not None]
-    return max(weights) / 5 if weights else (5 - look.quality.score) / 4
+    amounts = [amount for category in question.categories if (amount := amount_of(category, look)) is not None]
+    poor = (5 - look.quality.score) / 4
+    # Of places with as much of it, the better one is taken to have less.
+    return 0.9 * max(amounts) + 0.1 * poor if amounts else poor
+
+
+def amount_of(category: str, look: Look) -> float | None:
+    """How much of a distortion is in a place, 0 to 1: what was found, and what was measured in support of it."""
+    finding = look.finding(category)
+    if finding is None:
+        return None
+    return (finding.weight + finding.probability + _measured(category, look)) / 9
+
+
+def _measured(category: str, look: Look) -> float:
+    """The measurement on the scale of the severities: a soft corner is softer, be it a flaw or the depth of field."""
+    name, per_step = MEASURED_BY.get(category, ("", 1.0))
+    reading = look.reading(category, name)
+    if reading is None:
+        return 0.0
+    value = 100 - reading.value if name == "JPEG quality" else reading.value
+    return min(4.0, max(0.0, value / per_step))
+
+
+def is_soft(question: Question, evidence: Evidence) -> bool:
+    """Whether the place asked for is measurably blurred, although the image as a whole is not found to be."""
+    if evidence.asked_place is None or "Blurs" not in question.categories:
+        return False
+    radius = evidence.places[evidence.asked_place].reading("Blurs", "blur radius")
+    return radius is not None and radius.value >= SOFT
 
 
 def asked_tone(question: Question) -> Mention | None:
@@ -41,7 +76,9 @@ def describe_place(question: Question, evidence: Evidence) -> str | None:
     place, look = phrase("places", evidence.asked_place, question.language), evidence.places[evidence.asked_place]
     if asked_tone(question):
         return _by_brightness(question, place, look)
-    return _by_distortion(question, place, look) if question.categories else _by_quality(question, place, look)
+    return (
+        _by_distortion(question, place, look, evidence) if question.categories else _by_quality(question, place, look)
+    )
 
 
 def _by_brightness(question: Question, place: str, look: Look) -> str | None:
@@ -53,10 +90,24 @@ def _by_brightness(question: Question, place: str, look: Look) -> str | None:
     return say(sentence, question.language, place=place, value=f"{brightness.value:.3g}")
 
 
-def _by_distortion(question: Question, place: str, look: Look) -> str | None:
+def _by_softness(question: Question, place: str, look: Look, evidence: Evidence) -> str:
+    radii = [reading.value for each in evidence.places.values() if (reading := each.reading("Blurs", "blur radius"))]
+    radius = look.reading("Blurs", "blur radius")
+    return say(
+        "softest_place",
+        question.language,
+        place=place,
+        value=f"{radius.value if radius else max(radii):.3g}",
+        least=f"{min(radii):.3g}",
+    )
+
+
+def _by_distortion(question: Question, place: str, look: Look, evidence: Evidence) -> str | None:
     least, language = asks_for_the_opposite(question), question.language
     found = [finding for finding in map(look.finding, question.categories) if finding is not None]
     strongest = max(found, key=lambda finding: finding.weight, default=None)
+    if not least and is_soft(question, evidence) and (strongest is None or strongest.severity == "none"):
+        return _by_softness(question, place, look, evidence)
     # Options have to be told apart even where hardly anything is there.
     if strongest is None or (strongest.severity == "none" and not least and not question.choices):
         return None
