@@ -99,3 +99,14 @@ def test_without_map_and_boxes_the_overlay_is_the_image() -> None:
     drawn = np.asarray(Image.open(io.BytesIO(draw_overlay(picture))))
 
     np.testing.assert_array_equal(drawn, picture)
+
+
+def test_a_box_without_a_name_is_only_a_frame() -> None:
+    grey = np.full((200, 300, 3), 128, np.uint8)
+
+    drawn = np.asarray(
+        Image.open(io.BytesIO(draw_overlay(grey, None, {"": Region(left=50, top=40, right=250, bottom=160)})))
+    )
+
+    assert tuple(drawn[40, 60]) == LINE
+    assert (drawn[45:150, 60:240] == 128).all()

@@ -301,6 +301,19 @@ def test_a_new_plan_is_told_as_a_timeline(visitor: Visit, pictures: dict[str, Pa
     expect(page.locator(".replan")).to_have_text("New plan, because: Missing tool scores for vehicle region")
 
 
+def test_a_percentage_over_a_column_stays_on_one_line(visitor: Visit) -> None:
+    shares = {"A": 0.4, "B": 0.59, "C": 0.01, "D": 0.0, "E": 0.0}
+    found = record(level_probabilities=shares)
+    show = "async record => document.querySelector('main').append((await import('/static/scale.js')).scale(record))"
+
+    visitor.page.evaluate(show, found)
+
+    labels = visitor.page.locator(".scale .share i")
+    expect(labels.filter(has_text="40 %")).to_have_count(1)
+    heights = {box["height"] for label in labels.all() if (box := label.bounding_box()) and box["height"]}
+    assert len(heights) == 1
+
+
 def test_claims_of_any_model_are_tied_to_what_they_name(visitor: Visit) -> None:
     words = "The car looks soft at 2.5 px of blur. BRISQUE agrees. Overall quality is low. The sky is blue."
     found = record(reasoning=words, notes=[], distortions=[finding("Blurs", "severe")], tools=[reading("BRISQUE", 2.0)])

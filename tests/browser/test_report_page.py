@@ -207,6 +207,76 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(browser: Browser, large_rep
     context.close()
 
 
+LINES_OF_TEXT = """elements => elements.map(element => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return new Set([...range.getClientRects()].filter(box => box.width).map(box => Math.round(box.bottom / 8))).size;
+})"""
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    yield context.new_page()
+    context.close()
+
+
+def small_report(folder: Path) -> Path:
+    """Twelve results of a tool with a long name, with bars of several digits."""
+    tools = [reading("NSS_REGRESSION", 1.34), reading("ANOTHER_TOOL", 2.0)]
+    found = record(score=1.18, distortions=[finding("Brightness change", "extreme")], tools=tools)
+    write_report(
+        [{"sample_id": f"photograph-{n}", "assessment": found, "error": None} for n in range(12)], folder / "r.html"
+    )
+    return folder / "r.html"
+
+
+def test_on_a_phone_no_word_or_number_of_a_table_is_broken(phone: Page, tmp_path: Path) -> None:
+    phone.goto(small_report(tmp_path).as_uri())
+    phone.locator("#visible button.row").first.click()
+
+    cells = phone.locator("td:not([data-name='What it looks like']):not([data-name='Remarks']):visible")
+    assert cells.count() > 20
+    assert set(cells.evaluate_all(LINES_OF_TEXT)) == {1}
+    names = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell, '::before').content)")
+    assert {'"How severe"', '"Bias"', '"1 to 5"'} <= set(names)
+
+
+def test_on_a_phone_charts_and_legend_can_be_read(phone: Page, tmp_path: Path) -> None:
+    phone.goto(small_report(tmp_path).as_uri())
+
+    heights = phone.locator(".overview svg text").evaluate_all(
+        "texts => texts.map(text => text.getScreenCTM().d * parseFloat(getComputedStyle(text).fontSize))"
+    )
+    assert min(heights) > 10
+    label, bar = (
+        phone.locator(f".overview:nth-of-type(2) svg {kind}").first.bounding_box() for kind in ("text", "rect")
+    )
+    assert label is not None
+    assert bar is not None
+    assert label["x"] + label["width"] <= bar["x"]
+    entries = [entry.bounding_box() for entry in phone.locator(".legend .entry:has(.key)").all()]
+    # One line is 22.5 px high.
+    assert [entry is not None and entry["height"] < 30 for entry in entries] == [True] * 5
+
+
+def test_on_a_phone_the_list_shows_as_many_headings_as_columns(phone: Page, tmp_path: Path) -> None:
+    phone.goto(small_report(tmp_path).as_uri())
+
+    shown = phone.locator("#head button:visible").all_inner_texts()
+    assert shown == ["Image", "Score ▲", "Level", "Distortions"]
+    assert phone.locator("#visible button.row").first.locator("span:visible").count() == len(shown)
+
+
+def test_the_box_on_a_small_map_is_explained_beside_it(visit: Visit, tmp_path: Path) -> None:
+    page = tmp_path / "one.html"
+    page.write_text(single_page(record(), picture(tmp_path)), encoding="utf-8")
+
+    visit.page.goto(page.as_uri())
+
+    expect(visit.page.locator("#detail")).to_contain_text("the box is the worst region")
+
+
 def _luminance(colour: str) -> float:
     """Relative luminance as WCAG defines it."""
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]

@@ -41,7 +41,10 @@ Scaled = Annotated[Align | None, Field(description="resize scales a reference of
 Choices = Annotated[
     dict[str, str] | list[str] | None, Field(description='such as {"A": "Yes", "B": "No"} or ["Yes", "No"]')
 ]
-WithMap = Annotated[bool, Field(description="add a picture of where the quality is low (red is bad, blue is good)")]
+WithMap = Annotated[
+    bool,
+    Field(description="add a picture of where the quality is low (red is bad, blue is good, the box is the worst)"),
+]
 
 
 class ToolList(BaseModel):

@@ -21,7 +21,7 @@ LINE = (255, 221, 0)
 
 
 def draw_overlay(pixels: Pixels, quality: Floats | None = None, regions: Mapping[str, Region] | None = None) -> bytes:
-    """The image as PNG under its quality map (1 to 5, red is bad, blue is good) with named boxes on top."""
+    """The image as PNG under its quality map (1 to 5, red is bad, blue is good); boxes on top, named if they can be."""
     painted = pixels if quality is None else _under_map(pixels, quality)
     picture = Image.fromarray(painted)
     pen = ImageDraw.Draw(picture)
@@ -50,6 +50,8 @@ def _draw_box(
 ) -> None:
     corners = (region.left, region.top, region.right - 1, region.bottom - 1)
     pen.rectangle(corners, outline=LINE, width=thickness)
+    if not name:
+        return
     place = (region.left + 2 * thickness, region.top + 2 * thickness)
     left, top, right, bottom = pen.textbbox(place, name, font=font)
     pen.rectangle((left - 2, top - 2, right + 2, bottom + 2), fill=(0, 0, 0))

@@ -9,7 +9,9 @@ from agenticiqa.report.figures import UNJUDGED
 from agenticiqa.state import SEVERITIES
 
 _WIDTH, _HEIGHT, _FLOOR = 480, 180, 150
-_ROW, _LABEL = 26, 130
+_ROW, _LABEL = 26, 165
+# Four digits fill the width of a bar.
+_CROWDED = 1000
 SHADES = (UNJUDGED, *SEVERITIES[1:])
 
 
@@ -48,7 +50,9 @@ def distortion_chart(distortions: Mapping[str, Mapping[str, int]]) -> str:
 def _bar(index: int, count: int, step: float, highest: int, span: float) -> str:
     height = count / highest * (_FLOOR - 20)
     low = 1 + index * span
-    label = f'<text x="{(index + 0.5) * step:.1f}" y="{_FLOOR - height - 5:.1f}" text-anchor="middle">{count}</text>'
+    crowded = ' class="crowded"' if highest >= _CROWDED else ""
+    place = f'x="{(index + 0.5) * step:.1f}" y="{_FLOOR - height - 5:.1f}" text-anchor="middle"'
+    label = f"<text {place}{crowded}>{count}</text>"
     return (
         f'<rect x="{index * step + 1:.1f}" y="{_FLOOR - height:.1f}" width="{step - 2:.1f}" height="{height:.1f}" '
         f'class="bar"><title>{low:g} to {low + span:g}: {count}</title></rect>' + (label if count else "")

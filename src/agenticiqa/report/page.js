@@ -20,18 +20,24 @@
   }
 
   function table(names, lines) {
-    const element = make("table");
+    const element = make("table", null, "lines");
     fill(element, fill(make("thead"), fill(make("tr"), ...names.map((name) => make("th", name)))));
     const body = make("tbody");
-    for (const line of lines) fill(body, fill(make("tr"), ...line.map((cell) => make("td", cell))));
-    return fill(element, body);
+    for (const line of lines) fill(body, fill(make("tr"), ...line.map((cell, place) => named(make("td", cell), names[place]))));
+    return fill(make("div", null, "scroll"), fill(element, body));
+  }
+
+  // On a narrow page a cell stands alone and says its column itself.
+  function named(cell, name) {
+    cell.dataset.name = name;
+    return cell;
   }
 
   function pictures(index) {
     const found = data.pictures[index];
     if (!found) return null;
     const pair = make("div", null, "pair");
-    for (const [source, words] of [[found.thumbnail, "the image"], [found.quality_map, "quality map, red is bad, blue is good"]]) {
+    for (const [source, words] of [[found.thumbnail, "the image"], [found.quality_map, "quality map, red is bad, blue is good, the box is the worst region"]]) {
       if (!source) continue;
       const image = make("img");
       image.src = source;
@@ -149,7 +155,7 @@
     const note = data.pictures[index] && data.pictures[index].note;
     const origin = row.provenance;
     return [
-      make("h2", row.id), pictures(index), note ? make("p", note, "soft") : null,
+      make("h2", row.id), pictures(index), mapWords(index), note ? make("p", note, "soft") : null,
       make("p", score, "verdict"), make("p", `Question: ${row.query}`), make("p", `Answer: ${row.answer || "–"}`),
       row.error ? make("p", `Failed: ${row.error}`, "failed") : null,
       make("p", row.reasoning), ...levels(row), ...distortions(row), ...readings(row), ...remarks(row),
@@ -158,6 +164,11 @@
         row.image, origin.version ? `agenticiqa ${origin.version}` : null,
         origin.models ? [...new Set(Object.values(origin.models))].join(", ") : null].filter(Boolean).join(" · "), "soft"),
     ].filter(Boolean);
+  }
+
+  function mapWords(index) {
+    const found = data.pictures[index];
+    return found && found.quality_map ? make("p", "Quality map: red is bad, blue is good, the box is the worst region.", "soft") : null;
   }
 
   function levels(row) {

@@ -47,7 +47,10 @@ def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str
             "facts": _facts(figures),
             "histogram": histogram_chart(figures.histogram),
             "distortions": distortion_chart(figures.distortions) if figures.distortions else "<p>None was found.</p>",
-            "legend": "".join(f'<span class="key severity{n}"></span>{word} ' for n, word in enumerate(SHADES)),
+            "legend": "".join(
+                f'<span class="entry"><span class="key severity{n}"></span>{word}</span> '
+                for n, word in enumerate(SHADES)
+            ),
             "kind": "one" if len(rows) == 1 else "many",
             "version": escape(version("agenticiqa")),
         }

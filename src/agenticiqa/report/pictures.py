@@ -60,7 +60,8 @@ def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     judged = judge(image, "open" if terms == "commercial" else "research")
     worst = shrunk(judged.worst_region, small.width / image.width, small.height / image.height)
     grid = judged.local_quality.astype(np.float32)
-    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"worst": worst})))
+    # Without its name: nobody could read it at this size, so the page says what the box is.
+    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"": worst})))
 
 
 def shrunk(region: Region, across: float, down: float) -> Region:
