@@ -88,8 +88,18 @@ def _in_words(question: Question, evidence: Evidence) -> str | None:
     if measured := _measured(question, item):
         return measured
     if question.shape == "severity":
-        return phrase("severities", item.finding.severity, question.language)
+        return _severity(question, item)
     return _headline(question, evidence)
+
+
+def _severity(question: Question, item: PlacedFinding) -> str:
+    """The severity in a word, and as a number where the question gives a scale."""
+    word, scale = phrase("severities", item.finding.severity, question.language), question.claim.scale
+    if scale is None:
+        return word
+    low, high = scale
+    number = f"{low + item.finding.position / 4 * (high - low):.1f}"
+    return say("severity_on_scale", question.language, word=word, number=number, low=f"{low:g}", high=f"{high:g}")
 
 
 def _measured(question: Question, item: PlacedFinding) -> str | None:

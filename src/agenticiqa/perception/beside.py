@@ -42,7 +42,7 @@ def beside(question: Question, evidence: Evidence) -> float | None:
     if pair is None or question.versus is None:
         return None
     lead = pair.second - pair.first if _wants_less(question, question.versus) else pair.first - pair.second
-    likely = step(lead, EQUAL, WIDTH)
+    likely = step(lead, -EQUAL if question.versus.at_least else EQUAL, WIDTH)
     return 1 - likely if question.claim.negated != question.versus.falls_short else likely
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agenticiqa.perception.lexicon import Lexicon, Match, Mention, lexicon, masked
-from agenticiqa.state import LevelLetter, Severity
+from agenticiqa.state import LEVEL_SCORES, SEVERITIES, LevelLetter, Severity
 
 _THINGS = ("nothing", "both", "equal", "distortions", "any_distortion", "sides", "places", "expecting_yes")
 _NUMBERS = re.compile(
@@ -19,6 +21,13 @@ _BOUND = re.compile(
     r"|高于|超过|大于|不低于)\s*"
     r"|(?P<below>below|under|(?:lower|worse|less|milder|weaker) than|at most|低于|小于|不到|不超过)\s*"
 )
+_INCLUSIVE = ("at least", "at most", "不低于", "不超过")
+_VISIBLE = re.compile(r"\b(?<!barely )(?<!just )(?:visibl[ey]|noticeabl[ey]|perceptibl[ey]|some)\b|可见|可察觉")
+_SCALE = re.compile(
+    r"(?:\bfrom\s|\bscale of\s|\bbetween\s|从|\()?(?<![\d.])(?P<low>[01])\s*(?:-|–|~|to|and|至|到)\s*(?P<high>\d{1,3})(?!\d)"
+    r"|\b(?:out of|of|满分)\s*(?P<whole>5|10|20|100)(?!\d)|(?P<zh>[十百])分制"
+)
+_SEVERITY_PLACES = {severity: float(place) for place, severity in enumerate(SEVERITIES)}
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
 # What "high" and "low" mean for nouns that can be off in two directions; "medium" means not off at all.
@@ -54,8 +63,14 @@ class Claim:
     best: bool = False
     """Whether the good end of the quality is asked for, as `least` asks for that of a distortion."""
     less: bool = False
-    severity_bound: str | None = None
-    """ "above" or "below" when the severity is a limit, as in "is it more than slight?"."""
+    severity_range: tuple[float, float] | None = None
+    """Between which places of the scale from 0 to 4 the severity has to lie, as in "is it more than slight?"."""
+    level_range: tuple[float, float] | None = None
+    """The same for a level, on the scale from 1 to 5: "is it at least fair?"."""
+    merely_visible: bool = False
+    """Whether the severity is only that it shows: "is there visible noise?" asks for no more than noise."""
+    scale: tuple[float, float] | None = None
+    """The ends of the scale a rating is wanted on: "from 1 to 10", "out of 100"."""
     main: bool = False
     joined: bool = False
     several: bool = False
@@ -95,7 +110,10 @@ def read_claim(text: str) -> Claim:
         least=words["least"].found_in(bare) or words["less"].found_in(bare),
         best=words["best_end"].found_in(bare),
         less=words["less"].found_in(bare),
-        severity_bound=_severity_bound(words, rest),
+        severity_range=_range(words, rest, "severities", _SEVERITY_PLACES),
+        level_range=_range(words, rest, "levels", LEVEL_SCORES),
+        merely_visible=bool(_VISIBLE.search(rest)),
+        scale=_scale(rest),
         main=words["main"].found_in(rest),
         joined=bool(re.search(r"\band\b|&|\+|和|与|及|以及", rest)),
         several=bool(re.search(r"\b(?:more than one|multiple|several)\b|不止一|多种|多个", rest)),
@@ -111,12 +129,30 @@ def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:
     return "none" if severity is None and words.severities["none"].is_whole(text) else severity
 
 
-def _severity_bound(words: Lexicon, text: str) -> str | None:
-    """The side of "more than slight"."""
+def _range(words: Lexicon, text: str, group: str, places: Mapping[str, float]) -> tuple[float, float] | None:
+    """What "more than slight" and "at least fair" leave of a scale whose steps lie one apart."""
+    starts = {match.start: places[match.meaning] for match in words.matches(text, group)}
     for match in _BOUND.finditer(text):
-        if any(found.start == match.end() for found in words.matches(text, "severities")):
-            return match.lastgroup
+        if (place := starts.get(match.end())) is None:
+            continue
+        half = -0.5 if match.group().strip() in _INCLUSIVE else 0.5
+        # Worse than slight is more of a distortion, worse than fair less of the quality.
+        worse_is_more = group == "severities" and match.group().startswith(("worse", "better"))
+        if (match.lastgroup == "above") != worse_is_more:
+            return place + half, math.inf
+        return -math.inf, place - half
     return None
+
+
+def _scale(text: str) -> tuple[float, float] | None:
+    match = _SCALE.search(text)
+    if match is None:
+        return None
+    if match["low"]:
+        low, high = float(match["low"]), float(match["high"])
+    else:
+        low, high = 0.0, float(match["whole"] or {"十": 10, "百": 100}[match["zh"]])
+    return (low, high) if low < high else None
 
 
 def _limit(text: str) -> tuple[str | None, tuple[float, float] | None]:

@@ -38,6 +38,7 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
     if given.why_not in ("content", "unclear", "no_reference"):
         return [Sentence(say(given.why_not, language), f"question: {question.shape}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
+    sentences += _on_scale(question, evidence)
     sentences += _beside(question, evidence) + _places(question, evidence)
     sentences += _findings(question, evidence)
     sentences += _judgement(evidence, language)
@@ -106,6 +107,18 @@ def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
     bound = _percent(max(PRESENT, likeliest.probability), language)
     text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
     return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
+
+
+def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
+    """The score on the scale the question asks for, where it is another than ours."""
+    scale, judgement = question.claim.scale, evidence.judgement
+    if question.shape != "score" or judgement is None or scale is None or scale == (1.0, 5.0):
+        return []
+    low, high = scale
+    number = f"{low + (judgement.score - 1) / 4 * (high - low):.{0 if high >= 50 else 1}f}"
+    score = f"{judgement.score:.2f}"
+    text = say("on_scale", question.language, low=f"{low:g}", high=f"{high:g}", score=score, number=number)
+    return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
 
 
 def _beside(question: Question, evidence: Evidence) -> list[Sentence]:

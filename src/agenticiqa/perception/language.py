@@ -136,9 +136,11 @@ def _versus(text: str, shape: QuestionShape, words: Lexicon) -> Versus | None:
     if halves is None:
         return None
     if distortions := two_distortions(halves):
-        return Versus(halves.less, halves.falls_short, distortions=distortions)
+        return Versus(halves.less, halves.falls_short, halves.at_least, distortions=distortions)
     first, second = (_scope(half, shape, words) for half in (halves.subject, halves.object))
-    return Versus(halves.less, halves.falls_short, places=(first[-1], second[0])) if first and second else None
+    if not (first and second):
+        return None
+    return Versus(halves.less, halves.falls_short, halves.at_least, places=(first[-1], second[0]))
 
 
 def _shape(

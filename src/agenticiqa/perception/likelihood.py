@@ -204,6 +204,8 @@ def _mention(mention: Mention, claim: Claim, evidence: Evidence) -> float | None
     item = evidence.strongest([mention.category])
     if likely is None or item is None or mention.absent or claim.severity in (None, "none"):
         return likely
+    if claim.merely_visible and claim.severity == "moderate":
+        return likely
     return min(likely, _severity_fits(claim, item))
 
 
@@ -211,13 +213,17 @@ def _severity_fits(claim: Claim, item: PlacedFinding) -> float:
     """ "Severely blurred" holds from severe on; "slightly blurred" only around slight."""
     wanted = SEVERITIES.index(claim.severity or "none")
     position = item.finding.position
-    if claim.severity_bound:  # "more than slight"
-        return (
-            step(position, wanted + 0.5, 0.2) if claim.severity_bound == "above" else step(-position, 0.5 - wanted, 0.2)
-        )
+    if claim.severity_range:
+        return _within(position, claim.severity_range)
     if wanted >= 3:
         return step(position, wanted - 0.5, 0.4)
     return math.exp(-((position - wanted) ** 2))
+
+
+def _within(place: float, limits: tuple[float, float]) -> float:
+    """How surely a place of a scale lies within the limits, one of which is open."""
+    low, high = limits
+    return step(place, low, 0.2) if math.isinf(high) else step(-place, -high, 0.2)
 
 
 def _any_distortion(claim: Claim, evidence: Evidence) -> float | None:
@@ -242,6 +248,8 @@ def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
     if claim.level is None or evidence.judgement is None:
         return None
     level, score = LEVEL_SCORES[claim.level], evidence.judgement.score
+    if claim.level_range and not claim.relation:
+        return _within(score, claim.level_range)
     if claim.relation and claim.than:  # "Is it worse than average?"
         return step(score, level + 0.5, 0.25) if claim.relation == "better" else step(-score, 0.5 - level, 0.25)
     return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(LEVEL_SCORES["D"] + 0.5), 0.25)

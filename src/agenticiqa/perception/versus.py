@@ -15,6 +15,9 @@ _BESIDE = re.compile(
     r"(?:compared (?:to|with)|relative to|next to)\s(?P<en>[^,]+),\s*(?P<rest>.+)"
     r"|(?:与|和|跟|同|相比于?|相较于|比起)(?P<zh>[^,]+?)(?:相?比|相较)?,(?P<zh_rest>.+)"
 )
+_AS_MUCH = re.compile(
+    r"(?P<first>.+?)\bas (?:\w+ ){1,3}?as (?P<second>.+)|(?P<zh>.+?)(?:和|与|跟|同)(?P<other>.+?)(?:一样|同样)"
+)
 _FALLS_SHORT = ("不如", "没", "没有")
 
 
@@ -26,6 +29,7 @@ class Halves:
     object: str
     less: bool
     falls_short: bool = False
+    at_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Versus:
     less: bool
     falls_short: bool = False
     """Whether a denial makes the comparison ("没有 … 那么", "不如"): it denies nothing else."""
+    at_least: bool = False
+    """Whether as much is enough, as in "as sharp as"."""
     distortions: tuple[Mention, Mention] | None = None
     places: tuple[str, str] | None = None
 
@@ -44,6 +50,9 @@ def halves_of(text: str) -> Halves | None:
     if beside := _BESIDE.search(text):
         subject, other = (beside["rest"], beside["en"]) if beside["en"] else (beside["zh_rest"], beside["zh"])
         return Halves(subject, other, says_less(subject))
+    if alike := _AS_MUCH.search(text):
+        # "As sharp as": the adjective belongs to both sides, and is read from the whole question.
+        return Halves(alike["first"] or alike["zh"], alike["second"] or alike["other"], says_less(text), at_least=True)
     if (pivot := _THAN.search(text)) is None:
         return None
     subject, other = text[: pivot.start()], text[pivot.end() :]
