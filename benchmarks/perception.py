@@ -12,9 +12,11 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
+import io
 import resource
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -95,10 +97,13 @@ def report_pyiqa(photograph: Pixels, repeats: int) -> None:
     planes = torch.from_numpy(photograph.transpose(2, 0, 1)[None] / 255).float()
     for name in ("niqe", "brisque"):
         try:
-            seconds = best(partial(pyiqa.create_metric(name, device="cpu"), planes), repeats)
+            # What it says while it looks for its files is no figure.
+            with redirect_stdout(io.StringIO()):
+                metric = pyiqa.create_metric(name, device="cpu")
+            seconds = best(partial(metric, planes), repeats)
             print(f"pyiqa     {name} 1 MP {1000 * seconds:.0f} ms   peak {peak():.0f} MB")
         except (RuntimeError, OSError, ValueError) as error:
-            print(f"pyiqa     {name} not measured: {error}")
+            print(f"pyiqa     {name} not measured, its files are on a model hub: {error}")
 
 
 if __name__ == "__main__":
