@@ -91,6 +91,26 @@ def test_a_missing_image_is_one_failed_record_and_exit_code_1(folder: Path) -> N
     assert "no such file" in json.loads((folder / "out.jsonl").read_text().splitlines()[1])["error"]
 
 
+def test_files_that_can_never_work_are_counted_and_not_recommended_again(folder: Path) -> None:
+    (folder / "pictures" / "text.png").write_text("no image")
+    lines = [{"image_path": f"pictures/{name}.png"} for name in ("0", "9", "text")]
+    (folder / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))
+
+    shown = run(folder, inputs=[str(folder / "m.jsonl")])
+
+    assert "2 of 3 samples remain; 2 of them can never work as their files are (`error` in the records" in shown.stdout
+    assert "run the same command again" not in shown.stdout
+
+
+def test_files_that_can_never_work_leave_the_others_to_another_run(folder: Path) -> None:
+    (folder / "m.jsonl").write_text("\n".join(json.dumps({"image_path": f"pictures/{n}.png"}) for n in (9, 0, 1, 2)))
+
+    shown = run(folder, "--max-calls", "7", "-j", "1", inputs=[str(folder / "m.jsonl")])
+
+    assert "of 4 samples remain; 1 of them can never work" in shown.stdout
+    assert "run the same command again for the others" in shown.stdout
+
+
 def test_a_typo_in_a_field_is_refused_with_its_line(folder: Path) -> None:
     (folder / "m.jsonl").write_text('{"image_path": "pictures/0.png", "qurey": "Is it sharp?"}\n')
 

@@ -211,8 +211,8 @@ def test_a_range_the_wrong_way_round_is_refused(tmp_path: Path) -> None:
         ("name,value\na.png,1\n", "expected a CSV or JSON Lines file"),
         ("image,rating\na.png,good\n", "'good' is no number"),
         ("image,rating\n", "holds no rows"),
-        ("image,rating\na.png,nan\n", r"table\.csv: row 1, rating: 'nan' is no number"),
-        ("image,question,options,answer\na.png,,A. x | B. y,A\n", "row 1: has no `question`"),
+        ("image,rating\na.png,nan\n", r"table\.csv: line 2, rating: 'nan' is no number; write one"),
+        ("image,question,options,answer\na.png,,A. x | B. y,A\n", "line 2, question: is missing"),
         ("image,question,options,answer\nb.png,Why?,A. x | B. y,A\n", r"none of its 1 pictures is there.*b\.png"),
         ("image,question,options,answer\na.png,Why?,A. x | B. y,C\n", "is none of the options"),
     ],
@@ -239,11 +239,26 @@ def test_choices_are_parted_by_one_mark(options: object, tmp_path: Path) -> None
     assert found.questions[0].choices == {"A": "Yes; a little", "B": "No"}
 
 
+def test_every_fault_of_a_manifest_is_told_at_once_with_the_line_an_editor_shows(tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    rows = ['"a.png",3,"two\nlines"', "a.png,abc,x", "", "a.png,,x", *["a.png,no,x"] * 10]
+    (tmp_path / "table.csv").write_text("\n".join(["image,rating,distortion", *rows]) + "\n")
+
+    with pytest.raises(DatasetError) as caught:
+        read_manifest(tmp_path / "table.csv")
+
+    lines = [line.strip() for line in str(caught.value).splitlines()]
+    assert lines[0].endswith("table.csv: 12 rows cannot be used")
+    assert lines[1] == "line 4, rating: 'abc' is no number; write one, or take the row out"
+    assert lines[2].startswith("line 6, rating: ''")
+    assert lines[-1] == "and 2 more"
+
+
 def test_a_row_of_json_without_a_rating_is_named(tmp_path: Path) -> None:
     copies.picture(tmp_path / "a.png")
     (tmp_path / "table.jsonl").write_text('{"image": "a.png", "mos": 3}\n{"image": "a.png"}\n')
 
-    with pytest.raises(DatasetError, match="row 2, mos: None is no number"):
+    with pytest.raises(DatasetError, match="line 2, mos: None is no number"):
         read_manifest(tmp_path / "table.jsonl")
 
 

@@ -68,6 +68,16 @@ def row_of(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def count_unusable(records: Path) -> int:
+    """How many records failed because of a file: their error begins with its name, and comes again until it changes."""
+    return sum(_blames_a_file(record) for record in read_records(records))
+
+
+def _blames_a_file(record: Mapping[str, Any]) -> bool:
+    files = [record.get("image_path"), record.get("reference_path")]
+    return any(file and str(record.get("error") or "").startswith(f"{file}: ") for file in files)
+
+
 def count_below(records: Path, bar: float) -> tuple[int, int]:
     """How many records score below the bar, and how many have no score."""
     below = without = 0

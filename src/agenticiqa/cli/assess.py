@@ -56,7 +56,7 @@ def assess(
 ) -> None:
     """Answer a question about an image, or rate its quality.
 
-    Exit codes: 0 answered, 1 no answer, 2 wrong request, 3 below --fail-under.
+    Exit codes: 0 answered, 1 no answer or an unreadable image, 2 wrong request or no such file, 3 below --fail-under.
 
     \b
     Examples:
@@ -71,7 +71,7 @@ def assess(
     settings = effective_settings(config, backend, offline, max_replan, mode)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
-        start_logging(settings, verbose)
+        start_logging(settings, verbose, quiet)
         assessment = Assessor(settings).assess(image, question, reference, on_event=on_event, align=align)
     typer.echo(assessment.to_json() if as_json else in_words(assessment))
     if html is not None:

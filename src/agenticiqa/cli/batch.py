@@ -69,7 +69,8 @@ def batch(
 ) -> None:
     """Assess many images. The same command again finishes the rest and retries failures.
 
-    Exit codes: 0 all answered, 1 some failed or remain, 2 wrong request, 3 below --fail-under, 130 interrupted.
+    Exit codes: 0 all answered, 1 some failed or remain, 2 wrong request or no such input,
+    3 below --fail-under, 130 interrupted.
 
     \b
     Examples:
@@ -94,7 +95,7 @@ def batch(
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))
         return
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
-        start_logging(settings, verbose)
+        start_logging(settings, verbose, quiet)
         summary = run_batch(manifest, output, options, settings=settings, stop=stop, on_progress=on_progress)
     table = None if to is None else write_table(output, to)
     typer.echo(json.dumps(summary.as_dict(), indent=2) if as_json else summary_in_words(summary, output, table))
@@ -130,8 +131,18 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
-        lines.append(f"{summary.remaining} of {summary.samples} samples remain; run the same command again for them")
+        lines.append(f"{summary.remaining} of {summary.samples} samples remain; {_advice(summary, output)}")
     return "\n".join(lines)
+
+
+def _advice(summary: BatchSummary, output: Path) -> str:
+    from agenticiqa.batch.tabulate import count_unusable
+
+    unusable = count_unusable(output)
+    if not unusable:
+        return "run the same command again for them"
+    again = "" if unusable >= summary.remaining else "; run the same command again for the others"
+    return f"{unusable} of them can never work as their files are (`error` in the records says why){again}"
 
 
 def preview_in_words(preview: Preview) -> str:

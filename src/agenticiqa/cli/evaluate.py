@@ -235,7 +235,7 @@ def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[Callabl
             start_logging(settings, verbose)
             yield lambda done, of: status.update(f"{done} of {of}")
         return
-    start_logging(settings, verbose)
+    start_logging(settings, verbose, quiet)
     if quiet:
         yield None
     else:

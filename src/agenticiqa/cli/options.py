@@ -25,7 +25,7 @@ Mode = Annotated[
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no warnings.")]
 
 
 def effective_settings(
@@ -49,12 +49,14 @@ def effective_settings(
     return load_settings(config, chosen)
 
 
-def start_logging(settings: Settings, verbose: bool) -> None:
-    """Sends the log where the settings say, at least at INFO when verbose."""
+def start_logging(settings: Settings, verbose: bool, quiet: bool = False) -> None:
+    """Sends the log where the settings say, at least at INFO when verbose; on a quiet stderr only errors."""
     from agenticiqa.logs import configure_logging
 
     wanted = settings.pipeline.logging
     level = "INFO" if verbose and wanted.level != "DEBUG" else wanted.level
     file = Path(wanted.file) if wanted.file else None
+    if quiet and not verbose and file is None:
+        level = "ERROR"
     with writing_to(file or Path("stderr")):
         configure_logging(level, wanted.format, file, settings.secrets())

@@ -17,8 +17,8 @@ from agenticiqa.errors import (
     ImageTooLargeError,
 )
 
-# A part that is missing or no folder, a name no file can have, links that lead to each other.
-_NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
+# A part that is missing or no folder, a name no file can have.
+_NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
 def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
@@ -28,12 +28,20 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
     except PermissionError as error:
         raise ImagePermissionError(f"{path}: may not be read; grant read permission (chmod u+r)") from error
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _looped(path) from error
         if error.errno in _NO_SUCH_FILE:
             raise ImageNotFoundError(f"{path}: no such file; check the path") from error
         raise ImageError(f"{path}: cannot be read ({error.strerror}); try again or copy it elsewhere") from error
-    except (ValueError, RuntimeError) as error:
-        # A zero byte in the path, or links that lead to each other.
+    except RuntimeError as error:
+        raise _looped(path) from error
+    except ValueError as error:
+        # A zero byte in the path.
         raise ImageNotFoundError(f"{path}: no such file; check the path") from error
+
+
+def _looped(path: Path) -> ImageNotFoundError:
+    return ImageNotFoundError(f"{path}: is a link that leads back to itself; name the image file instead")
 
 
 def check_byte_count(count: int, name: str, max_bytes: int) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.evaluation.datasets.files import Folder, require
-from agenticiqa.evaluation.datasets.manifest import questions_of, read_rows
+from agenticiqa.evaluation.datasets.manifest import questions_of, read_numbered
 from agenticiqa.evaluation.samples import QuestionSet
 
 
 def read(root: Path) -> QuestionSet:
     """All questions of `questions.jsonl`, `.json` or `.csv` whose pictures are there."""
-    rows = read_rows(require(root, "questions.jsonl", "questions.json", "questions.csv"))
-    return questions_of("agenticiqa-eval", rows, Folder(root))
+    path = require(root, "questions.jsonl", "questions.json", "questions.csv")
+    return questions_of(path, "agenticiqa-eval", read_numbered(path), Folder(root))

@@ -65,17 +65,24 @@ def require(root: Path, *names: str) -> Path:
 
 def table(path: Path, *columns: str) -> list[dict[str, str]]:
     """The rows of a CSV file with a header; DatasetError when one of these columns is missing."""
+    return [row for _, row in numbered_table(path, *columns)]
+
+
+def numbered_table(path: Path, *columns: str) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file, each with the line of the file it ends on."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as lines:
             reader = csv.DictReader(lines, skipinitialspace=True)
             names = {name.strip().lower(): name for name in reader.fieldnames or [] if name}
-            rows = [{key: (row[name] or "").strip() for key, name in names.items()} for row in reader]
+            rows = [
+                (reader.line_num, {key: (row[name] or "").strip() for key, name in names.items()}) for row in reader
+            ]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DatasetError(f"{path}: cannot be read as CSV ({error})") from error
     missing = [column for column in columns if column.lower() not in names]
     if missing:
         raise DatasetError(f"{path}: has no column {', '.join(missing)}; it has {', '.join(names)}")
-    return [row for row in rows if any(row.values())]
+    return [(line, row) for line, row in rows if any(row.values())]
 
 
 def lines_of(path: Path) -> list[str]:
@@ -93,7 +100,7 @@ def number(text: object, where: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise DatasetError(f"{where}: {text!r} is no number")
+        raise DatasetError(f"{where}: {text!r} is no number; write one, or take the row out")
     return found
 
 

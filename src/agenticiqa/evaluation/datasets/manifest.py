@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, number, table
+from agenticiqa.evaluation.datasets.files import Folder, number, numbered_table
 from agenticiqa.evaluation.samples import Question, QuestionSet, RatedSet, Sample, Scale
 
 _RATINGS = ("rating", "mos", "dmos", "score", "opinion")
+_SHOWN_FAULTS = 10
 LAYOUT = (
     "a CSV or JSON Lines file with `image` and `rating` (or `mos`, `dmos`), and where known `reference`, `group`, "
     "`distortion`, `level`, `split`; or with `image`, `question`, `options`, `answer`"
@@ -23,76 +25,124 @@ LAYOUT = (
 
 def read_manifest(path: Path, root: Path | None = None, scale: Scale | None = None) -> RatedSet | QuestionSet:
     """The rated pictures or questions of a manifest; paths are relative to `root` or to the manifest's folder."""
-    rows = read_rows(path)
+    rows = read_numbered(path)
     if not rows:
         raise DatasetError(f"{path}: holds no rows; expected {LAYOUT}")
-    pictures = Folder(root or path.parent)
-    if "question" in rows[0]:
-        found = questions_of(path.stem, rows, pictures)
+    pictures, first = Folder(root or path.parent), rows[0].values
+    if "question" in first:
+        found = questions_of(path, path.stem, rows, pictures)
         if not found.questions:
             raise DatasetError(_none_is_there(path, rows, found.missing))
         return found
-    column = next((name for name in _RATINGS if name in rows[0]), None)
-    if column is None or "image" not in rows[0]:
-        raise DatasetError(f"{path}: has the columns {', '.join(rows[0])}; expected {LAYOUT}")
+    column = next((name for name in _RATINGS if name in first), None)
+    if column is None or "image" not in first:
+        raise DatasetError(f"{path}: has the columns {', '.join(first)}; expected {LAYOUT}")
     return _rated(path, rows, column, pictures, scale)
+
+
+class Numbered(NamedTuple):
+    """A row and where it stands in its file, as an editor counts."""
+
+    place: str
+    values: dict[str, Any]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a CSV, JSON or JSON Lines file, column names in lower case."""
+    return [row.values for row in read_numbered(path)]
+
+
+def read_numbered(path: Path) -> list[Numbered]:
+    """The same rows, each with its place."""
     if not path.is_file():
         raise DatasetError(f"{path}: no such file; expected {LAYOUT}")
     if path.suffix.lower() not in (".json", ".jsonl"):
-        return [dict(row) for row in table(path)]
+        return [Numbered(f"line {line}", dict(row)) for line, row in numbered_table(path)]
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        entries = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in _lines(text)]
+        entries = _entries(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be read as JSON ({error})") from error
-    if not all(isinstance(entry, dict) for entry in entries):
+    if not all(isinstance(entry, dict) for _, entry in entries):
         raise DatasetError(f"{path}: every entry must be an object; expected {LAYOUT}")
-    return [{str(key).lower(): value for key, value in entry.items()} for entry in entries]
+    return [Numbered(place, {str(key).lower(): value for key, value in entry.items()}) for place, entry in entries]
 
 
-def questions_of(name: str, rows: list[dict[str, Any]], pictures: Folder) -> QuestionSet:
+def _entries(text: str) -> list[tuple[str, Any]]:
+    if text.lstrip().startswith("["):
+        return [(f"entry {place}", entry) for place, entry in enumerate(json.loads(text), 1)]
+    lines = enumerate(text.split("\n"), 1)
+    return [(f"line {place}", json.loads(line)) for place, line in lines if line.strip()]
+
+
+class _Faults:
+    """What is wrong with the rows of a file, collected so that one reading tells it all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._found: list[str] = []
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Keeps the DatasetError of one row."""
+        try:
+            yield
+        except DatasetError as error:
+            self._found.append(f"{place}, {error}")
+
+    def refuse(self) -> None:
+        """Nothing, unless something is wrong."""
+        if len(self._found) == 1:
+            raise DatasetError(f"{self._path}: {self._found[0]}")
+        if self._found:
+            more = len(self._found) - _SHOWN_FAULTS
+            told = "\n  ".join(self._found[:_SHOWN_FAULTS] + ([f"and {more} more"] if more > 0 else []))
+            raise DatasetError(f"{self._path}: {len(self._found)} rows cannot be used\n  {told}")
+
+
+def questions_of(path: Path, name: str, rows: list[Numbered], pictures: Folder) -> QuestionSet:
     """The questions of these rows whose pictures are there."""
-    questions, missing = [], []
-    for place, row in enumerate(rows, 1):
+    questions, missing, faults = [], [], _Faults(path)
+    for count, (place, row) in enumerate(rows, 1):
         image = pictures.find(str(row.get("image") or row.get("img_path") or ""))
         wanted = str(row.get("reference") or "")
         reference = pictures.find(wanted) if wanted else None
         if image is None or (wanted and reference is None):
             missing.append(str(row.get("image")) if image is None else wanted)
             continue
-        where = f"{name}, row {place}"
-        if not row.get("question"):
-            raise DatasetError(f"{where}: has no `question`")
-        choices = _choices(row.get("options"), where)
-        answer = _letter(str(row.get("answer") or ""), choices, where)
-        labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
-        mode = row.get("reference_mode")
-        questions.append(
-            Question(
-                str(row.get("id") or f"row {place}"), image, str(row["question"]), choices, answer, reference,
-                labels["task_type"], labels["type"] or (str(mode) if mode else None), labels["concern"],
-            )
-        )  # fmt: skip
+        with faults.at(place):
+            questions.append(_question(row, f"row {count}", image, reference))
+    faults.refuse()
     return QuestionSet(name, tuple(questions), tuple(missing))
 
 
-def _rated(path: Path, rows: list[dict[str, Any]], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
-    samples, missing = [], []
-    for place, row in enumerate(rows, 1):
+def _question(row: dict[str, Any], name: str, image: Path, reference: Path | None) -> Question:
+    if not row.get("question"):
+        raise DatasetError("question: is missing; write one, or take the row out")
+    choices = _choices(row.get("options"))
+    answer = _letter(str(row.get("answer") or ""), choices)
+    labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
+    mode = row.get("reference_mode")
+    return Question(
+        str(row.get("id") or name), image, str(row["question"]), choices, answer, reference,
+        labels["task_type"], labels["type"] or (str(mode) if mode else None), labels["concern"],
+    )  # fmt: skip
+
+
+def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
+    samples, missing, faults = [], [], _Faults(path)
+    for place, row in rows:
         image = pictures.find(str(row.get("image") or ""))
         wanted = str(row.get("reference") or "")
         reference = pictures.find(wanted) if wanted else None
         if image is None or (wanted and reference is None):
             missing.append(str(row.get("image")) if image is None else wanted)
             continue
-        opinion = number(row.get(column), f"{path}: row {place}, {column}")
         given = {key: str(row[key]) if row.get(key) else None for key in ("distortion", "level", "split")}
         group = str(row.get("group") or "") or (Path(wanted).stem if wanted else None)
-        samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
+        with faults.at(place):
+            opinion = number(row.get(column), column)
+            samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
+    faults.refuse()
     if not samples:
         raise DatasetError(_none_is_there(path, rows, missing))
     if scale and not scale.low < scale.high:
@@ -119,7 +169,7 @@ def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
     return Scale(low, high, higher_is_better)
 
 
-def _choices(options: Any, where: str) -> dict[str, str]:
+def _choices(options: Any) -> dict[str, str]:
     """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise", parted by |, line ends or ;."""
     if isinstance(options, dict):
         return {str(key).upper(): str(value) for key, value in options.items()}
@@ -128,19 +178,15 @@ def _choices(options: Any, where: str) -> dict[str, str]:
     parts = options if isinstance(options, list) else text.split(next((mark for mark in "|\n" if mark in text), ";"))
     bare = [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", str(part)).strip() for part in parts if str(part).strip()]
     if len(bare) < 2:
-        raise DatasetError(f"{where}: `options` must hold two choices or more, parted by |")
+        raise DatasetError(f"options: {text!r} must hold two choices or more, parted by |")
     return dict(zip(ascii_uppercase, bare, strict=False))
 
 
-def _letter(answer: str, choices: dict[str, str], where: str) -> str:
+def _letter(answer: str, choices: dict[str, str]) -> str:
     plain = answer.strip().rstrip(".)").strip()
     if plain.upper() in choices:
         return plain.upper()
     for letter, text in choices.items():
         if text.casefold() in (plain.casefold(), re.sub(r"^[A-Za-z][.)]\s*", "", plain).casefold()):
             return letter
-    raise DatasetError(f"{where}: the answer {answer!r} is none of the options {choices}")
-
-
-def _lines(text: str) -> list[str]:
-    return [line for line in text.split("\n") if line.strip()]
+    raise DatasetError(f"answer: {answer!r} is none of the options {choices}; write a letter or one of the texts")
