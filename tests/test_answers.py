@@ -32,6 +32,7 @@ LOOKS = {
     "slightly blurred": SLIGHT_BLUR,
     "noisy": NOISY,
     "clean": CLEAN,
+    "low contrast": LOW_CONTRAST,
     "shifted up": seen(3.7, Brightness_change=SHIFTED_UP),
 }
 ROWS: list[list[str]] = yaml.safe_load((Path(__file__).parent / "data/answers.yaml").read_text(encoding="utf-8"))
@@ -203,6 +204,13 @@ def test_the_option_that_fits_the_evidence_is_chosen(query: str, look: Look, exp
         ("Which image is sharper, left or right?", 3.0, BLURRED, "the reference image"),
         ("Which image is noisier, left or right?", 3.0, NOISY, "the test image"),
         ("Which image has higher quality?", 3.0, NOISY, "the reference image"),
+        ("Which image is less noisy?", 3.0, NOISY, "the reference image"),
+        ("Is it less noisy than the original?", 3.0, NOISY, "No"),
+        ("Is it less sharp than the original?", 3.0, BLURRED, "Yes"),
+        ("Is it darker than the original, yes or no?", 3.0, DARK, "Yes"),
+        ("Are they identical?", 5.0, CLEAN, "Yes"),
+        ("Are they the same?", 3.0, NOISY, "No"),
+        ("它们一样吗？", 5.0, CLEAN, "是"),
         ("Which image has higher quality?", 5.0, CLEAN, "neither of the two"),
         ("Which image is noisier?", 3.0, BLURRED, "neither of the two"),
         ("Which image is greener?", 3.0, BLURRED, UNABLE),

@@ -15,7 +15,7 @@ from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.perception.client import PerceptionClient
 from agenticiqa.perception.eyes import Eyes, Finding, Look, Reading, RememberingEyes
-from agenticiqa.state import UNABLE, DistortionAnalysis, PlannerOutput, Region
+from agenticiqa.state import UNABLE, DistortionAnalysis, PlannerOutput, Region, Severity
 from agenticiqa.vlm_client import parse_reply
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
 from agenticiqa.vlm_client.replies import AnalyzeReply, AnswerReply, DetectReply, LocateReply, SelectToolsReply
@@ -422,3 +422,12 @@ def test_there_is_one_embedded_model() -> None:
 
     with pytest.raises(UnknownBackendError, match=r"builtin\.perception"):
         PerceptionClient.from_settings("other", settings.planner, settings)
+
+
+@pytest.mark.parametrize(("noise", "expected"), [("none", "JPEG compression"), ("severe", "compression of a noisy")])
+def test_a_compressed_image_is_called_noisy_only_if_noise_is_found(noise: Severity, expected: str) -> None:
+    look = seen(3.0, Compression=(0.95, "severe", "noisy_jpeg"), Noise=(0.9, noise, None))
+
+    value, _ = ask(FixedEyes(look), AnswerInputs(query="Which kind of compression is it?"), AnswerReply)
+
+    assert value.final_answer.startswith(expected)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from agenticiqa.assessor.ranking import Ranking, probability_better, rank
+from agenticiqa.assessor.ranking import Pair, Ranking, probability_better, rank
+from agenticiqa.cli.compare import pair_in_words
 from agenticiqa.errors import UsageError
 from tests.agent import picture
 from tests.results import assessment, scripted_assessor
@@ -99,3 +100,14 @@ def test_files_and_pixels_are_compared_under_their_own_names(tmp_path: Path) -> 
 def test_one_image_cannot_be_compared(images: list[Any]) -> None:
     with pytest.raises(UsageError, match="at least two images"):
         scripted_assessor().compare(images)
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"), [(0.9999, "probability > 99 %"), (0.8, "probability 80 %"), (0.001, "better: < 1 %")]
+)
+def test_what_is_nearly_certain_is_not_called_certain(probability: float, said: str) -> None:
+    verdict: Literal["better", "no clear difference"] = "better" if probability > 0.75 else "no clear difference"
+
+    words = pair_in_words(Pair(first="a", second="b", probability=probability, verdict=verdict))
+
+    assert said in words

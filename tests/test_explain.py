@@ -180,3 +180,52 @@ def test_a_picture_that_equals_its_reference_has_no_likeliest_distortion() -> No
     text = told("What is wrong?", gather({GLOBAL: same}, has_reference=True))
 
     assert text.startswith("None of the seven distortions is there.")
+
+
+def exposed(brightness: float, shadows: float, highlights: float) -> Finding:
+    """A changed brightness with these measurements."""
+    readings = (
+        Reading("mean brightness", brightness, "grey levels"),
+        Reading("clipped shadows", shadows, "%"),
+        Reading("clipped highlights", highlights, "%"),
+    )
+    return Finding("Brightness change", 0.9, "severe", "brighten" if brightness > 128 else "darken", readings)
+
+
+def test_only_the_end_of_the_tones_that_is_clipped_is_told() -> None:
+    bright, dark = describe_finding(exposed(216, 0, 38), "en"), describe_finding(exposed(30, 41, 0), "en")
+
+    assert "clipped highlights 38 %" in bright
+    assert "shadows" not in bright
+    assert "clipped shadows 41 %" in dark
+    assert "highlights" not in dark
+
+
+def test_a_jpeg_quality_of_100_is_no_sign_of_compression() -> None:
+    found = Finding("Compression", 0.8, "moderate", None, (Reading("JPEG quality", 100), Reading("blockiness", 1.2)))
+
+    text = describe_finding(found, "en")
+
+    assert "JPEG quality" not in text
+    assert "blockiness 1.2" in text.lower()
+
+
+def test_beside_a_blur_no_absent_halos_are_told() -> None:
+    text = told("How is the sharpness?", gather({GLOBAL: BLURRED}))
+
+    assert "Blur (severe)" in text
+    assert "Sharpness problem" not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "score", "expected"),
+    [
+        # Hand-worked: 3 is the middle of 1 to 5, so of every scale.
+        ("Score from 1 to 10?", 3.0, "1 to 10, its 3.00 on our scale of 1 to 5 is 5.5."),
+        ("Rate the image out of 100.", 3.0, "0 to 100, its 3.00 on our scale of 1 to 5 is 50."),
+        ("请按百分制打分", 3.0, "换算到所问的 0 至 100 分为 50 分。"),
+        ("1到10分打几分？", 5.0, "换算到所问的 1 至 10 分为 10.0 分。"),
+    ],
+)
+def test_a_score_is_told_on_the_scale_asked_for(query: str, score: float, expected: str) -> None:
+    assert expected in told(query, gather({GLOBAL: seen(score)}))

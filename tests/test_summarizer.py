@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agenticiqa.nodes.choices import match_choice
+from agenticiqa.nodes.notes import NO_TOOL_EVIDENCE, with_notes
 from agenticiqa.nodes.summarizer import (
     EXPLANATION_PROMPT_TEMPLATE,
     SCORING_PROMPT_TEMPLATE,
@@ -532,3 +533,12 @@ def test_the_history_keeps_its_newest_ten_entries(tmp_path: Path, caplog: pytest
     assert len(update["replan_history"]) == 10
     assert update["replan_history"][-1] == "[Iteration 11] No tool scores available"
     assert "Excessive replanning" in caplog.text
+
+
+def test_notes_are_in_the_language_of_the_reasoning() -> None:
+    notes = [NO_TOOL_EVIDENCE, "cat could not be located; its tools saw the whole image."]
+
+    chinese, english = with_notes("图像模糊。", notes), with_notes("It is blurred.", notes)
+
+    assert chinese == "图像模糊。[说明：没有可用的工具证据。cat无法定位，其工具评价的是整幅图像。]"
+    assert english == f"It is blurred. [Notes: {' '.join(notes)}]"

@@ -57,7 +57,7 @@ def compare(
 
     settings = effective_settings(config, backend, offline, mode=mode)
     with shown_progress(quiet) as on_event:
-        start_logging(settings, verbose)
+        start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference, on_event, align=align)
     typer.echo(ranking.to_json() if as_json else in_words(ranking))
     if any(entry.rank is None for entry in ranking.entries):
@@ -78,7 +78,14 @@ def pair_in_words(pair: Pair) -> str:
     """What can be said of two images."""
     if pair.probability is None:
         return f"{pair.first} and {pair.second}: cannot be told, a score or its spread is missing"
-    percent = f"{100 * pair.probability:.0f} %"
+    percent = _percent(pair.probability)
     if pair.verdict == "better":
         return f"{pair.first} is better than {pair.second} (probability {percent})"
     return f"{pair.first} and {pair.second}: no clear difference (probability that the first is better: {percent})"
+
+
+def _percent(probability: float) -> str:
+    """A share in percent; what is nearly certain is not called certain."""
+    if probability > 0.99:
+        return "> 99 %"
+    return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"

@@ -24,7 +24,7 @@ _BOUND = re.compile(
 _INCLUSIVE = ("at least", "at most", "不低于", "不超过")
 _VISIBLE = re.compile(r"\b(?<!barely )(?<!just )(?:visibl[ey]|noticeabl[ey]|perceptibl[ey]|some)\b|可见|可察觉")
 _SCALE = re.compile(
-    r"(?:\bfrom\s|\bscale of\s|\bbetween\s|从|\()?(?<![\d.])(?P<low>[01])\s*(?:-|–|~|to|and|至|到)\s*(?P<high>\d{1,3})(?!\d)"
+    r"(?<![\d.])(?P<low>[01])\s*(?:-|–|~|to|and|至|到)\s*(?P<high>\d{1,3})(?!\d)"
     r"|\b(?:out of|of|满分)\s*(?P<whole>5|10|20|100)(?!\d)|(?P<zh>[十百])分制"
 )
 _SEVERITY_PLACES = {severity: float(place) for place, severity in enumerate(SEVERITIES)}
@@ -129,7 +129,7 @@ def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:
     return "none" if severity is None and words.severities["none"].is_whole(text) else severity
 
 
-def _range(words: Lexicon, text: str, group: str, places: Mapping[str, float]) -> tuple[float, float] | None:
+def _range(words: Lexicon, text: str, group: str, places: Mapping[Any, float]) -> tuple[float, float] | None:
     """What "more than slight" and "at least fair" leave of a scale whose steps lie one apart."""
     starts = {match.start: places[match.meaning] for match in words.matches(text, group)}
     for match in _BOUND.finditer(text):

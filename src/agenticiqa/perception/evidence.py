@@ -112,8 +112,7 @@ def _kind_by_direction(finding: Finding) -> str | None:
 
 def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
     described = {entry.type: entry for entry in analysis}
-    noise = look.finding("Noise")
-    seen = {finding.category: _without_noise(finding, noise) for finding in look.findings}
+    seen = {finding.category: finding for finding in look.findings}
     categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
     return [
         PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
@@ -121,13 +120,6 @@ def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) ->
         else PlacedFinding(seen[category], place)
         for category in categories
     ]
-
-
-def _without_noise(finding: Finding, noise: Finding | None) -> Finding:
-    """A compressed image in which no noise is found is no noisy one."""
-    if finding.kind != "noisy_jpeg" or noise is None or noise.severity != "none":
-        return finding
-    return replace(finding, kind="jpeg")
 
 
 def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:

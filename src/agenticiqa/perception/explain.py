@@ -82,6 +82,9 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
         return []  # that the image as a whole shows no blur would contradict the place that does
     present = [item for item in evidence.findings if is_present(item, question)]
     told = asked or present
+    # After "blur (severe)" that the edges show no halos would only confuse.
+    if any(item.finding.category == "Blurs" for item in present):
+        told = [item for item in told if item.finding.category != "Sharpness" or item in present]
     if not told and evidence.findings:
         return [_nothing_found(evidence, question.language)]
     return [_finding(item, question.language) for item in told[:_FINDINGS_TOLD]]

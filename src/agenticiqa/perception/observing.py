@@ -65,7 +65,7 @@ class Observer:
     ) -> tuple[dict[str, Look], tuple[str, ...]]:
         """A look at each named place, and the names that could not be located and stand for the whole image."""
         regions = {name: self.region(image, name) for name in names}
-        looks = {name: self._eyes.look(image, reference, region) for name, region in regions.items()}
+        looks = {name: _consistent(self._eyes.look(image, reference, region)) for name, region in regions.items()}
         return looks, tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
 
     def region(self, image: LoadedImage, name: str) -> Region | None:
@@ -109,6 +109,15 @@ def place_called(name: str) -> str:
     """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
     lowered = name.strip().lower()
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+
+
+def _consistent(look: Look) -> Look:
+    """The look in which no image without noise is called a compressed noisy one."""
+    noise = look.finding("Noise")
+    if noise is None or noise.severity != "none":
+        return look
+    named = (replace(each, kind="jpeg") if each.kind == "noisy_jpeg" else each for each in look.findings)
+    return replace(look, findings=tuple(named))
 
 
 def _leads(test: Look, reference: Look) -> dict[str, float]:

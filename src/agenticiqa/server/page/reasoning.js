@@ -36,8 +36,8 @@ export function reasoning(record, light) {
 }
 
 function partedFromRemark(text) {
-  const start = text.indexOf("[Notes:");
-  return start < 0 ? [text, null] : [text.slice(0, start), text.slice(start).replace(/^\[Notes:\s*|\]\s*$/g, "")];
+  const start = text.search(/\[(?:Notes:|说明：)/);
+  return start < 0 ? [text, null] : [text.slice(0, start), text.slice(start).replace(/^\[(?:Notes:|说明：)\s*|\]\s*$/g, "")];
 }
 
 function namedBy(item, record) {
