@@ -32,6 +32,7 @@ LOOKS = {
     "slightly blurred": SLIGHT_BLUR,
     "noisy": NOISY,
     "clean": CLEAN,
+    "good": seen(4.2),
     "low contrast": LOW_CONTRAST,
     "shifted up": seen(3.7, Brightness_change=SHIFTED_UP),
 }
@@ -211,6 +212,7 @@ def test_the_option_that_fits_the_evidence_is_chosen(query: str, look: Look, exp
         ("Are they identical?", 5.0, CLEAN, "Yes"),
         ("Are they the same?", 3.0, NOISY, "No"),
         ("它们一样吗？", 5.0, CLEAN, "是"),
+        ("它比原图噪声少吗？", 3.0, NOISY, "否"),
         ("Which image has higher quality?", 5.0, CLEAN, "neither of the two"),
         ("Which image is noisier?", 3.0, BLURRED, "neither of the two"),
         ("Which image is greener?", 3.0, BLURRED, UNABLE),

@@ -61,7 +61,7 @@ def pair_of(question: Question, evidence: Evidence) -> Pair | None:
 
 def reading_of(question: Question, look: Look) -> Reading | None:
     """The measurement that the comparison of two places rests on, if the question names something measured."""
-    mention = next(iter(question.claim.mentions), None)
+    mention = _compared(question)
     if mention is None:
         return Reading("quality", round(look.quality.score, 1), "of 5")
     name = _ATTRIBUTES.get(mention.category, MEASURED_BY.get(mention.category, ("", 1.0)))[0]
@@ -82,11 +82,13 @@ def _wants_less(question: Question, versus: Versus) -> bool:
     claim = question.claim
     if versus.places and claim.relation and (claim.neutral or not claim.mentions):
         return claim.relation == "worse"
+    if versus.places and claim.level and not claim.mentions:  # "左边比右边差"
+        return (claim.level in ("D", "E")) != versus.falls_short
     return versus.less
 
 
 def _attribute(question: Question, look: Look) -> float | None:
-    mention = next(iter(question.claim.mentions), None)
+    mention = _compared(question)
     if mention is None:
         return (look.quality.score - 1) / 4
     name, whole = _ATTRIBUTES.get(mention.category, ("", 1.0))
@@ -99,3 +101,9 @@ def _attribute(question: Question, look: Look) -> float | None:
         return None
     # "Better sharpness" and "sharper" ask for less of the damage.
     return 1 - amount if mention.absent or question.claim.neutral else amount
+
+
+def _compared(question: Question) -> Mention | None:
+    """The attribute compared; the sharpness of a place is its lack of blur."""
+    mention = next(iter(question.claim.mentions), None)
+    return Mention("Blurs") if mention and mention.category == "Sharpness" and question.claim.neutral else mention

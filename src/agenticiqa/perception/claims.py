@@ -27,6 +27,7 @@ _SCALE = re.compile(
     r"(?<![\d.])(?P<low>[01])\s*(?:-|–|~|to|and|至|到)\s*(?P<high>\d{1,3})(?!\d)"
     r"|\b(?:out of|of|满分)\s*(?P<whole>5|10|20|100)(?!\d)|(?P<zh>[十百])分制"
 )
+_VERY_GOOD = re.compile(r"\bvery (?:good|high|pleasing|nice)|[很非]常?好|很高")
 _SEVERITY_PLACES = {severity: float(place) for place, severity in enumerate(SEVERITIES)}
 _COMPARED_WITH = re.compile(r"(?:than|to|with|against|from|of|as|vs\.?|versus|与|和|比|同|跟|于|如|对)\s*(?:its\s)?$")
 
@@ -51,6 +52,8 @@ class Claim:
     equal: bool = False
     severity: Severity | None = None
     level: LevelLetter | None = None
+    very_good: bool = False
+    """Whether the level is praise short of our best one's name: "very good" holds for a good image too."""
     place: str | None = None
     relation: str | None = None
     than: bool = False
@@ -87,7 +90,7 @@ def read_claim(text: str) -> Claim:
     truth, rest = _truth(lowered, words)
     found = words.matches(rest, *_THINGS)
     bare = _without(rest, found)
-    level = _first(words, bare, "levels")
+    level = _level(words, bare)
     bound, limit = _limit(rest)
     amount = _first(words, bare, "amounts")
     negation_text = _without(bare, words.matches(bare, "severities"))
@@ -100,6 +103,7 @@ def read_claim(text: str) -> Claim:
         equal=_has(found, "equal"),
         severity=None if amount and _has_neutral(found) else _severity(words, bare, rest),
         level=level,
+        very_good=level == "A" and bool(_VERY_GOOD.search(rest)),
         place=next((match.meaning for match in found if match.group == "places"), None),
         relation=_first(words, bare, "relations"),
         than=bool(re.search(r"\bthan\b|比|[于如]", rest)),
@@ -121,6 +125,14 @@ def read_claim(text: str) -> Claim:
         score=limit or (_numbers(rest) if not found else None),
         bound=bound,
     )
+
+
+def _level(words: Lexicon, text: str) -> LevelLetter | None:
+    """The level named; of "good or excellent" and "poor or bad" the one nearer the middle, which holds for both."""
+    named: list[LevelLetter] = [match.meaning for match in words.matches(text, "levels")]
+    if len(named) > 1 and re.search(r"\bor\b|或", text) and len({letter in "AB" for letter in named}) == 1:
+        return min(named, key=lambda letter: abs(LEVEL_SCORES[letter] - LEVEL_SCORES["C"]))
+    return named[0] if named else None
 
 
 def _severity(words: Lexicon, bare: str, text: str) -> Severity | None:

@@ -252,4 +252,6 @@ def _level_at_least(claim: Claim, evidence: Evidence) -> float | None:
         return _within(score, claim.level_range)
     if claim.relation and claim.than:  # "Is it worse than average?"
         return step(score, level + 0.5, 0.25) if claim.relation == "better" else step(-score, 0.5 - level, 0.25)
+    if claim.very_good:
+        level = LEVEL_SCORES["B"]
     return step(score, level - 0.5, 0.25) if level >= 3 else step(-score, -(LEVEL_SCORES["D"] + 0.5), 0.25)
