@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
+from PIL import Image
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
@@ -201,6 +203,33 @@ def test_an_answer_without_a_score_cannot_pass_a_bar() -> None:
     assert exit_code(assessment(3.0), 3.0) == 0
 
 
+def test_quiet_shows_no_warnings_unless_verbose_asks_for_the_log(tmp_path: Path) -> None:
+    # Too small for the tool that is chosen first, which is worth a warning.
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (20, 20, 3), np.uint8)).save(tmp_path / "tiny.png")
+    arguments = ["assess", str(tmp_path / "tiny.png"), "Is it noisy?", "--quiet"]
+
+    quiet, verbose = runner.invoke(app, arguments), runner.invoke(app, [*arguments, "--verbose"])
+
+    assert quiet.exit_code == 0
+    assert quiet.stderr == ""
+    assert "WARNING" in verbose.stderr
+
+
+def test_a_reference_of_another_size_is_refused_with_the_flag_that_helps(tmp_path: Path) -> None:
+    for side in (32, 48):
+        Image.new("RGB", (side, side), "grey").save(tmp_path / f"{side}.png")
+    names = [str(tmp_path / "48.png"), "--reference", str(tmp_path / "32.png"), "--quiet"]
+
+    single = runner.invoke(app, ["assess", *names])
+    several = runner.invoke(app, ["compare", str(tmp_path / "48.png"), *names])
+    scaled = runner.invoke(app, ["compare", str(tmp_path / "48.png"), *names, "--align", "resize"])
+
+    told = "use images of the same size, or --align resize to scale the reference\n"
+    assert (single.exit_code, several.exit_code, scaled.exit_code) == (1, 1, 0)
+    assert single.stderr.endswith(told)
+    assert several.stderr.endswith(told)
+
+
 def test_progress_is_plain_lines_on_the_error_stream_unless_quiet(folder: Path, scripted_backend: str) -> None:
     arguments = ["assess", "photo.jpg", "--backend", scripted_backend]
 
@@ -253,7 +282,7 @@ def test_the_ranking_says_who_is_better_and_where_there_is_no_clear_difference()
     assert lines[0].startswith("1. a: 4.00 of 5")
     # Standard error of the gap 0.3608: Φ(0.1 / 0.3608) = .609.
     assert lines[3] == "a and b: no clear difference (probability that the first is better: 61 %)"
-    assert lines[4] == "a is better than c (probability 100 %)"
+    assert lines[4] == "a is better than c (probability > 99 %)"
 
 
 def test_the_compressed_photograph_is_ranked_below_the_original_one(folder: Path) -> None:
