@@ -357,6 +357,7 @@ def test_a_comparison_of_places_tells_both_measurements() -> None:
     value, _ = ask(FixedEyes(CLEAN, LEFT_BLURRED), inputs, AnswerReply)
 
     assert value.quality_reasoning.startswith("Left: blur radius 5.7 px; Right: blur radius 0.2 px.")
+    assert "no visible sign" not in value.quality_reasoning
 
 
 def test_places_that_are_alike_are_called_about_equal() -> None:

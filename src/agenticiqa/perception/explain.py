@@ -80,6 +80,10 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     asked = [item for item in evidence.findings if item.finding.category in question.categories]
     if is_soft(question, evidence) and not any(is_present(item, question) for item in asked):
         return []  # that the image as a whole shows no blur would contradict the place that does
+    if question.versus and question.versus.places and pair_of(question, evidence):
+        asked = [item for item in asked if is_present(item, question)]  # the two measurements say the rest
+        if not asked:
+            return []
     present = [item for item in evidence.findings if is_present(item, question)]
     told = asked or present
     # After "blur (severe)" that the edges show no halos would only confuse.
