@@ -106,8 +106,7 @@ def _aligned(
     sizes = f"the test image is {test.width}×{test.height} and the reference {reference.width}×{reference.height}"
     if align is None:
         raise ImageSizeMismatchError(
-            f"{card.name} cannot compare images of different size: {sizes}; "
-            "use a reference of the same size"
+            f"{card.name} cannot compare images of different size: {sizes}; use a reference of the same size"
         )
     notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
     return resized(reference.pixels, test.width, test.height)
