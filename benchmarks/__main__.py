@@ -45,7 +45,7 @@ SPEED = (
     Job("perception", "The no-reference score", "NIQE and BRISQUE of pyiqa, where it is installed"),
     Job("tools", "Tools, values and speed", "scikit-image, OpenCV; pyiqa and piq where they are installed"),
     Job("evaluation", "An evaluation of known pictures", "its own limit"),
-    Job("batch", "Batches", "one process, no waiting, and its own limits", ("--quick",)),
+    Job("batch", "Batches", "one process, no waiting, and its own limits", ("kills", "waiting", "processes", "ray")),
     Job("service", "The service under load", "its own limits"),
     Job("page", "The page", "its own limits"),
 )
