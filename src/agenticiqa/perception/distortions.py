@@ -29,8 +29,8 @@ Weights = Literal["research", "open"]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
 # From 2 pixels at working size on, soft edges are blur: no clean photograph reaches it, of hard negatives 8 in 540
-# (`benchmarks.detection_units`), and no other kind of damage does. What the model makes of such a radius where it sees
-# the blur, in the median, is the least loss it stands for.
+# (`benchmarks.detection_units`), and of other damage strong enlargement alone, which is soft too. What the model makes
+# of such a radius where it sees the blur, in the median, is the least loss it stands for.
 PLAIN_BLUR = 2.0
 LEAST_LOSS = ((2.0, 3.0, 4.0, 5.0, 6.0), (2.3, 2.7, 3.3, 3.6, 3.8))
 SURE_OF_BLUR = 0.9
