@@ -8,17 +8,25 @@ BENCH_PYTHON = $(if $(wildcard $(TORCH_VENV)/.ready),$(TORCH_VENV)/bin/python,$(
 # One thread per process keeps figures comparable and tests from fighting over cores.
 export OMP_NUM_THREADS ?= 1
 
+# Tests of one file stay together, so that they share its service or browser.
+TEST_PROCESSES ?= 2
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-torch lint chaos mutate audit check docs bench
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
+$(VENV)/.product: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
 $(VENV)/.ready: pyproject.toml constraints.txt requirements-nodeps.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-nodeps.txt
-	touch $@
+	touch $@ $(VENV)/.product
 
 $(TORCH_VENV)/.ready: pyproject.toml constraints.txt requirements-torch.txt requirements-torch-nodeps.txt
 	test -x $(TORCH_VENV)/bin/python || $(PYTHON) -m venv $(TORCH_VENV)
@@ -27,11 +35,11 @@ $(TORCH_VENV)/.ready: pyproject.toml constraints.txt requirements-torch.txt requ
 	$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-torch-nodeps.txt
 	touch $@
 
-demo: $(VENV)/.ready ## Assess example images with the embedded backend and render a report
+demo: $(VENV)/.product ## Assess example images with the embedded backend and render a report
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.ready ## Run every test that does not need torch
-	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest
+	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
 	$(TORCH_VENV)/bin/python -m pytest tests/torch --override-ini 'addopts=-q --strict-markers --strict-config'

@@ -18,7 +18,7 @@ import numpy as np
 
 from agenticiqa import Assessor
 from agenticiqa.config import load_settings
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.ladder import photographs
 
 LIMIT = 0.6
 QUERIES = ("Rate the perceptual quality of this image.", "What's wrong with this photo?", "Is the image blurry?")

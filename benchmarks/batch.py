@@ -2,7 +2,7 @@
 
     python -m benchmarks.batch                      all of it: 300 images, 200 samples at 500 ms, 5,000 samples
     python -m benchmarks.batch --quick              the same with a tenth of the samples
-    python -m benchmarks.batch kills waiting        some parts only (kills, waiting, processes, ray, memory)
+    python -m benchmarks.batch kills waiting        some parts only (kills, waiting, processes, ray, memory, sizes)
 
 Speeds are ratios of runs on one machine; another busy process spoils them, so the load is printed beside them.
 """
@@ -32,6 +32,7 @@ from PIL import Image
 from agenticiqa.batch import BatchOptions, BatchProgress, Disk, open_manifest, read_records, run_batch
 from agenticiqa.config import ROLES, load_settings
 from agenticiqa.logs import configure_logging
+from agenticiqa.tools.synthetic.ladder import photographs
 
 SECONDS_PER_CALL = 0.5
 CONCURRENCY = 32
@@ -112,8 +113,20 @@ def memory(folder: Path, share: float) -> bool:
     return verdict("less than 100 MB", found["grown_mb"] < 100)
 
 
+def sizes(folder: Path, share: float) -> bool:
+    """Photographs of 512 × 512 and of 12 million pixels, one process: pictures per second and core."""
+    rates = []
+    for name, size, count in (("512 x 512", (512, 512), 60), ("12 megapixels", (4000, 3000), 20)):
+        place = folder / name.replace(" ", "")
+        place.mkdir()
+        draw_photographs(place / "pictures", size, max(WARM + 2, int(count * share)))
+        rates.append(engine_rate(place, "processes", 1))
+        print(f"sizes: {name}: {rates[-1]:.2f} pictures per second and core")
+    return verdict("both sizes finished", all(rate > 0 for rate in rates))
+
+
 PARTS: dict[str, Callable[[Path, float], bool]] = {
-    "kills": kills, "waiting": waiting, "processes": processes, "ray": ray, "memory": memory,
+    "kills": kills, "waiting": waiting, "processes": processes, "ray": ray, "memory": memory, "sizes": sizes,
 }  # fmt: skip
 
 
@@ -140,6 +153,16 @@ def without_times(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_times(item) for name, item in value.items() if name != "seconds"}
     return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+def draw_photographs(folder: Path, size: tuple[int, int], count: int) -> None:
+    """The bundled photographs at this size as JPEG, each copy cut a little differently."""
+    folder.mkdir()
+    sources = [Image.fromarray(each.pixels) for each in photographs().values()]
+    for number in range(count):
+        source, cut = sources[number % len(sources)], number // len(sources)
+        part = source.crop((cut, cut, source.width, source.height))
+        part.resize(size, Image.Resampling.LANCZOS).save(folder / f"{number:03}.jpg", quality=92)
 
 
 def draw_pictures(folder: Path, count: int) -> None:

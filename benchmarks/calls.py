@@ -23,11 +23,11 @@ from agenticiqa import Assessment, Assessor
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.parts import build_parts
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.message import SHARED_SYSTEM
-from agenticiqa.vlm_client.task_schemas import schema_for
+from agenticiqa.vlm_client.providers.http import SHARED_SYSTEM
+from agenticiqa.vlm_client.schemas import schema_for
 
 Pixels = npt.NDArray[np.uint8]
 RATE = "Rate the perceptual quality of this image."

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.perception.distortions_model import DistortionModel, load_distortion_model
-from agenticiqa.perception.distortions_severity import severity_of
+from agenticiqa.embedded.distortions.model import DistortionModel, load_distortion_model
+from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
-from agenticiqa.tools.distort import KINDS
+from agenticiqa.tools.synthetic.kinds import KINDS
 from training.detect_extract import read_recipe
 from training.detect_severity import Losses, category_losses, measure_losses
 

@@ -14,21 +14,23 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.backbone.features import load_backbone, to_working_size
-from agenticiqa.perception.distortions import PLAIN_BLUR, find_distortions
-from agenticiqa.perception.distortions_features import as_vector, measure_traces
-from agenticiqa.perception.distortions_model import load_distortion_model
-from agenticiqa.perception.distortions_readings import middle
+from agenticiqa.embedded.distortions.detector import BEYOND_DOUBT, find_distortions
+from agenticiqa.embedded.distortions.features import as_vector, measure_traces
+from agenticiqa.embedded.distortions.measurements import blur_in_pixels
+from agenticiqa.embedded.distortions.model import load_distortion_model
+from agenticiqa.embedded.distortions.tiles import cut_tiles
+from agenticiqa.embedded.trunk import load_backbone, to_working_size
 from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.tools.degradations import gaussian_blur, jpeg, white_noise
 from agenticiqa.tools.metrics.blur import LARGEST_RADIUS, blur_radius
 from agenticiqa.tools.metrics.jpeg import jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
+from agenticiqa.tools.synthetic.degradations import gaussian_blur, jpeg, white_noise
 from training.detect_negatives import MAKERS
 from training.pictures import read_pixels
 from training.sources import SIDE, list_scenes, view
 
 Pixels = npt.NDArray[np.uint8]
+PLAIN_BLUR = next(rule.limits[0] for rule in BEYOND_DOUBT if rule.category == "Blurs")
 Judge = Callable[[float, float], bool]
 # The amounts of the five levels of `tools.distort`, and more between them.
 SIGMAS = (4.0, 8.0, 14.0, 24.0, 40.0)
@@ -61,7 +63,7 @@ def report_plain_blur(photographs: list[Path], views: list[Pixels]) -> None:
         for name, make in MAKERS.items()
     }  # fmt: skip
     for name, pictures in kinds.items():
-        radii = [blur_radius(middle(pixels)) * to_working_size(pixels)[1] for pixels in pictures]
+        radii = [blur_in_pixels(cut_tiles(to_working_size(pixels)[0])) for pixels in pictures]
         reached = sum(PLAIN_BLUR <= radius < LARGEST_RADIUS for radius in radii)
         print(f"  {name}: {reached} of {len(radii)} reach {PLAIN_BLUR:g} px, largest {max(radii):.2f}")
     model, missed = load_distortion_model("distortions_research"), 0

@@ -13,6 +13,7 @@ import importlib
 import json
 import math
 import os
+import resource
 import time
 import warnings
 from collections.abc import Callable
@@ -37,9 +38,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--megapixels", type=float, default=1.0)
     options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--sizes", action="store_true", help="1, 8 and 24 megapixels, and memory, instead")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     cv2.setNumThreads(1)
+    if given.sizes:
+        print_sizes_and_memory()
+        return
     test, reference = pair(given.megapixels)
     calls = {"AIQA_FR": judgement(test, reference), **peers(test, reference)}
     best = dict.fromkeys(calls, math.inf)
@@ -56,20 +61,31 @@ def main() -> None:
     raise SystemExit(0 if best["AIQA_FR"] < LIMIT * given.megapixels or given.megapixels < 1 else 1)
 
 
+def print_sizes_and_memory() -> None:
+    """CPU seconds of one judgement at 1, 8 and 24 megapixels and the peak of memory, printed with their limits."""
+    for megapixels, limit, repeats in ((1, 0.30, 5), (8, 2.0, 2), (24, 6.0, 1)):
+        call = judgement(*pair(megapixels))
+        seconds = min(cpu_seconds(call) for _ in range(repeats))
+        print(f"{megapixels} MP: {seconds:.2f} s CPU (limit {limit:.2f})")
+    print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB (limit 1.2)")
+
+
 def pair(megapixels: float) -> tuple[Pixels, Pixels]:
-    """A textured picture of this size and the same after JPEG."""
-    side = round(math.sqrt(megapixels * 1e6))
+    """A textured picture of this size and the same after JPEG; large ones repeat one megapixel, to need no memory."""
+    side, unit = round(math.sqrt(megapixels * 1e6)), 1000
     random = np.random.default_rng(0)
-    noise = random.random((side // 8 + 1, side // 8 + 1, 3)).astype(np.float32)
-    smooth = cv2.resize(noise, (side, side), interpolation=cv2.INTER_CUBIC)
-    reference = np.clip(smooth * 200 + random.normal(0, 8, smooth.shape), 0, 255).astype(np.uint8)
+    noise = random.random((unit // 8 + 1, unit // 8 + 1, 3)).astype(np.float32)
+    smooth = cv2.resize(noise, (unit, unit), interpolation=cv2.INTER_CUBIC)
+    texture = np.clip(smooth * 200 + random.normal(0, 8, smooth.shape), 0, 255).astype(np.uint8)
+    times = -(-side // unit)
+    reference = np.ascontiguousarray(np.tile(texture, (times, times, 1))[:side, :side])
     coded = cv2.imencode(".jpg", reference, [cv2.IMWRITE_JPEG_QUALITY, 25])[1]
     return np.asarray(cv2.imdecode(coded, cv2.IMREAD_COLOR), np.uint8), reference
 
 
 def judgement(test: Pixels, reference: Pixels) -> Call:
     """The shipped judge, loaded before it is timed."""
-    from agenticiqa.perception.full_reference import shipped_judge
+    from agenticiqa.embedded.full_reference.judge import shipped_judge
 
     judge = shipped_judge()
     judge.judge_pixels(test[:256, :256].copy(), reference[:256, :256].copy())

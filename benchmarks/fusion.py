@@ -1,6 +1,7 @@
 """What the fused score adds to its parts: tool-only, model-only and fused, with the weights chosen by cross-validation.
 
     python -m benchmarks.fusion --tid DIR [--biq DIR] [--limit N]
+    python -m benchmarks.fusion --recorded FILE | --simulate SCORES     (see benchmarks/recorded_fusion.py)
 
 Tools whose evidence is inside the model's do not vote; tool-only is their score all the same.
 Runs the whole agent on rated pictures, keeps the level probabilities and the votes of the tools, then fuses them with
@@ -21,13 +22,14 @@ import numpy as np
 
 from agenticiqa import Assessor
 from agenticiqa.config import ROLES, load_settings
+from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.eyes import RememberingEyes
+from agenticiqa.embedded.shipped_eyes import ShippedEyes
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.parts import build_parts
-from agenticiqa.perception.client import PerceptionClient
-from agenticiqa.perception.eyes import RememberingEyes
-from agenticiqa.perception.sight import ShippedEyes
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES
+from benchmarks.recorded_fusion import read_answers, report_recorded, report_simulated
 
 ETAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0)
@@ -74,7 +76,16 @@ def main() -> None:
     options.add_argument("--biq", type=Path)
     options.add_argument("--limit", type=int, default=300, help="pictures per source")
     options.add_argument("--seed", type=int, default=5)
+    options.add_argument("--recorded", type=Path, help="answers of a hosted model")
+    options.add_argument("--images", type=Path, help="the pictures of --recorded, where it has no column aiqa_nr")
+    options.add_argument("--simulate", type=Path, help="scores of AIQA_NR beside which models are simulated")
     given = options.parse_args()
+    if given.recorded:
+        report_recorded(read_answers(given.recorded, given.images))
+        return
+    if given.simulate:
+        report_simulated(given.simulate)
+        return
     assessor = assessor_not_fitted_on_tid2013()
     sources = [tid2013(given.tid, True), tid2013(given.tid, False)] if given.tid else []
     sources += [biq2021(given.biq)] if given.biq else []

@@ -16,13 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.eyes import Eyes, RememberingEyes
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.perception.client import PerceptionClient
-from agenticiqa.perception.eyes import Eyes, RememberingEyes
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
-from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.tasks import AnswerInputs
+from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from benchmarks.known_damage import (
     SYNTHETIC_KINDS,
     VISIBLE_LEVELS,
@@ -65,7 +64,7 @@ def main() -> None:
 
 def eyes_by_source() -> dict[str, Eyes]:
     """The shipped eyes; for TID2013 the full-reference judgement is the one that was not fitted on it."""
-    from agenticiqa.perception.sight import ShippedEyes
+    from agenticiqa.embedded.shipped_eyes import ShippedEyes
 
     return {
         "synthetic": RememberingEyes(ShippedEyes("research")),
@@ -104,7 +103,7 @@ def chosen_option(client: PerceptionClient, question: AskedPicture, order: Seque
 
 def named_first(client: PerceptionClient, pictures: Sequence[Picture]) -> float:
     """The share of damaged pictures whose explanation names the true category before any other."""
-    from agenticiqa.perception.phrases import phrase
+    from agenticiqa.embedded.answers.phrases import phrase
 
     names = {category: phrase("categories", category, "en") for category in DISTORTION_CATEGORIES}
     hits = []

@@ -20,7 +20,7 @@ RUNS = 3
 COMMAND = str(Path(sys.executable).with_name("agenticiqa"))
 # In a process of its own: what this one holds in memory would count as its children's.
 PICTURES = (
-    "from PIL import Image; from agenticiqa.tools.ladder import photographs; "
+    "from PIL import Image; from agenticiqa.tools.synthetic.ladder import photographs; "
     "image = Image.fromarray(photographs()['coffee'].pixels); "
     "image.save('photo.png'); image.save('copy.jpg', quality=20)"
 )
@@ -55,6 +55,8 @@ def processes() -> list[tuple[str, list[str]]]:
         ("Python alone", [*python, "pass"]),
         ("`import agenticiqa`", [*python, "import agenticiqa"]),
         ("`agenticiqa --help`", [COMMAND, "--help"]),
+        ("`agenticiqa measure copy.jpg photo.png --tools SSIM,PSNR,BLUR_RADIUS`",
+         [COMMAND, "measure", "copy.jpg", "photo.png", "--tools", "SSIM,PSNR,BLUR_RADIUS"]),
         ("`agenticiqa assess photo.png`", [COMMAND, "assess", "photo.png", *offline]),
         ("`agenticiqa assess copy.jpg --reference photo.png`",
          [COMMAND, "assess", "copy.jpg", "--reference", "photo.png", *offline]),

@@ -54,7 +54,7 @@ def main() -> None:
 
 def picture_pair() -> tuple[Pixels, Pixels]:
     """A photograph of one megapixel and a noisy copy of it."""
-    from tests.photos import photo
+    from tests.support.photos import photo
 
     reference = cv2.resize(photo("astronaut"), (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)
     grain = np.random.default_rng(0).normal(0, 15, reference.shape)
@@ -63,7 +63,7 @@ def picture_pair() -> tuple[Pixels, Pixels]:
 
 def built_in_calls(test: Pixels, reference: Pixels) -> dict[str, Call]:
     """Each built-in metric and attribute, ready to run."""
-    from tests.built_in_metrics import ATTRIBUTES, FULL_REFERENCE, NO_REFERENCE
+    from tests.support.built_in_metrics import ATTRIBUTES, FULL_REFERENCE, NO_REFERENCE
 
     calls: dict[str, Call] = {}
     for name, function in FULL_REFERENCE.items():

@@ -17,8 +17,8 @@ from PIL import Image
 
 from agenticiqa import Assessor, VLMClient
 from agenticiqa.parts import build_parts
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 class BrightnessModel(VLMClient):

@@ -14,8 +14,8 @@ from agenticiqa import Assessor
 from agenticiqa.parts import build_parts
 from agenticiqa.tools import Pixels, Tool, ToolCard, ToolRegistry
 from agenticiqa.tools.calibration import Calibration, Curve
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 class EdgeEnergy(Tool):

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agenticiqa import Assessor
+from agenticiqa.assessor.regions import draw_regions
+from agenticiqa.images import load_image
 from agenticiqa.report.writing import write_report
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,14 @@ def show(exhibit: Exhibit, assessor: Assessor, original: NDArray[np.uint8], fold
     Image.fromarray(picture).save(path)
     found = assessor.assess(path, exhibit.question, original if exhibit.with_reference else None)
     (folder / f"{exhibit.name}.json").write_text(found.to_json(), encoding="utf-8")
+    if any(found.regions.values()):
+        (folder / f"{exhibit.name}-regions.png").write_bytes(draw_regions(load_image(path), found.regions))
     is_right = any(part.strip().casefold() in found.answer.casefold() for part in exhibit.expected.split(" or "))
     score = "no score" if found.score is None else f"{found.score:.1f} of 5, {found.level_name}"
     sys.stdout.write(f"\n{exhibit.name}: {exhibit.question}\n  {found.answer} ({score})\n  {found.reasoning}\n")
+    for name, region in found.regions.items():
+        where = f"at {region.left},{region.top} to {region.right},{region.bottom}" if region else "not found"
+        sys.stdout.write(f"  {name}: {where} ({exhibit.name}-regions.png)\n")
     return is_right
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from agenticiqa.batch import BatchOptions, open_manifest, read_records, run_batch
 from agenticiqa.report.writing import write_report
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 def main(photos: Path | None = None, records: Path = Path("results.jsonl")) -> None:

@@ -9,8 +9,8 @@ import sys
 
 from agenticiqa import Assessor
 from agenticiqa.images import ImageSource
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 def main(image: ImageSource | None = None) -> None:

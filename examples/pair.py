@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from agenticiqa import Assessor
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 
 
 def main() -> None:

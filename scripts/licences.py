@@ -21,7 +21,7 @@ HEAD = """\
 # Licences of the dependencies
 
 Written by `python scripts/licences.py` from the packages' own metadata. AgenticIQA itself is Apache-2.0; the shipped
-weights have their own file, `src/agenticiqa/backbone/weights/LICENCE.md`. What a package needs in turn has a
+weights have their own file, `src/agenticiqa/weights/LICENCE.md`. What a package needs in turn has a
 line of its own.
 """
 

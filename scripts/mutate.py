@@ -24,8 +24,8 @@ PACKAGE = ROOT / "src" / "agenticiqa"
 FUSION, SUFFICIENCY, FLOW = "score_fusion.py", "nodes/sufficiency.py", "graph/flow.py"
 TESTS = {
     FUSION: ("tests/test_score_fusion.py",),
-    SUFFICIENCY: ("tests/test_sufficiency.py", "tests/test_replanning.py"),
-    FLOW: ("tests/test_graph.py", "-k", "decide or limit or error or replan or ends or warn"),
+    SUFFICIENCY: ("tests/nodes/test_sufficiency.py", "tests/nodes/test_replanning.py"),
+    FLOW: ("tests/graph/test_graph.py", "-k", "decide or limit or error or replan or ends or warn"),
 }
 
 

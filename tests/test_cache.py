@@ -195,3 +195,12 @@ def test_keys_differ_whenever_a_part_differs() -> None:
     keys = {cache_key("a", "bc"), cache_key("ab", "c"), cache_key("a", "bc", None), cache_key("abc")}
 
     assert len(keys) == 4
+
+
+def test_a_cache_is_for_its_user_alone(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "new" / "cache.sqlite")
+
+    cache.put("replies", "key", "value")
+
+    files = [tmp_path / "new", *(tmp_path / "new").iterdir()]
+    assert [oct(path.stat().st_mode & 0o077) for path in files] == ["0o0"] * len(files)

@@ -47,7 +47,7 @@ def test_every_named_test_exists() -> None:
     proven = [row for row in rows() if row[0].endswith(".md")]
 
     for document, heading, proof in proven:
-        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", proof)
+        named = re.findall(r"`([\w/]*test_\w+\.py)::(test_\w+)`", proof)
         assert named, f"{document}: {heading} names no test"
         for file, name in named:
             assert name in functions_of(file), f"{document}: {heading}: {file} has no {name}"

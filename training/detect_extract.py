@@ -19,9 +19,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.backbone.features import Backbone, load_backbone
-from agenticiqa.perception.distortions_features import as_vector, measure_traces
-from agenticiqa.tools.distort import KINDS, mix
+from agenticiqa.embedded.distortions.features import as_vector, measure_traces
+from agenticiqa.embedded.trunk import Backbone, load_backbone
+from agenticiqa.tools.synthetic.kinds import KINDS, mix
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
 from training.pictures import Pixels, read_pixels
 from training.sources import SIDE, Scene, list_free_scenes, list_scenes, view

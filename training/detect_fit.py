@@ -6,9 +6,7 @@ python -m training.detect_fit --cache DIR --terms research [--pairs]
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
-import json
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +16,13 @@ import numpy.typing as npt
 import torch
 
 from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.tools.distort import KINDS
+from agenticiqa.tools.synthetic.kinds import KINDS
 from training.detect_extract import read_recipe
 from training.detect_severity import Losses, category_losses, measure_losses
+from training.manifest import write_manifest
 
 Floats = npt.NDArray[np.float32]
-WEIGHTS = Path("src/agenticiqa/perception/weights")
+WEIGHTS = Path("src/agenticiqa/weights")
 FOLDS, COMPONENTS, POOLED = 5, 128, 1088
 HIDDEN = (256, 128)
 BATCH = 256
@@ -195,10 +194,7 @@ def ship(name: str, arrays: dict[str, Floats]) -> None:
     """Write the weights and record their hash."""
     path = WEIGHTS / f"{name}.npz"
     np.savez_compressed(path, **arrays)
-    record = WEIGHTS / "distortions.json"
-    hashes = json.loads(record.read_text()) if record.exists() else {}
-    hashes[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    record.write_text(json.dumps(dict(sorted(hashes.items())), indent=2) + "\n")
+    write_manifest(WEIGHTS)
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from agenticiqa.perception.full_reference_contrast import visible_error
-from agenticiqa.perception.full_reference_residual import grid_statistics, residual_statistics
-from agenticiqa.perception.opponent import opponent_planes
-from agenticiqa.tools.distort import mix
+from agenticiqa.embedded.colour_planes import opponent_planes
+from agenticiqa.embedded.full_reference.difference import grid_statistics, residual_statistics
+from agenticiqa.embedded.full_reference.visible_error import visible_error
+from agenticiqa.tools.synthetic.kinds import mix
 from training.detect_extract import OPEN_TIMES, SAVE_EVERY, draw_parts, gather_scenes
 from training.pictures import Pixels
 from training.sources import SIDE, Scene, view

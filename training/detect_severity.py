@@ -1,7 +1,7 @@
 """How much quality each kind of damage costs at each level, measured on clean training photographs.
 
 The loss of one damaged photograph comes from its mean deviation similarity index, by the two anchors in
-`perception.distortions_severity`; a kind's loss at a level is the median over photographs, made to grow with
+`embedded.distortions.severity`; a kind's loss at a level is the median over photographs, made to grow with
 the level. No opinion data enters.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.perception.distortions_severity import loss_of
+from agenticiqa.embedded.distortions.severity import loss_of
 from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.tools.distort import KINDS, LEVELS
+from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 
 Losses = dict[str, tuple[float, ...]]
 

@@ -39,5 +39,5 @@ def export_trunk(weights: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, default=Path("src/agenticiqa/backbone/weights"))
+    parser.add_argument("--weights", type=Path, default=Path("src/agenticiqa/weights"))
     export_trunk(parser.parse_args().weights)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.degradations import gaussian_blur
 from agenticiqa.tools.metrics.blur import OWN_SOFTNESS, blur_radius, edge_features, expand
 from agenticiqa.tools.metrics.planes import rounded_luma
+from agenticiqa.tools.synthetic.degradations import gaussian_blur
 from training.pictures import Pixels, read_pixels, resize
 
 DESTINATION = Path("src/agenticiqa/tools/metrics/parameters/blur_radius.npz")

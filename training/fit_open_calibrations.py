@@ -15,11 +15,11 @@ import numpy as np
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools import Calibration, ToolRegistry
-from agenticiqa.tools.builtin import BuiltinTool
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue
-from agenticiqa.tools.fitting import fit_curve
-from agenticiqa.tools.ladder import LADDER_KINDS, Rung, build_ladders
+from agenticiqa.tools.curve_fitting import fit_curve
+from agenticiqa.tools.discovery import BuiltinTool
+from agenticiqa.tools.synthetic.ladder import LADDER_KINDS, Rung, build_ladders
 from training.fit_calibrations import best_raw, shortened, write_calibrations
 from training.pictures import read_pixels
 from training.sources import FREE_PHOTOGRAPHS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,12 @@ from training.opinions import TID2013_KINDS, on_common_scale
 
 Floats = npt.NDArray[np.float64]
 Words = npt.NDArray[np.str_]
-_ROWS = ("features", "metrics", "group", "kind", "level", "score")
+_ROWS = ("features", "metrics", "group", "kind", "source", "level", "score")
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Rows of pair features with their metrics, photograph, kind, level and score on the common scale."""
+    """Rows of pair features with their metrics, photograph, kind, where they come from, level and score from 1 to 5."""
 
     names: tuple[str, ...]
     features: Floats
@@ -27,6 +26,7 @@ class Pairs:
     metrics: Floats
     group: Words
     kind: Words
+    source: Words
     level: npt.NDArray[np.int_]
     score: Floats
 
@@ -55,9 +55,10 @@ def read_tid(path: Path) -> Pairs:
     return replace(pairs, kind=np.where(kind == "contrast", direction, kind))
 
 
-def read_synthetic(paths: Sequence[Path]) -> Pairs:
-    """Ladders without scores (NaN): labels are made by `fr_labels`."""
-    return joined(*(_pairs(stored, np.full(len(stored["features"]), np.nan)) for stored in map(np.load, paths)))
+def read_made(path: Path) -> Pairs:
+    """Made pairs, without scores (NaN); their source is `ladder`, a coder, `enlarged` or `overlay`."""
+    stored = np.load(path)
+    return _pairs(stored, np.full(len(stored["features"]), np.nan))
 
 
 def joined(*parts: Pairs) -> Pairs:
@@ -76,6 +77,7 @@ def _pairs(stored: np.lib.npyio.NpzFile, score: Floats) -> Pairs:
         stored["metrics"],
         stored["group"],
         stored["kind"],
+        stored["source"] if "source" in stored else np.full(len(stored["kind"]), "rated"),
         stored["level"],
         score,
     )

@@ -1,14 +1,14 @@
 """Pair features of TID2013's part and of synthetic pairs, written to the cache for the full-reference fits.
 
-`tid` measures every pair of the part; `synthetic` makes ladders of damage on clean photographs, round
-after round over all kinds, and saves after each round, so that it can be stopped at any time.
+`tid` measures every pair of the part; `ladders` makes damage of known strength and `field` pairs as they occur today,
+of every second free photograph. Both save after each photograph, so that they can be stopped at any time.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,16 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.backbone.features import load_backbone
-from agenticiqa.perception.full_reference_features import PairFeatures, measure_pair
-from agenticiqa.tools.distort import KINDS, LEVELS, distort
+from agenticiqa.embedded.full_reference.features import PairFeatures, measure_pair
+from agenticiqa.embedded.trunk import load_backbone
+from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, distort
+from training.fr_field import field_damage, free_photographs
 from training.pictures import read_pixels, resize
-from training.sources import Scene, list_scenes
 
 Pixels = npt.NDArray[np.uint8]
-HEIGHT, WIDTH = 320, 480
+# Height and width of the clean views: as large as the rated pictures, and large enough to be seen in parts.
+SMALL, LARGE = (384, 384), (640, 800)
+KINDS_EACH = 3
 
 
 def extract_tid(folder: Path, target: Path) -> None:
@@ -47,52 +49,54 @@ def extract_tid(folder: Path, target: Path) -> None:
     )
 
 
-def extract_synthetic(scenes: list[Scene], target: Path, rounds: int, seed: int) -> None:
-    """Features of full ladders of every kind, one view each, saved after every round."""
+def extract_ladders(photographs: list[Path], target: Path, seed: int) -> None:
+    """Features of ladders of three kinds on a clean view of each photograph, saved after every photograph."""
+    backbone = load_backbone()
+    random = np.random.default_rng(seed)
+    rounds = -(-KINDS_EACH * len(photographs) // len(KINDS))
+    kinds = [str(kind) for _ in range(rounds) for kind in random.permutation(list(KINDS))]
+    found: list[PairFeatures] = []
+    rows: list[tuple[str, str, str, int]] = []
+    for number, path in enumerate(photographs):
+        clean = crop(read_pixels(path), SMALL, 0.87, random)
+        for kind, level in itertools.product(kinds[KINDS_EACH * number : KINDS_EACH * (number + 1)], LEVELS):
+            found.append(measure_pair(distort(clean, kind, level, number), clean, backbone))
+            rows.append((path.name, kind, "ladder", level))
+        save_made(target, found, rows)
+
+
+def extract_field(photographs: list[Path], target: Path) -> None:
+    """Features of pairs as in the field, 16 of each photograph, saved after every photograph."""
     backbone = load_backbone()
     found: list[PairFeatures] = []
-    group: list[str] = []
-    kind_of: list[str] = []
-    level_of: list[int] = []
-    for scene, kind, number in ladders(scenes, rounds, seed):
-        clean = wide_view(scene, number)
-        if clean is not None:
-            for level in LEVELS:
-                found.append(measure_pair(distort(clean, kind, level, number), clean, backbone))
-                group.append(scene.photograph)
-                kind_of.append(kind)
-                level_of.append(level)
-        if number % len(KINDS) == len(KINDS) - 1:
-            save(target, found, group=group, kind=kind_of, level=level_of)
-            print(target.name, len(found), flush=True)
+    rows: list[tuple[str, str, str, int]] = []
+    for number, path in enumerate(photographs):
+        random = np.random.default_rng(number)
+        clean = crop(read_pixels(path), LARGE, 1.0, random)
+        for kind, source, step, damage in field_damage(random):
+            found.append(measure_pair(damage(clean), clean, backbone))
+            rows.append((path.name, kind, source, step))
+        save_made(target, found, rows)
 
 
-def ladders(scenes: list[Scene], rounds: int, seed: int) -> Iterator[tuple[Scene, str, int]]:
-    """Scene, kind and running number: every kind once per round, the scenes dealt out in random order."""
-    random = np.random.default_rng(seed)
-    number = 0
-    deck: list[int] = []
-    for _ in range(rounds):
-        for kind in random.permutation(list(KINDS)):
-            deck = deck or list(map(int, random.permutation(len(scenes))))
-            yield scenes[deck.pop()], str(kind), number
-            number += 1
+def save_made(target: Path, found: list[PairFeatures], rows: list[tuple[str, str, str, int]]) -> None:
+    """Made pairs with photograph, kind, source and level."""
+    group, kind, source, level = (list(column) for column in zip(*rows, strict=True))
+    save(target, found, group=group, kind=kind, source=source, level=level)
+    print(target.name, len(found), flush=True)
 
 
-def wide_view(scene: Scene, number: int) -> Pixels | None:
+def crop(photograph: Pixels, size: tuple[int, int], most: float, random: np.random.Generator) -> Pixels:
     """A clean view of the photograph, scaled down at random so that grain and blocks of its file vanish."""
-    pixels = read_pixels(Path(scene.photograph))
-    if pixels.shape[0] > pixels.shape[1]:
-        pixels = pixels.transpose(1, 0, 2)
-    smallest = max(HEIGHT / pixels.shape[0], WIDTH / pixels.shape[1])
-    if smallest > 1:
-        return None
-    random = np.random.default_rng((number, 9))
-    factor = smallest * float((0.87 / smallest) ** random.random()) if smallest < 0.87 else 1.0
-    height, width = max(HEIGHT, round(pixels.shape[0] * factor)), max(WIDTH, round(pixels.shape[1] * factor))
-    pixels = pixels if factor == 1.0 else resize(pixels, height, width)
-    top, left = int(random.integers(height - HEIGHT + 1)), int(random.integers(width - WIDTH + 1))
-    return np.ascontiguousarray(pixels[top : top + HEIGHT, left : left + WIDTH])
+    if photograph.shape[0] > photograph.shape[1]:
+        photograph = photograph.transpose(1, 0, 2)
+    height, width = size
+    smallest = max(height / photograph.shape[0], width / photograph.shape[1])
+    factor = max(smallest, min(most, smallest * float((most / smallest) ** random.random())))
+    rows, columns = max(height, round(photograph.shape[0] * factor)), max(width, round(photograph.shape[1] * factor))
+    scaled = resize(photograph, rows, columns)
+    top, left = int(random.integers(rows - height + 1)), int(random.integers(columns - width + 1))
+    return np.ascontiguousarray(scaled[top : top + height, left : left + width])
 
 
 def save(target: Path, found: list[PairFeatures], **columns: list[str] | list[int] | list[float]) -> None:
@@ -109,12 +113,11 @@ def save(target: Path, found: list[PairFeatures], **columns: list[str] | list[in
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["tid", "open", "research"])
+    parser.add_argument("what", choices=["tid", "ladders", "field"])
     parser.add_argument("--data", type=Path, help="folder of tid2013-part")
-    parser.add_argument("--bsds", type=Path)
-    parser.add_argument("--imagenet", type=Path)
+    parser.add_argument("--free", type=Path, help="folder of the free photographs")
+    parser.add_argument("--photographs", type=int, default=27, help="how many of them")
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--rounds", type=int, default=16)
     parser.add_argument("--seed", type=int, default=9)
     given = parser.parse_args()
     cv2.setNumThreads(1)
@@ -122,6 +125,9 @@ if __name__ == "__main__":
     if given.what == "tid":
         extract_tid(given.data, given.cache / "tid.npz")
     else:
-        chosen = [s for s in list_scenes(given.bsds, given.imagenet, 6) if s.terms == given.what and s.split == "train"]
-        once = list({scene.photograph: scene for scene in chosen}.values())
-        extract_synthetic(once, given.cache / f"{given.what}-{given.seed}.npz", given.rounds, given.seed)
+        # Every second photograph is kept for `benchmarks/fr_field.py`.
+        chosen = free_photographs(given.free)[::2][: given.photographs]
+        if given.what == "ladders":
+            extract_ladders(chosen, given.cache / "ladders.npz", given.seed)
+        else:
+            extract_field(chosen, given.cache / "field.npz")

@@ -1,4 +1,4 @@
-"""How the full-reference model is fitted: linear discriminants, kernel ridge regression and extremely random trees."""
+"""How the full-reference model is fitted: linear discriminants and kernel ridge regression."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.perception.full_reference_model import (
-    Forest,
+from agenticiqa.embedded.full_reference.fitted import (
     KernelMachine,
     KindRecogniser,
     PairModel,
     Standardiser,
+    distances,
     kernels,
 )
 from training.fr_data import Pairs
@@ -26,11 +26,13 @@ class Recipe:
 
     widths: tuple[float, ...] = (0.1, 0.2, 0.4)
     noise: float = 0.1
+    # Pairs labelled by the consensus count less than rated ones.
+    anchor_noise: float = 0.5
     sharing: float = 0.5
     shrinkage: float = 0.1
     folds: int = 6
-    trees: int = 200
-    seed: int = 9
+    # Of the distances across photographs within a kind, the share that counts as near.
+    near: float = 0.9
 
 
 RECIPE = Recipe()
@@ -38,15 +40,23 @@ TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
 WITHOUT_DETECTION = Recipe(sharing=1.0)
 
 
-def fit_pair_model(pairs: Pairs, recipe: Recipe = RECIPE) -> PairModel:
-    """The model of rated pairs."""
-    standardise = fit_standardiser(pairs.features)
+def fit_pair_model(pairs: Pairs, correction: Floats, rated: int, recipe: Recipe = RECIPE) -> PairModel:
+    """The model that gives, for each pair, what has to be added to the consensus; the rated pairs come first."""
+    standardise = fit_standardiser(pairs.features[:rated])
     standard = standardise(pairs.features)
     recognise, kinds = fit_tempered_recogniser(standard, pairs, recipe)
-    offset = float(pairs.score.mean())
-    machine = fit_machine(standard, kinds, pairs.score - offset, recipe)
-    rows = standard if recipe.sharing == 1 else np.hstack([standard, kinds])
-    return PairModel(pairs.names, standardise, recognise, machine, fit_forest(rows, pairs.score, recipe), offset)
+    noise = np.where(np.arange(len(pairs)) < rated, recipe.noise, recipe.anchor_noise)
+    machine = fit_machine(standard, kinds, correction, noise, recipe)
+    return PairModel(pairs.names, standardise, recognise, machine, reaches(standard, pairs, recipe))
+
+
+def reaches(standard: Floats, pairs: Pairs, recipe: Recipe) -> Floats:
+    """For each pair, the distance within which most pairs of its kind find one of another photograph."""
+    apart = distances(standard, standard)
+    apart[pairs.group[:, None] == pairs.group[None]] = np.inf
+    nearest = apart.min(axis=1)
+    found = {kind: float(np.quantile(nearest[pairs.kind == kind], recipe.near)) for kind in np.unique(pairs.kind)}
+    return np.array([found[kind] for kind in pairs.kind])
 
 
 def fit_standardiser(features: Floats) -> Standardiser:
@@ -94,31 +104,9 @@ def out_of_fold_kinds(standard: Floats, pairs: Pairs, kinds: tuple[str, ...], re
     return found
 
 
-def fit_machine(standard: Floats, kinds: Floats, target: Floats, recipe: Recipe) -> KernelMachine:
+def fit_machine(standard: Floats, kinds: Floats, target: Floats, noise: Floats, recipe: Recipe) -> KernelMachine:
     """Kernel ridge regression, once per width."""
     widths = np.array(recipe.widths)
     layers = kernels(standard, kinds, standard, kinds, widths, recipe.sharing)
-    weights = np.stack([np.linalg.solve(layer + recipe.noise * np.eye(len(target)), target) for layer in layers])
+    weights = np.stack([np.linalg.solve(layer + np.diag(noise), target) for layer in layers])
     return KernelMachine(standard, kinds, weights, widths, recipe.sharing)
-
-
-def fit_forest(rows: Floats, target: Floats, recipe: Recipe) -> Forest:
-    """Extremely random trees as one table of nodes."""
-    from sklearn.ensemble import ExtraTreesRegressor
-
-    trees = ExtraTreesRegressor(recipe.trees, max_features=0.4, random_state=recipe.seed, n_jobs=1).fit(rows, target)
-    parts = [estimator.tree_ for estimator in trees.estimators_]
-    roots = np.cumsum([0, *(part.node_count for part in parts[:-1])])
-    # scikit-learn numbers nodes depth first, so that a left child follows its parent.
-    right = np.concatenate(
-        [np.where(part.children_right < 0, np.arange(part.node_count), part.children_right) + root
-         for part, root in zip(parts, roots, strict=True)]
-    )  # fmt: skip
-    return Forest(
-        feature=np.concatenate([np.maximum(part.feature, 0) for part in parts]).astype(np.intp),
-        threshold=np.concatenate([part.threshold for part in parts]).astype(np.float32).astype(np.float64),
-        right=right.astype(np.intp),
-        value=np.concatenate([part.value[:, 0, 0] for part in parts]),
-        roots=roots.astype(np.intp),
-        depth=max(part.max_depth for part in parts),
-    )

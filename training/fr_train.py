@@ -1,6 +1,6 @@
 """Fits and writes the shipped full-reference models.
 
-    python -m training.fr_train --cache FOLDER --out src/agenticiqa/perception/weights
+    python -m training.fr_train --cache FOLDER --out src/agenticiqa/weights
 
 `fr_open.npz` rests on synthetic damage of free photographs alone; `fr_research.npz` adds the opinions of TID2013's
 part, which are for research use. The same functions refit every fold of `benchmarks/accuracy_fr.py`.
@@ -9,8 +9,6 @@ part, which are for research use. The same functions refit every fold of `benchm
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,60 +17,100 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.evaluation.statistics import srcc
-from agenticiqa.perception.full_reference_consensus import ON_PURPOSE, fit_consensus, member_losses
-from agenticiqa.perception.full_reference_model import distances
-from agenticiqa.perception.full_reference_weights import (
-    MANIFEST,
+from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, fit_consensus, member_losses
+from agenticiqa.embedded.full_reference.fitted import Standardiser
+from agenticiqa.embedded.full_reference.model import (
+    CONSENSUS_NAMES,
+    FullReferenceModel,
     OpenModel,
+    Prediction,
     RatedModel,
     pack_open,
     pack_rated,
+    read_open,
     with_consensus,
 )
-from training.fr_data import Pairs, joined, read_synthetic, read_tid
+from agenticiqa.evaluation.statistics import srcc
+from training.fr_data import Pairs, joined, read_made, read_tid
 from training.fr_fit import RECIPE, Recipe, fit_pair_model, fit_standardiser, fit_tempered_recogniser
+from training.manifest import write_manifest
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.bool_]
-CONSENSUS_NAMES = ("consensus.score", "consensus.agreed", "consensus.tone", "consensus.explained")
+Words = npt.NDArray[np.str_]
+COVERED = 0.95
+UNRATED = 1e-6
 # A kind's own error counts in full from this many pairs on.
 ENOUGH = 20
+# From here to 5 the scale is straight: nobody rated pairs that cannot be told from their reference.
+TOP = 4.4
 
 
-def fit_open(synthetic: Pairs) -> OpenModel:
-    """Consensus and kinds from synthetic ladders; its spread is measured against the ladders' nominal quality."""
-    damage = ~np.isin(synthetic.kind, ON_PURPOSE)
-    consensus = fit_consensus(member_losses(synthetic.features[damage], synthetic.names))
-    standardise = fit_standardiser(synthetic.features)
-    recognise, _ = fit_tempered_recogniser(standardise(synthetic.features), synthetic, RECIPE)
-    nominal = 5 - 0.8 * synthetic.level[damage]
-    spread = float(np.std(consensus.score(synthetic.features[damage], synthetic.names) - nominal))
-    return OpenModel(synthetic.names, consensus, standardise, recognise, spread)
+def fit_open(ladders: Pairs) -> OpenModel:
+    """Consensus and kinds from ladders; its spread is measured against the ladders' nominal quality."""
+    damage = ladders.rows(~np.isin(ladders.kind, ON_PURPOSE))
+    consensus = fit_consensus(member_losses(damage.features, damage.names))
+    standardise = fit_standardiser(ladders.features)
+    recognise, _ = fit_tempered_recogniser(standardise(ladders.features), ladders, RECIPE)
+    nominal = 5 - 0.8 * damage.level
+    spread = float(np.std(consensus.score(damage.features, damage.names) - nominal))
+    return OpenModel(ladders.names, consensus, standardise, recognise, spread)
 
 
-def fit_rated(rated: Pairs, opened: OpenModel, synthetic: Pairs | None, recipe: Recipe = RECIPE) -> RatedModel:
-    """The model of rated pairs; its errors come from models that did not see the photograph.
+def keep_open(stored: OpenModel, names: tuple[str, ...]) -> OpenModel:
+    """A model fitted on ladders before, for pairs with further features, which it does not look at."""
+    places = [names.index(name) for name in stored.names]
+    centre, scale = np.zeros(len(names)), np.ones(len(names))
+    centre[places], scale[places] = stored.standardise.centre, stored.standardise.scale
+    weights = np.zeros((len(names), len(stored.recognise.kinds)))
+    weights[places] = stored.recognise.weights
+    recognise = replace(stored.recognise, weights=weights)
+    return replace(stored, names=names, standardise=Standardiser(centre, scale), recognise=recognise)
 
-    Kinds nobody rated are recognised when there are synthetic pairs of them; the score does not depend on those.
+
+def fit_rated(rated: Pairs, opened: OpenModel, made: Pairs, recipe: Recipe = RECIPE) -> RatedModel:
+    """The model of rated pairs; its errors come from models that saw neither the photograph nor, outside, the kind."""
+    basic = fit_basic(rated, opened, made, recipe)
+    inside = held_out(rated, opened, made, leave_one_photograph_out(rated), recipe)
+    errors = np.array([one.score for one in inside]) - rated.score
+    beyond = held_out(rated, opened, made, leave_one_kind_out(rated), recipe)
+    far, strange = np.array([one.score for one in beyond]) - rated.score, np.array([one.strange for one in beyond])
+    outside = float(np.sqrt((strange * far**2).sum() / strange.sum()))
+    spreads = _spreads(errors, rated.kind, basic.model.recognise.kinds, outside)
+    known = float(np.sqrt((errors**2).mean()))
+    factor = float(np.quantile(np.abs(far) / joint_spread(strange, known, outside), COVERED))
+    agreed = srcc(rated.score + errors, rated.score)
+    return replace(basic, spreads=spreads, outside=outside, factor=factor, srcc=agreed)
+
+
+def fit_basic(rated: Pairs, opened: OpenModel, made: Pairs, recipe: Recipe = RECIPE) -> RatedModel:
+    """The fit alone, its errors not yet known.
+
+    Made pairs of kinds that nobody rated take part with the consensus as their label: near them nothing is added.
     """
-    pairs = told_of_consensus(rated, opened)
-    model = fit_pair_model(pairs, recipe)
-    everything = pairs if synthetic is None else joined(pairs, told_of_consensus(synthetic, opened))
-    recognise, _ = fit_tempered_recogniser(model.standardise(everything.features), everything, recipe)
-    slope, offset = np.polyfit(opened.consensus.score(rated.features, rated.names), rated.score, 1)
-    near = _reach(model.machine.support, pairs.group)
-    errors = _held_out_errors(pairs, recipe)
-    return RatedModel(
-        model,
-        recognise,
-        (float(offset), float(slope)),
-        near,
-        3 * near,
-        _spreads(errors, pairs.kind, model.recognise.kinds),
-        len(np.unique(pairs.group)),
-        srcc(pairs.score + errors, pairs.score),
-    )
+    consensus = opened.consensus.score(rated.features, rated.names)
+    scale = fit_scale(consensus, rated.score)
+    anchors = made.rows(~np.isin(made.kind, rated.kind))
+    everything = told_of_consensus(joined(rated, anchors), opened)
+    added = np.concatenate([rated.score - np.interp(consensus, *scale), np.zeros(len(anchors))])
+    model = fit_pair_model(everything, added, len(rated), recipe)
+    # Nobody rated the anchors: nearness to them is no reason to believe in opinions.
+    reach = np.where(np.arange(len(everything)) < len(rated), model.reach, UNRATED)
+    clusters = len(np.unique(rated.group))
+    spreads = np.ones(len(model.recognise.kinds))
+    return RatedModel(replace(model, reach=reach), scale, spreads, 1.0, 1.96, clusters, 0.0)
+
+
+def joint_spread(strange: Floats, known: float, outside: float) -> Floats:
+    """Standard errors of pairs by how strange they are."""
+    return np.asarray(np.sqrt((1 - strange) * known**2 + strange * outside**2), np.float64)
+
+
+def fit_scale(consensus: Floats, score: Floats) -> Floats:
+    """The consensus and the opinion it stands for, two rows: a line, and from its upper end straight to 5."""
+    slope, offset = np.polyfit(consensus, score, 1)
+    ends = np.array([1.0, TOP])
+    return np.array([[*ends, 5.0], [*np.minimum(offset + slope * ends, 4.9), 5.0]])
 
 
 def told_of_consensus(pairs: Pairs, opened: OpenModel) -> Pairs:
@@ -86,51 +124,61 @@ def leave_one_photograph_out(pairs: Pairs) -> Iterator[Rows]:
         yield pairs.group == name
 
 
-def _reach(standard: Floats, group: npt.NDArray[np.str_]) -> float:
-    """The distance within which 95 % of pairs find one of another photograph."""
-    nearest = [distances(standard[group == name], standard[group != name]).min(axis=1) for name in np.unique(group)]
-    return float(np.quantile(np.concatenate(nearest), 0.95))
+def leave_one_kind_out(pairs: Pairs) -> Iterator[Rows]:
+    """The rows of each kind of damage in turn; TID2013's contrast type goes both ways."""
+    kinds = ladder_of(pairs)
+    for name in np.unique(kinds):
+        yield kinds == name
 
 
-def _held_out_errors(pairs: Pairs, recipe: Recipe) -> Floats:
-    # Fewer trees err a little more; the intervals are the safer for it and six times cheaper.
-    recipe = replace(recipe, trees=40)
-    errors = np.zeros(len(pairs))
-    for out in leave_one_photograph_out(pairs):
-        errors[out] = fit_pair_model(pairs.rows(~out), recipe).score(pairs.features[out]) - pairs.score[out]
-    return errors
+def ladder_of(pairs: Pairs) -> Words:
+    """The kind as TID2013 counts them: a change of contrast is one, whichever way it goes."""
+    return np.where(np.char.startswith(pairs.kind, "contrast"), "contrast", pairs.kind)
 
 
-def _spreads(errors: Floats, kind: npt.NDArray[np.str_], kinds: tuple[str, ...]) -> Floats:
+def held_out(
+    rated: Pairs, opened: OpenModel, made: Pairs, folds: Iterator[Rows], recipe: Recipe = RECIPE
+) -> list[Prediction]:
+    """What is said of every pair by a fit without the fold it is in."""
+    found: dict[int, Prediction] = {}
+    for out in folds:
+        basic = fit_basic(rated.rows(~out), opened, made.rows(~np.isin(made.kind, _gone(rated, out))), recipe)
+        predicted = FullReferenceModel(opened, basic).predict_rows(rated.features[out])
+        found |= dict(zip(map(int, np.flatnonzero(out)), predicted, strict=True))
+    return [found[row] for row in range(len(rated))]
+
+
+def _gone(rated: Pairs, out: Rows) -> Words:
+    """The kinds that are left out altogether."""
+    return np.setdiff1d(rated.kind[out], rated.kind[~out])
+
+
+def _spreads(errors: Floats, kind: Words, kinds: tuple[str, ...], outside: float) -> Floats:
     overall = float((errors**2).mean())
     found = []
     for name in kinds:
         own = errors[kind == name]
-        found.append(np.sqrt(((own**2).sum() + ENOUGH * overall) / (len(own) + ENOUGH)))
+        near = np.sqrt(((own**2).sum() + ENOUGH * overall) / (len(own) + ENOUGH))
+        found.append(near if len(own) else outside)
     return np.array(found)
 
 
 def write(folder: Path, name: str, arrays: dict[str, Any]) -> None:
     """The archive and its line in the manifest."""
     np.savez_compressed(folder / name, **arrays)
-    content = (folder / name).read_bytes()
-    listed = folder / MANIFEST
-    manifest = json.loads(listed.read_text()) if listed.exists() else {}
-    manifest[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    listed.write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
-
-
-def read_open_pairs(cache: Path) -> Pairs:
-    """The synthetic ladders of free photographs extracted so far."""
-    return read_synthetic(sorted(path for path in cache.glob("open*.npz") if ".part" not in path.name))
+    write_manifest(folder)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--ladders", type=Path, help="fr_open.npz of ladders measured before, instead of new ones")
     given = parser.parse_args()
-    ladders = read_open_pairs(given.cache)
-    open_model = fit_open(ladders)
+    tid, field = read_tid(given.cache / "tid.npz"), read_made(given.cache / "field.npz")
+    if given.ladders:
+        open_model = keep_open(read_open(dict(np.load(given.ladders))), tid.names)
+    else:
+        open_model = fit_open(read_made(given.cache / "ladders.npz"))
     write(given.out, "fr_open.npz", pack_open(open_model))
-    write(given.out, "fr_research.npz", pack_rated(fit_rated(read_tid(given.cache / "tid.npz"), open_model, ladders)))
+    write(given.out, "fr_research.npz", pack_rated(fit_rated(tid, open_model, field)))

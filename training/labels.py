@@ -43,7 +43,7 @@ def _similar(first: Floats, second: Floats, stabiliser: float) -> Floats:
 
 def _mean_deviation(first: list[Floats], second: list[Floats]) -> float:
     edges_first, edges_second = _gradient(first[0]), _gradient(second[0])
-    edges_fused = _gradient((first[0] + second[0]) / 2)
+    edges_fused = _gradient(np.asarray((first[0] + second[0]) / 2, np.float32))
     gradient = _similar(edges_first, edges_second, 140) + (
         _similar(edges_second, edges_fused, 55) - _similar(edges_first, edges_fused, 55)
     )

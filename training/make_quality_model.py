@@ -25,7 +25,7 @@ from training.quality_data import Damaged, Rated, load_damaged, load_rated, load
 from training.scales import standardised_scale
 from training.settle import settle
 
-WEIGHTS = Path("src/agenticiqa/backbone/weights")
+WEIGHTS = Path("src/agenticiqa/weights")
 
 
 def tune(terms: str, biq2021: Path | None, cache: Path, seed: int, minutes: float, steps: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from numpy.typing import ArrayLike, NDArray
 
-from agenticiqa.tools.distort import KINDS
+from agenticiqa.tools.synthetic.kinds import KINDS
 
 SCALES = Path(__file__).with_name("scales.yaml")
 

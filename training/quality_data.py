@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from agenticiqa.tools.distort import LEVELS
+from agenticiqa.tools.synthetic.kinds import LEVELS
 from training.biq2021 import read_photographs
 from training.clusters import find_clusters, folds_of, thumbnails
 from training.finetune import TRUNK_POOLED, Ladders, Photographs

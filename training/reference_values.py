@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.metric_pictures import NAMES, fingerprint, pair
+from tests.support.metric_pictures import NAMES, fingerprint, pair
 
 DESTINATION = Path("tests/reference_values/metrics.json")
 LIBRARIES = ("torch", "piq", "pytorch-msssim", "scikit-image", "pypiqe", "numpy", "scipy")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.perception.quality_grain import colour_grain
-from agenticiqa.tools.distort import KINDS, LEVELS, mix
+from agenticiqa.embedded.quality.model import colour_grain
+from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.biq2021 import read_photographs
 from training.extract import open_arrays, square
 from training.labels import measure

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.perception.quality_grain import colour_grain
-from agenticiqa.tools.distort import KINDS, LEVELS, mix
+from agenticiqa.embedded.quality.model import colour_grain
+from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.labels import measure
 from training.pictures import Pixels, halve
 from training.sources import SIDE, Scene, list_free_scenes, list_scenes, view

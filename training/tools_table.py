@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from tests.built_in_metrics import FULL_REFERENCE, LOWER_IS_BETTER, NO_REFERENCE, score
-from tests.metric_pictures import NAMES, pair
+from tests.support.built_in_metrics import FULL_REFERENCE, LOWER_IS_BETTER, NO_REFERENCE, score
+from tests.support.metric_pictures import NAMES, pair
 from training.pictures import read_pixels
 
 PAGE = Path("docs/tools.md")

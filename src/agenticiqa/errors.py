@@ -7,6 +7,7 @@ AgenticIQAError
 │   ├── UnknownToolError        no such IQA tool
 │   ├── QueryError              the question itself cannot be used
 │   ├── ReportError             a file of results cannot be read
+│   ├── RuleError               a rule of the gate cannot be read
 │   ├── ManifestError           a list of samples cannot be used (says the line)
 │   ├── DatasetError            a data set or manifest is not there or not as expected
 │   └── OutputError             a result cannot be written where it should go
@@ -22,11 +23,14 @@ AgenticIQAError
 │   ├── ImageTruncatedError     an image whose data ends early or is damaged
 │   ├── ImageTooLargeError      more pixels or bytes than the limit
 │   ├── ImageTooSmallError      fewer pixels than the minimum
-│   └── ImageSizeMismatchError  test and reference differ in size
+│   ├── ImageShapeError         a strip too long for its width
+│   ├── ImageSizeMismatchError  test and reference differ in size
+│   └── ImageAspectMismatchError  test and reference differ in aspect ratio
 ├── ToolError                   a tool ran and failed
 │   ├── ToolUnavailableError    weights, extra or reference missing (says the remedy)
 │   └── ToolTimeoutError        a tool took longer than allowed
 ├── CalibrationError            a calibration file or fit cannot be used
+├── EncodingError               no encoder setting gives what is asked for (exit code 3)
 ├── BackendError                a model backend failed
 │   ├── AuthenticationError     key missing, wrong or expired
 │   ├── RateLimitError          too many requests; `retry_after` seconds if the server said so
@@ -97,6 +101,10 @@ class UnknownToolError(UsageError):
 
 class QueryError(UsageError):
     """The question cannot be used."""
+
+
+class RuleError(UsageError):
+    """A rule of the gate cannot be read; the message says what was expected."""
 
 
 class ReportError(UsageError):
@@ -177,10 +185,18 @@ class ImageTooSmallError(ImageError):
     """The image is smaller than the minimum."""
 
 
+class ImageShapeError(ImageError):
+    """The image is a strip too long for its width."""
+
+
 class ImageSizeMismatchError(ImageError):
     """Test and reference differ in size."""
 
     way_out = Option("align", "resize", "scale the reference")
+
+
+class ImageAspectMismatchError(ImageError):
+    """Test and reference differ in aspect ratio, and scaling would stretch one of them."""
 
 
 class ToolError(AgenticIQAError):
@@ -197,6 +213,12 @@ class ToolTimeoutError(ToolError):
 
 class CalibrationError(AgenticIQAError):
     """A calibration cannot be fitted or used."""
+
+
+class EncodingError(AgenticIQAError):
+    """No encoder setting gives what is asked for."""
+
+    exit_code = 3
 
 
 class BackendError(AgenticIQAError):
@@ -249,6 +271,10 @@ class OfflineError(BackendError):
 
 class ModelReplyError(AgenticIQAError):
     """No reply passed validation after all attempts and the fallback."""
+
+
+class ModelUnreachableError(ModelReplyError):
+    """No backend gave a reply at all: none is reachable, or none accepts the key."""
 
 
 class ModelFileError(AgenticIQAError):

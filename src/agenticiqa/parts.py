@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from agenticiqa.config import ROLES, FusionWeights, Settings, load_settings
-from agenticiqa.perception.tools import learned_tools
-from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.config import ROLES, Settings, load_settings
+from agenticiqa.embedded.tools import learned_tools
+from agenticiqa.score_fusion import UNKNOWN_SPREAD, ScoreFusion, eta_for
 from agenticiqa.state import ReferenceMode
 from agenticiqa.tools.discovery import default_registry
 from agenticiqa.tools.registry import ToolRegistry
@@ -31,14 +31,19 @@ class Parts:
         """Whether the same question about the same image always takes the same course."""
         return all(client.deterministic for client in self.vlm_clients.values())
 
-    def fusion_for(self, mode: ReferenceMode) -> tuple[ScoreFusion, float]:
-        """The fusion for the summarizer's backend with or without a reference, and the temperature of its beliefs."""
+    def fusion_for(self, mode: ReferenceMode, spread: float | None = None) -> tuple[ScoreFusion, float]:
+        """The fusion for the summarizer's backend with or without a reference, and the temperature of its beliefs.
+
+        A backend without weights of its own trusts the tools by their `spread`, the known error of their mean.
+        """
         if self.fusion is not None:
             return self.fusion, 1.0
-        weights = FusionWeights()
-        if self.settings.pipeline.fusion == "calibrated":
-            # The client that answers counts, not the backend's name in the settings: a caller may pass in another.
-            weights = self.settings.pipeline.fusion_weights_for(self.vlm_clients["summarizer"].model, mode)
+        if self.settings.pipeline.fusion == "paper":
+            return ScoreFusion(), 1.0
+        # The client that answers counts, not the backend's name in the settings: a caller may pass in another.
+        weights = self.settings.pipeline.fusion_weights_for(self.vlm_clients["summarizer"].model, mode)
+        if weights is None:
+            return ScoreFusion(eta=eta_for(UNKNOWN_SPREAD if spread is None else spread)), 1.0
         return ScoreFusion(eta=weights.eta), weights.temperature
 
 
@@ -98,4 +103,5 @@ def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
 @lru_cache(maxsize=4)
 def build_tools(key: _Fingerprint) -> ToolRegistry:
     """The tools, with the learned ones that perception offers."""
-    return default_registry(key.settings, more=learned_tools(key.settings.pipeline.terms))
+    pipeline = key.settings.pipeline
+    return default_registry(key.settings, more=learned_tools(pipeline.terms, pipeline.viewing))

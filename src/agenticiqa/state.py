@@ -7,9 +7,12 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NotRequired, Self, TypedDict, get_args
+from typing import Annotated, Any, Literal, NotRequired, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+# LangGraph makes JSON schemas of the state, and below Python 3.12 pydantic can read only this TypedDict.
+from typing_extensions import TypedDict
 
 logger = logging.getLogger("agenticiqa.state")
 
@@ -21,6 +24,8 @@ LevelLetter = Literal["A", "B", "C", "D", "E"]
 QueryType = Literal["IQA", "Other"]
 ReferenceMode = Literal["Full-Reference", "No-Reference"]
 DistortionSource = Literal["Explicit", "Inferred"]
+ProbabilitySource = Literal["logprobs", "samples", "builtin", "classification", "uniform"]
+GapKind = Literal["missing_analysis", "no_scores", "missing_scores", "contradiction", "uncertainty"]
 
 DISTORTION_CATEGORIES: tuple[DistortionCategory, ...] = get_args(DistortionCategory)
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -200,6 +205,13 @@ class Region(Strict):
         return self
 
 
+class LocatedRegion(Region):
+    """A region with the class of what is in it and how likely it is that."""
+
+    kind: str
+    confidence: float = Field(ge=0, le=1)
+
+
 class ExecutorOutput(Strict):
     """The evidence; null with an entry in `errors` means failed, null alone means not asked for."""
 
@@ -211,6 +223,53 @@ class ExecutorOutput(Strict):
     errors: dict[str, str] = Field(default_factory=dict)
     uncertainties: list[str] = Field(default_factory=list)
     regions: dict[str, Region | None] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list, description="words that were mapped or dropped, and the like")
+
+
+class Gap(Strict):
+    """What the evidence lacks: which kind of gap, where, and about what.
+
+    `tools` are those that gave no score or contradict what was seen; `score` is the contradicting one. `reason` is
+    the gap in a sentence, for people: nothing is read back from it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: GapKind
+    reason: str
+    objects: tuple[str, ...] = ()
+    distortions: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    score: float | None = None
+
+
+class UsedEvidence(Strict):
+    """What the summarizer weighed, under the names it has in `used_evidence`.
+
+    `fused_score` is the score of the image; `tools` are the scores that voted, by tool; `gap` is what was lacking, in
+    a sentence.
+    """
+
+    tool_score: float | None = None
+    vlm_score: float | None = None
+    fused_score: float | None = None
+    fused_level: LevelLetter | None = None
+    level_probabilities: dict[str, float] | None = None
+    probability_source: ProbabilitySource | None = None
+    interval: tuple[float, float] | None = None
+    eta: float | None = Field(
+        default=None, description="how far the tools were trusted, by the known error of their mean"
+    )
+    temperature: float | None = None
+    tools: dict[str, float] = Field(default_factory=dict)
+    gap: str | None = None
+    notes: list[str] = Field(default_factory=list)
+    error: str | None = None
+
+    @classmethod
+    def of(cls, result: "SummarizerOutput | None") -> "UsedEvidence":
+        """What this result rests on; nothing without a result."""
+        return cls.model_validate((result and result.used_evidence) or {})
 
 
 class SummarizerOutput(Strict):
@@ -315,6 +374,11 @@ class AgenticIQAState(TypedDict):
     iteration_count: NotRequired[int]
     max_replan_iterations: NotRequired[int]
     replan_history: NotRequired[list[str]]
+    gap: NotRequired[Gap | None]
+    plan_notes: NotRequired[list[str]]
+    pass_key: NotRequired[str]
+    repeated: NotRequired[bool]
+    asked: NotRequired[str]
     error: NotRequired[str | None]
     ledger: NotRequired[Ledger]
 

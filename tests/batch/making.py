@@ -14,7 +14,7 @@ from typing import Any
 from agenticiqa.batch import Assess, BatchOptions, Disk, Manifest, Sample, read_records
 from agenticiqa.config import Settings
 from agenticiqa.errors import AuthenticationError, ImageNotFoundError
-from tests.agent import settings as plain_settings
+from tests.support.agent import settings as plain_settings
 
 THREADS = BatchOptions(engine="threads", concurrency=2)
 

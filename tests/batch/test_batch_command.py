@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 
 from agenticiqa.cli import app
 from agenticiqa.report.records import read_rows
-from tests.agent import picture, script
 from tests.batch.making import ids
+from tests.support.agent import picture, script
 
 
 @pytest.fixture
@@ -193,3 +193,50 @@ def test_ctrl_c_keeps_what_was_finished_and_says_how_to_go_on(folder: Path) -> N
     assert "Stopped: interrupted" in words
     assert "run the same command again" in words
     assert 0 < len(ids(folder / "out.jsonl")) < 3000
+
+
+def test_an_overwritten_picture_cannot_keep_the_score_that_passed(folder: Path) -> None:
+    run(folder)
+    picture(folder / "pictures", "1.png", seed=77)
+    (folder / "pictures" / "3.png").unlink()
+
+    shown = run(folder)
+
+    assert "1 answered" in shown.stdout
+    assert "1 had changed since and were judged again" in shown.stdout
+    assert "1 are gone" in shown.stdout
+    assert [row["id"] for row in read_rows(folder / "out.jsonl")] == ["0.png", "1.png", "2.png"]
+
+
+def test_failures_have_names_on_the_terminal_in_json_junit_annotations_and_html(folder: Path) -> None:
+    files = ["--junit", str(folder / "gate.xml"), "--html", str(folder / "page.html"), "--github"]
+
+    shown = run(folder, "--fail-if", "PIQE > 0.01", *files)
+    as_json = run(folder, "--fail-if", "PIQE > 0.01", "--json")
+
+    assert (shown.exit_code, as_json.exit_code) == (3, 3)
+    assert "0.png: score " in shown.stderr
+    assert "meets `PIQE > 0.01`" in shown.stderr
+    assert "4 checked: 4 failed" in shown.stderr
+    assert "::error file=" in shown.stdout
+    failures = json.loads(as_json.stdout)["gate"]["failures"]
+    assert [failure["sample_id"] for failure in failures] == ["0.png", "1.png", "2.png", "3.png"]
+    assert '<failure message="PIQE &gt; 0.01: piqe is' in (folder / "gate.xml").read_text()
+    assert "<code>PIQE &gt; 0.01</code>" in (folder / "page.html").read_text()
+
+
+def test_a_page_that_could_not_be_written_is_refused_before_the_work(folder: Path) -> None:
+    shown = run(folder, "--html", str(folder / "nowhere" / "page.html"))
+
+    assert shown.exit_code == 2
+    assert not (folder / "out.jsonl").exists()
+
+
+def test_a_table_has_a_number_per_category_tool_and_measurement(folder: Path) -> None:
+    run(folder, "--to", "csv", "--fail-if", "PIQE > 101")
+
+    with open(folder / "out.csv", newline="") as file:
+        row = next(csv.DictReader(file))
+    assert float(row["severity.Blurs"]) == 2.0
+    assert float(row["severity.Noise"]) == 0.0
+    assert 0 <= float(row["tool.PIQE"]) <= 100

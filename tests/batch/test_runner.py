@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Clock, Limits, Manifest, Sample, run_batch
+from agenticiqa.batch.journal import standing_records
 from agenticiqa.batch.preview import preview_batch
 from agenticiqa.config import load_settings
 from agenticiqa.errors import (
@@ -128,6 +130,62 @@ def test_another_question_under_the_same_id_is_refused_or_asked_again(tmp_path: 
     assert results(tmp_path / "out.jsonl")[7]["assessment"]["query"] == "Is it noisy?"
 
 
+def pictures_of(folder: Path, *names: str) -> Manifest:
+    return Manifest.of([Sample(name, str(folder / name)) for name in names])
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    (tmp_path / "pictures").mkdir()
+    for name in ("a.png", "b.png", "c.png"):
+        (tmp_path / "pictures" / name).write_text(f"the content of {name}")
+    return tmp_path / "pictures"
+
+
+def test_a_picture_that_was_overwritten_is_judged_again_and_counted(tmp_path: Path, pictures: Path) -> None:
+    asked = pictures_of(pictures, "a.png", "b.png", "c.png")
+    run(tmp_path / "out.jsonl", manifest=asked)
+    before = (pictures / "b.png").stat()
+    (pictures / "b.png").write_text("another content")
+    # Neither size nor time gives the change away: `cp -p` and `rsync -t` keep them.
+    os.utime(pictures / "b.png", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    summary = run(tmp_path / "out.jsonl", manifest=asked)
+
+    assert (summary.done_before, summary.answered, summary.judged_again) == (2, 1, 1)
+    assert run(tmp_path / "out.jsonl", manifest=asked, prepare=Unprepared()).done_before == 3
+
+
+def test_a_reference_that_was_overwritten_has_its_copy_judged_again(tmp_path: Path, pictures: Path) -> None:
+    asked = Manifest.of([Sample("a", str(pictures / "a.png"), reference_path=str(pictures / "b.png"))])
+    run(tmp_path / "out.jsonl", manifest=asked)
+    (pictures / "b.png").write_text("another original")
+
+    assert run(tmp_path / "out.jsonl", manifest=asked).judged_again == 1
+
+
+def test_deleted_pictures_are_marked_gone_and_leave_the_table(tmp_path: Path, pictures: Path) -> None:
+    run(tmp_path / "out.jsonl", manifest=pictures_of(pictures, "a.png", "b.png", "c.png"))
+    (pictures / "c.png").unlink()
+
+    summary = run(tmp_path / "out.jsonl", manifest=pictures_of(pictures, "a.png"))
+
+    assert (summary.gone, summary.done_before) == (1, 1)
+    assert ids(tmp_path / "out.jsonl") == ["a.png", "b.png", "c.png"]
+    assert [record["sample_id"] for record in standing_records(tmp_path / "out.jsonl")] == ["a.png", "b.png"]
+    assert results(tmp_path / "out.jsonl")[2]["gone"] == "deleted"
+
+
+def test_a_picture_that_comes_back_is_judged_again(tmp_path: Path, pictures: Path) -> None:
+    run(tmp_path / "out.jsonl", manifest=pictures_of(pictures, "a.png", "b.png"))
+    (pictures / "b.png").unlink()
+    run(tmp_path / "out.jsonl", manifest=pictures_of(pictures, "a.png"))
+    (pictures / "b.png").write_text("the content of b.png")
+
+    assert run(tmp_path / "out.jsonl", manifest=pictures_of(pictures, "a.png", "b.png")).answered == 1
+    assert len(list(standing_records(tmp_path / "out.jsonl"))) == 2
+
+
 def test_images_may_be_moved_between_two_runs(tmp_path: Path) -> None:
     run(tmp_path / "out.jsonl")
     moved = [replace(sample, image_path=f"/elsewhere{sample.image_path}") for sample in samples(8)]
@@ -151,9 +209,19 @@ def test_changed_settings_are_refused_by_name_unless_forced(
 
     with pytest.raises(ChangedSettingsError, match=message.replace("?", r"\?")):
         run(tmp_path / "out.jsonl", options=options, **more)
-    summary = run(tmp_path / "out.jsonl", options=replace(options, force=True, query=None), **more)
+    summary = run(tmp_path / "out.jsonl", 3, options=replace(options, force=True), **more)
 
-    assert summary.done_before == 3
+    assert (summary.done_before, summary.answered, summary.judged_again) == (0, 3, 3)
+
+
+def test_a_forced_run_that_was_killed_mixes_no_settings(tmp_path: Path) -> None:
+    run(tmp_path / "out.jsonl", 3)
+    other: dict[str, Any] = {"identity": {"variant": "no tools"}}
+    run(tmp_path / "out.jsonl", 3, replace(THREADS, concurrency=1, force=True, limits=Limits(max_calls=5)), **other)
+
+    summary = run(tmp_path / "out.jsonl", 3, **other)
+
+    assert (summary.done_before, summary.answered) == (1, 2)
 
 
 def test_settings_that_change_no_result_are_not_compared(tmp_path: Path) -> None:

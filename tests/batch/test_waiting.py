@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.batch import BatchOptions, BatchSummary, Manifest, Sample, run_batch
-from tests.agent import picture
 from tests.batch.waiting_server import WaitingServer
+from tests.support.agent import picture
 from tests.wire import asking
 
 COUNT = 24

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 import agenticiqa.server
 from tests.browser.visits import PATIENCE, Visit
-from tests.results import finding, reading, record
 from tests.server.running import RunningService
+from tests.support.results import finding, reading, record
 
 FILES = Path(agenticiqa.server.__file__).parent / "page"
 HAND_OVER = """([selector, kind, name, base64]) => {
@@ -113,7 +113,7 @@ def test_the_quality_map_fades_and_the_picture_zooms(visitor: Visit, pictures: d
     assert page.locator("canvas.map").evaluate("element => element.style.opacity") == "0.2"
     expect(page.locator(".box").first).to_be_hidden()
     assert "scale(1.5)" in page.locator(".sheet").evaluate("element => element.style.transform")
-    page.get_by_role("button", name="Quality map").click()
+    page.get_by_role("button", name="Map", exact=True).click()
     assert page.locator("canvas.map").evaluate("element => element.style.opacity") == "0"
 
 
@@ -167,7 +167,7 @@ def test_a_chinese_question_gets_a_chinese_answer(visitor: Visit, pictures: dict
     visitor.ask(pictures["gaussian_blur"], question="这张照片清晰吗？")
     visitor.result()
 
-    expect(page.locator(".said")).to_have_text("否")
+    expect(page.locator(".said")).to_contain_text("否")
     expect(page.locator(".claim").first).to_contain_text("模糊")
     expect(page.locator(".claim").first.get_by_role("button")).to_have_text("Blur")
     expect(page.locator(".finding .chips dt").first).to_have_text("模糊半径")
@@ -217,7 +217,7 @@ def test_an_example_can_be_tried_at_once(visitor: Visit) -> None:
     page.locator(".example").first.click()
     visitor.result()
 
-    expect(page.locator(".said")).to_have_text("Yes")
+    expect(page.locator(".said")).to_contain_text("Yes")
     assert visitor.troubles == []
 
 
@@ -231,7 +231,7 @@ def test_the_record_is_copied_and_the_report_saved(visitor: Visit, pictures: dic
         page.get_by_role("button", name="Save report").click()
     saved.value.save_as(tmp_path / "report.html")
 
-    assert record["answer"] == "Yes"
+    assert record["answer"].startswith("Yes")
     assert record["schema_version"] == 1
     assert saved.value.suggested_filename == "gaussian_blur-quality.html"
     assert "Is it blurry?" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -239,7 +239,7 @@ def test_the_record_is_copied_and_the_report_saved(visitor: Visit, pictures: dic
 
 def test_recent_runs_survive_a_reload(visitor: Visit, pictures: dict[str, Path]) -> None:
     page = visitor.page
-    visitor.ask(pictures["gaussian_blur"])
+    visitor.ask(pictures["gaussian_blur"], question="What spoils this picture most?")
     visitor.result()
     visitor.ask(pictures["white_noise"])
     visitor.result()
@@ -286,7 +286,8 @@ def test_an_address_that_names_no_run_leaves_the_page_at_work(visitor: Visit, ma
 
 def test_a_new_plan_is_told_as_a_timeline(visitor: Visit, pictures: dict[str, Path]) -> None:
     page = visitor.page
-    visitor.ask(pictures["gaussian_blur"])
+    # A question of its own: one that was answered before is answered again without new steps.
+    visitor.ask(pictures["gaussian_blur"], question="What is wrong with this picture?")
     visitor.result()
     run = page.evaluate("JSON.parse(localStorage.getItem('agenticiqa.runs'))[0]")
     again = [{**event, "data": {**event["data"], "iteration": 1}} for event in run["events"] if event["type"] == "node"]

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.report.writing import single_page, write_report
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
-from tests.agent import picture
-from tests.results import finding, reading, record
+from tests.support.agent import picture
+from tests.support.results import finding, reading, record
 
 MANY = 10_000
 HOSTILE = "<img src=x onerror=\"document.title='taken over'\"></script><script>document.title='taken over'</script>"

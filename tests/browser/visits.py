@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
-from tests.photos import save
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
+from tests.support.photos import save
 
 PATIENCE = 60_000
 # The browser itself reports answers that are errors; where a test provokes one, this line is expected.

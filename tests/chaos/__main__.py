@@ -1,6 +1,7 @@
 """Runs everything that tries to break the agent, at length: `python -m tests.chaos`, or with `--short`.
 
-Prints the fault matrix and the figures, and ends with 1 if any of them is wrong.
+Prints the fault matrix and the figures, and ends with 1 if any of them is wrong. One attack on the service alone, for
+so long: `python -m tests.chaos --only kills --minutes 10`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,22 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.chaos.batch import Siege, besiege
+from tests.chaos.fuzzing import fuzz_loader, fuzz_reader
 from tests.chaos.matrix import MODES, Outcome, cells, run_matrix, table
+from tests.chaos.pictures import try_pictures
+from tests.chaos.service import (
+    Trouble,
+    fill_the_disk,
+    hold_half_open,
+    kill_at_random,
+    press_retention,
+    upload_at_once,
+)
 from tests.chaos.sharing import soak_the_agent
 
 MEGABYTE = 1024
@@ -32,28 +43,62 @@ class Scale:
     samples: int
     kills: int
     runs: int
+    minutes: float
+    pictures: int
 
 
-FULL = Scale(every=1, samples=500, kills=12, runs=1000)
-SHORT = Scale(every=23, samples=20, kills=1, runs=30)
+FULL = Scale(every=1, samples=500, kills=12, runs=1000, minutes=10, pictures=2000)
+SHORT = Scale(every=23, samples=20, kills=1, runs=30, minutes=0.5, pictures=150)
+
+Attack = Callable[[Path, Scale], Trouble]
+ATTACKS: dict[str, Attack] = {
+    "pictures": lambda folder, scale: try_pictures(folder / "pictures", scale.pictures, 6 * scale.minutes),
+    "kills": lambda folder, scale: kill_at_random(folder / "kills", scale.minutes),
+    "half-open": lambda folder, scale: hold_half_open(folder / "half-open"),
+    "uploads": lambda folder, scale: upload_at_once(folder / "uploads"),
+    "retention": lambda folder, scale: press_retention(folder / "retention"),
+    "full-disk": lambda folder, scale: fill_the_disk(folder),
+    "fuzz-loader": lambda folder, scale: fuzz_loader(scale.minutes, seed=int(time.time())),
+    "fuzz-reader": lambda folder, scale: fuzz_reader(scale.minutes, seed=int(time.time())),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos")
     parser.add_argument("--short", action="store_true", help="a sample of everything, in a minute or two")
-    scale = SHORT if parser.parse_args().short else FULL
+    parser.add_argument("--only", choices=ATTACKS, help="one attack on the service, the loader or the reader")
+    parser.add_argument("--minutes", type=float, help="how long kills and fuzzing go on")
+    parser.add_argument("--pictures", type=int, help="how many hostile pictures")
+    given = parser.parse_args()
+    scale = SHORT if given.short else FULL
+    scale = replace(scale, minutes=given.minutes or scale.minutes, pictures=given.pictures or scale.pictures)
     # What goes wrong is counted; a warning per fault would bury the figures.
     logging.getLogger("agenticiqa").addHandler(logging.NullHandler())
     logging.lastResort = None
     warnings.simplefilter("ignore")
     started = time.perf_counter()
+    if given.only:
+        return 1 if attack([given.only], scale) else 0
     with tempfile.TemporaryDirectory() as folder:
         outcomes = try_faults(Path(folder), scale)
         siege = try_batch(Path(folder), scale)
         grown = try_soak(Path(folder), scale)
-    problems = [*matrix_problems(outcomes), *siege.problems(), *soak_problems(grown)]
+    problems = [*matrix_problems(outcomes), *siege.problems(), *soak_problems(grown), *attack(list(ATTACKS), scale)]
     say(figures(outcomes, siege, grown, problems, time.perf_counter() - started))
     return 1 if problems else 0
+
+
+def attack(names: list[str], scale: Scale) -> list[str]:
+    """Everything that was broken by these attacks; their figures are printed."""
+    broken = []
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            found = ATTACKS[name](Path(folder), scale)
+        say("\n".join([f"{name}:", *(f"  {label}: {value}" for label, value in found.figures.items())]))
+        broken += [f"{name}: {problem}" for problem in found.broken]
+    for problem in broken:
+        say(f"BROKEN: {problem}")
+    return broken
 
 
 def try_faults(folder: Path, scale: Scale) -> list[Outcome]:

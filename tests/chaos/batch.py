@@ -14,9 +14,9 @@ from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
-from tests import agent
 from tests.chaos.batch_service import BatchService
 from tests.chaos.batch_worker import DISK_FAILED, Orders
+from tests.support import agent
 
 WORKERS = 4
 ROOT = Path(__file__).parents[2]

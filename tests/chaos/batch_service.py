@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 
-from tests import agent
 from tests.chaos.fault_server import provider_of, task_of
 from tests.chaos.faults import FAULTS, Healthy, status
+from tests.support import agent
 from tests.wire.serving import Answer, ScriptedServer, Seen
 
 _SAMPLE = re.compile(r"sample-\d+")

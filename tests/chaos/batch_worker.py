@@ -24,7 +24,7 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import JournalError, OutputError
 from agenticiqa.parts import Parts
 from agenticiqa.vlm_client.factory import create_role_clients
-from tests import agent
+from tests.support import agent
 from tests.wire import asking
 from tests.wire.asking import MODELS
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from threading import Condition
 from typing import Any
 
-from tests import agent
 from tests.chaos.faults import ECHO, Fault, Healthy
+from tests.support import agent
 from tests.wire.serving import PATIENCE, Answer, ScriptedServer, Seen
 
 TASKS = ("plan", "detect", "analyze", "select_tools", "locate", "answer", "score")

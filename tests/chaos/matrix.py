@@ -17,9 +17,9 @@ from agenticiqa.config import Settings
 from agenticiqa.graph import run_pipeline
 from agenticiqa.state import UNABLE, AgenticIQAState, ExecutorOutput, Ledger
 from agenticiqa.vlm_client.factory import create_role_clients
-from tests import agent
 from tests.chaos.fault_server import CHOICES, TASKS, FaultServer, Line
 from tests.chaos.faults import FAULTS, Fault
+from tests.support import agent
 from tests.wire import asking
 from tests.wire.asking import KEYS, MODELS
 

@@ -93,7 +93,7 @@ def soak(work: Callable[[int], object], runs: int, warm: int) -> dict[str, int]:
 def soak_the_agent(folder: Path, runs: int) -> dict[str, int]:
     """Whole runs of the embedded agent on small pictures of changing content, with its cache on disk."""
     from agenticiqa.assessor import Assessor
-    from tests import agent
+    from tests.support import agent
 
     settings = agent.settings(pipeline={"cache": {"enabled": True, "directory": str(folder)}})
     assessor = Assessor(settings)
@@ -109,8 +109,8 @@ def score_of(threads: int, folder: Path) -> float:
     import cv2
 
     from agenticiqa.assessor import Assessor
-    from tests import agent
-    from tests.photos import photo, save
+    from tests.support import agent
+    from tests.support.photos import photo, save
 
     cv2.setNumThreads(threads)
     picture = save(folder / "determinism.png", photo("chelsea")[:200, :240])

@@ -17,9 +17,9 @@ import pytest
 from agenticiqa.cache import Cache
 from agenticiqa.images import load_image
 from agenticiqa.score_fusion import ScoreFusion
-from tests import agent
 from tests.chaos.sharing import NAMESPACE, VALUE, damage, keep_records, write_and_read
-from tests.photos import photo
+from tests.support import agent
+from tests.support.photos import photo
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1024

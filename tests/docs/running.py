@@ -14,8 +14,8 @@ from typing import Any
 from PIL import Image
 from typer.testing import CliRunner
 
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 from tests.docs.blocks import ROOT, Block, commands
 
 SIDE = 256

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 from scipy.io import savemat
 
-from tests.photos import save
+from tests.support.photos import save
 
 
 def picture(path: Path, seed: int = 0, size: tuple[int, int] = (24, 20)) -> Path:

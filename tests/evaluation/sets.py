@@ -14,8 +14,8 @@ from agenticiqa.evaluation.runs import RUNS, Found
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.parts import Parts
 from agenticiqa.tools import Pixels
-from tests.agent import FixedTool, registry, scripted, settings
 from tests.evaluation.copies import picture
+from tests.support.agent import FixedTool, registry, scripted, settings
 
 ROLES = ("planner", "executor", "summarizer")
 AGENT_RUNS = [name for name in RUNS if name != "embedded"]

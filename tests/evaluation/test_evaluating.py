@@ -22,15 +22,15 @@ from agenticiqa.evaluation.statistics import LogisticFit
 from agenticiqa.evaluation.summary import as_json, headline, remarks
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools import default_registry
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
 from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 from agenticiqa.tools.tool import Measurement
 from agenticiqa.vlm_client import VLMClient
-from agenticiqa.vlm_client.fallback import FallbackVLMClient
-from tests.agent import FixedTool, registry, scripted, settings
+from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
 from tests.evaluation.sets import AGENT_RUNS, ROLES, agent_parts, brightness, known_set, rated_set, store_in
-from tests.photos import save
+from tests.support.agent import FixedTool, registry, scripted, settings
+from tests.support.photos import save
 
 QUICK = Sampling(100)
 
@@ -281,9 +281,9 @@ def test_coverage_comes_with_width_worked_by_hand(tmp_path: Path) -> None:
 
 def test_a_fit_that_does_not_converge_is_said() -> None:
     row = rate([Method("m", "method", np.arange(6.0), Cost())], _six(), QUICK)[0]
-    failed = replace(row, fit=LogisticFit((1, 1, 1, 1, 1), False, "too many steps"))
+    failed = replace(row, fit=LogisticFit((1, 1, 1, 1, 1), False, "too many steps", "line"))
 
-    assert remarks([failed]) == ["method: the logistic fit is not converged (too many steps)"]
+    assert remarks([failed]) == ["method: PLCC and RMSE after another curve (too many steps)"]
 
 
 def _six() -> RatedSet:

@@ -16,6 +16,7 @@ from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
 from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
+from agenticiqa.evaluation.report.latex import latex_table
 from agenticiqa.evaluation.report.published import beside_ours, published
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
@@ -129,7 +130,8 @@ def test_the_command_evaluates_a_manifest_and_writes_the_report(config: Path, tm
     assert said.exit_code == 0, said.output
     assert "MOS 1 to 5, higher is better" in said.output
     assert "best single tool" in said.output
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "report.md", "report.json"}
+    forms = {"report.html", "report.md", "report.tex", "report.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == forms
 
 
 def test_the_command_answers_questions(config: Path, tmp_path: Path) -> None:
@@ -179,3 +181,11 @@ def test_an_option_that_would_change_nothing_is_refused(config: Path, tmp_path: 
 
         assert said.exit_code == 2
         assert message in said.output
+
+
+def test_a_table_for_latex_escapes_what_latex_would_take_for_its_own() -> None:
+    text = latex_table(("method", "SRCC"), [[["A_1 & 50 %", "0.9"]], [["PSNR", "0.5"]]], "On {x}")
+
+    assert "A\\_1 \\& 50 \\% & 0.9 \\\\" in text
+    assert text.count("\\midrule") == 2
+    assert "\\caption{On \\{x\\}}" in text

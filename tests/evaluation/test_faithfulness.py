@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from agenticiqa.assessor import Assessor
+from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.evaluation.faithfulness import check_claims, examine
 from agenticiqa.evaluation.runs import run_full
 from agenticiqa.parts import Parts
-from agenticiqa.perception.client import PerceptionClient
-from tests.agent import registry, settings
-from tests.looks import BLURRED, NOISY, FixedEyes
+from tests.support.agent import registry, settings
+from tests.support.looks import BLURRED, NOISY, FixedEyes
 
 SEEN: dict[str, Any] = {
     "distortions": [{"type": "Noise", "severity": "moderate"}],

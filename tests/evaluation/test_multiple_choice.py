@@ -11,8 +11,8 @@ from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, rotated,
 from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.samples import Question
 from agenticiqa.state import UNABLE
-from tests.agent import picture
-from tests.results import scripted_assessor
+from tests.support.agent import picture
+from tests.support.results import scripted_assessor
 
 QUICK = Sampling(200)
 

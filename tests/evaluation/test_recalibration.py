@@ -13,18 +13,18 @@ from typer.testing import CliRunner
 from agenticiqa.assessor import Assessor
 from agenticiqa.cli import app
 from agenticiqa.config import load_settings
+from agenticiqa.embedded.shipped_eyes import RecalibratedEyes
 from agenticiqa.errors import CalibrationError
 from agenticiqa.evaluation.recalibration import folds_of, recalibrate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.images import load_image
 from agenticiqa.parts import build_parts
-from agenticiqa.perception.recalibrated import RecalibratedEyes
 from agenticiqa.tools.calibration import Curve, EmbeddedScale
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import photographs
-from tests.agent import FixedTool, registry
-from tests.looks import FixedEyes, seen
-from tests.photos import save
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
+from tests.support.agent import FixedTool, registry
+from tests.support.looks import FixedEyes, seen
+from tests.support.photos import save
 
 runner = CliRunner()
 
@@ -171,4 +171,6 @@ def test_ratings_and_ladder_together_are_refused(ratings: Path) -> None:
         said = runner.invoke(app, ["calibrate", *options])
 
         assert said.exit_code == 2
-        assert "name either a tool with --ladder, or your ratings with --manifest" in said.output
+        assert (
+            "name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted" in said.output
+        )

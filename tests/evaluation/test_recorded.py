@@ -21,10 +21,10 @@ from agenticiqa.evaluation.recorded import (
     level_probabilities,
     read_recorded,
     split_half,
+    study_recorded,
 )
-from agenticiqa.evaluation.recorded_study import study_recorded
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
-from tests.agent import FixedTool, registry
+from tests.support.agent import FixedTool, registry
 
 
 def test_two_levels_become_a_binomial_worked_by_hand() -> None:
@@ -183,3 +183,25 @@ def test_what_is_chosen_does_not_depend_on_the_other_half() -> None:
     second = choose(values, "two-level", truth, spoiled, fitting, contents)
 
     assert first == second
+
+
+ENTRIES = [{"image": f"{number}.png", "logits": {"good": number, "poor": -1.0}} for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(ENTRIES),
+        json.dumps(ENTRIES, indent=2),
+        "\n".join(map(json.dumps, ENTRIES)),
+        "\n".join(json.dumps(entry, indent=2) for entry in ENTRIES),
+        "".join(map(json.dumps, ENTRIES)),
+        ",\n".join(json.dumps(entry) for entry in ENTRIES),
+    ],
+)
+def test_recorded_outputs_are_read_however_json_is_laid_out(tmp_path: Path, text: str) -> None:
+    (tmp_path / "outputs.json").write_text(text)
+
+    assert read_recorded(tmp_path / "outputs.json").values == {
+        f"{number}.png": (float(number), -1.0) for number in range(3)
+    }

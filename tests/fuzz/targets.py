@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from agenticiqa.config import load_settings
 from agenticiqa.errors import ImageError, MissingExtraError, ToolError
 from agenticiqa.images import ImageLimits, load_image
-from agenticiqa.tools.builtin import BuiltinTool
-from agenticiqa.tools.discovery import default_registry
-from agenticiqa.tools.execution import ToolLimits, measure, out_of_range, prepare
+from agenticiqa.tools.discovery import BuiltinTool, default_registry
+from agenticiqa.tools.running import ToolLimits, measure, out_of_range, prepare
 
 # Small, so that a mutated header cannot make one case take seconds.
 LIMITS = ImageLimits(max_pixels=1_000_000, max_bytes=2**20)

@@ -12,7 +12,7 @@ from agenticiqa.errors import ImageError, MissingExtraError
 from agenticiqa.images import load_image
 from tests.fuzz.hostile_files import hostile_files
 from tests.fuzz.targets import TARGETS, built_in_tools
-from tests.steps import steps_of
+from tests.support.steps import steps_of
 
 FILES = dict(hostile_files())
 SEEDS = Path(__file__).parent / "seeds"

@@ -27,6 +27,7 @@ class RunningService:
 
     address: str
     process: subprocess.Popen[str]
+    folder: Path
 
     def stop(self, how: signal.Signals = signal.SIGTERM, patience: float = 60) -> int:
         """Sends the signal and returns the exit code."""
@@ -41,14 +42,14 @@ class RunningService:
 @contextmanager
 def running_service(folder: Path, *options: str, until_ready: bool = True) -> Iterator[RunningService]:
     """A service that keeps its runs in the folder; it is gone afterwards."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder.absolute() / "cache")}
     with subprocess.Popen(
         [*COMMAND, "--folder", str(folder), *options], stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            service = RunningService(line.strip().rpartition(" ")[2], process)
+            service = RunningService(line.strip().rpartition(" ")[2], process, folder)
             wait_until_ready(service.address, "ready" if until_ready else "live")
             yield service
         finally:
@@ -59,7 +60,7 @@ def running_service(folder: Path, *options: str, until_ready: bool = True) -> It
 
 def wait_until_ready(address: str, state: str) -> None:
     """Returns once the service says so."""
-    for _ in range(1200):
+    for _ in range(4800):
         try:
             if httpx.get(f"{address}/v1/health/{state}").status_code == 200:
                 return
@@ -67,6 +68,13 @@ def wait_until_ready(address: str, state: str) -> None:
             pass
         time.sleep(0.05)
     raise TimeoutError("the service did not become ready")
+
+
+def worker_ids(process_id: int) -> list[int]:
+    """The processes of a service's workers."""
+    children = [int(word) for file in Path(f"/proc/{process_id}/task").glob("*/children")
+                for word in file.read_text().split()]  # fmt: skip
+    return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def picture(seed: int = 0, side: int = 64) -> bytes:

@@ -7,10 +7,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.server.pool import Pool
-from agenticiqa.server.store import Run
-from tests.agent import settings
+from agenticiqa.server.storage.store import Run
+from agenticiqa.server.workers.pool import Pool
 from tests.server.running import picture
+from tests.support.agent import settings
 
 FIRST, SECOND = "Is it noisy?", "Is it blurry?"
 

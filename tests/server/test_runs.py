@@ -67,16 +67,20 @@ def test_progress_can_be_followed_and_taken_up_again(client: httpx.Client) -> No
     assert rest == events[-1:]
 
 
-def test_identical_uploads_share_one_run_unless_a_fresh_one_is_wanted(client: httpx.Client) -> None:
+def test_identical_uploads_share_the_work_but_never_a_name_or_a_run(client: httpx.Client) -> None:
     first = client.post("/v1/assess", files={"image": ("a.png", picture(3))}).json()
 
     again = client.post("/v1/assess", files={"image": ("other-name.png", picture(3))}).json()
     other_question = client.post("/v1/assess", files={"image": ("a.png", picture(3))}, data={"query": "Blurry?"}).json()
     fresh = client.post("/v1/assess", files={"image": ("a.png", picture(3))}, data={"fresh": "true"}).json()
 
-    assert (again["run_id"], again["shared"]) == (first["run_id"], True)
-    assert other_question["run_id"] != first["run_id"]
-    assert fresh["run_id"] != first["run_id"]
+    assert again["run_id"] != first["run_id"]
+    assert [run["shared"] for run in (first, again, other_question, fresh)] == [False, True, False, False]
+    assert again["names"] == ["other-name.png"]
+    assert again["assessment"]["provenance"]["images"]["test image"]["path"] == "other-name.png"
+    assert again["assessment"]["score"] == first["assessment"]["score"]
+    assert client.get(again["urls"]["maps"][0]).content == client.get(first["urls"]["maps"][0]).content
+    assert "a.png" not in json.dumps(again).replace("/image.webp", "")
 
 
 def test_a_run_has_its_map_its_preview_and_its_report(client: httpx.Client) -> None:

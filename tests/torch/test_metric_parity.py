@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.built_in_metrics import score
-from tests.metric_pictures import NAMES, pair
+from tests.support.built_in_metrics import score
+from tests.support.metric_pictures import NAMES, pair
 from training.reference_values import peers
 
 KEPT = json.loads((Path(__file__).parents[1] / "reference_values" / "metrics.json").read_text())["pictures"]

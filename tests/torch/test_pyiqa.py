@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 from agenticiqa.config import load_settings
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.tools import ToolRegistry, default_registry
+from agenticiqa.parts import tools_for
+from agenticiqa.tools import Pixels, Tool, ToolCard, ToolRegistry, default_registry
 from agenticiqa.tools.catalogue import store_overlay
-from agenticiqa.tools.distort import distort
-from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
-from tests.photos import photo
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import build_ladders, calibrate_by_ladder, photographs
+from tests.support.photos import photo
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -55,7 +57,7 @@ def test_its_metrics_agree_with_ours(
     registry: ToolRegistry, original: LoadedImage, damaged: list[LoadedImage], theirs: str, ours: str, tolerance: float
 ) -> None:
     for image in damaged:
-        first, second = (registry.execute(name, image, original).raw for name in (theirs, ours))
+        first, second = (registry.raw(name, image, original) for name in (theirs, ours))
 
         assert first == pytest.approx(second, abs=tolerance)
 
@@ -65,7 +67,7 @@ def test_any_of_its_metrics_can_be_had_by_name(registry: ToolRegistry, original:
 
     assert (card.reference, card.higher_is_better, card.raw_range) == ("FR", False, (0.0, 1.0))
     assert "Noncommercial" in card.licence
-    assert registry.execute("pyiqa:nlpd", original, original).raw == pytest.approx(0, abs=1e-3)
+    assert registry.raw("pyiqa:nlpd", original, original) == pytest.approx(0, abs=1e-3)
 
 
 def test_a_name_it_does_not_have_is_unknown(registry: ToolRegistry) -> None:
@@ -81,7 +83,7 @@ def test_offline_a_listed_tool_names_the_file_it_lacks(registry: ToolRegistry, t
 
 def test_offline_an_unlisted_metric_is_never_downloaded(registry: ToolRegistry, original: LoadedImage) -> None:
     with pytest.raises(ToolUnavailableError, match="offline mode allows no download"):
-        registry.execute("pyiqa:cnniqa", original)
+        registry.raw("pyiqa:cnniqa", original)
 
 
 def test_with_a_network_a_missing_file_does_not_make_the_tool_unavailable(tmp_path: Path) -> None:
@@ -92,11 +94,11 @@ def test_with_a_network_a_missing_file_does_not_make_the_tool_unavailable(tmp_pa
 def test_a_batch_over_threads_equals_one_at_a_time(
     tmp_path: Path, original: LoadedImage, damaged: list[LoadedImage], name: str
 ) -> None:
-    single = [registry_in(tmp_path).execute(name, image, original).raw for image in damaged]
+    single = [registry_in(tmp_path).raw(name, image, original) for image in damaged]
 
     registry = registry_in(tmp_path)
     with ThreadPoolExecutor(3) as pool:
-        batch = [said.raw for said in pool.map(lambda image: registry.execute(name, image, original), damaged)]
+        batch = list(pool.map(lambda image: registry.raw(name, image, original), damaged))
 
     assert batch == pytest.approx(single, rel=1e-6)
 
@@ -118,3 +120,57 @@ def test_a_metric_nobody_rated_gets_a_voting_curve_from_the_ladders(
     assert (np.diff(np.array(scores, float)) < 0).all()
     # The same metric with a curve from opinions: the ladder must land near it without having seen any.
     assert np.array(scores, float) == pytest.approx(np.array(ours, float), abs=0.8)
+
+
+class RandomlyWeighted(Tool):
+    """A learned metric whose weights say nothing: a network of pyiqa's, never trained."""
+
+    def __init__(self) -> None:
+        import torch
+        from pyiqa.archs.cnniqa_arch import CNNIQA
+
+        torch.manual_seed(0)
+        self.card = find_card("UNTRAINED")
+        self._network = CNNIQA(pretrained=False).eval()
+
+    def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
+        import torch
+
+        planes = torch.from_numpy(test.transpose(2, 0, 1).copy()).float()[None] / 255
+        with torch.inference_mode():
+            torch.manual_seed(0)
+            return float(self._network(planes).mean())
+
+
+def find_card(name: str) -> ToolCard:
+    return ToolCard(
+        name=name, reference="NR", higher_is_better=True, raw_range=(None, None), implementation="pyiqa:untrained",
+        licence="none", cost="heavy", variant="random weights", min_side=32,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["psnr"])
+def test_a_metric_without_a_curve_calibrates_itself_and_is_offered(
+    name: str, tmp_path_factory: pytest.TempPathFactory, original: LoadedImage, damaged: list[LoadedImage]
+) -> None:
+    # One folder for all: the judges' scores of the ladders are measured once.
+    folder = tmp_path_factory.getbasetemp() / "ladders"
+    options = {"weights_directory": str(folder / "hub"), "tools_overlay": str(folder / "tools.yaml"), "offline": True,
+               "cache": {"directory": str(folder)}}  # fmt: skip
+    tools = tools_for(load_settings(overrides={"pipeline": options}))
+    tool = tools.get(f"pyiqa:{name}")
+    assert tools.is_calibrated_on_first_use(tool.name)
+
+    scores = [tools.execute(tool.name, image, original).calibrated for image in damaged]
+
+    found = tools.calibration(tool.name)
+    if found is None:
+        sys.stdout.write(f"{tool.name}: no vote: {tools.refusal(tool.name)}" + "\n")
+        assert not tools.votes(tool.name)
+        return
+    sys.stdout.write(
+        f"{tool.name}: {found.data}; rank correlation {found.overall.srcc}, spread {found.overall.spread}: {scores}"
+        + "\n"
+    )
+    assert found.method == "ladder"
+    assert tool.name in [card.name for card in tools.suitable("Overall", has_reference=True)]

@@ -17,13 +17,11 @@ from agenticiqa.config import QwenSettings, load_settings
 from agenticiqa.errors import UnavailableError, UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMRequest, create_vlm_client
-from agenticiqa.vlm_client.logprobs import ANSWER_PREFIX
-from agenticiqa.vlm_client.qwen_client import QwenVLMClient
-from agenticiqa.vlm_client.qwen_model import load_model
-from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.schemas import schema_rule
-from agenticiqa.vlm_client.task_schemas import schema_for
-from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
+from agenticiqa.vlm_client.providers.logprobs import ANSWER_PREFIX
+from agenticiqa.vlm_client.providers.qwen import QwenVLMClient
+from agenticiqa.vlm_client.providers.qwen_model import load_model
+from agenticiqa.vlm_client.schemas import schema_for, schema_rule
+from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 from tests.torch.tiny_qwen import make_tiny_qwen
 
 SMALL = QwenSettings(device="cpu", max_pixels=28 * 28 * 16)

@@ -10,8 +10,7 @@ import numpy as np
 from agenticiqa.config import RoleSettings, Settings, load_settings
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMRequest
-from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
+from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 
 KEYS = {
     "OPENAI_API_KEY": "sk-test-openai-0123456789",

@@ -9,7 +9,7 @@ import pytest
 
 from agenticiqa.config import Settings
 from agenticiqa.vlm_client.factory import create_vlm_client
-from agenticiqa.vlm_client.network import NetworkVLMClient
+from agenticiqa.vlm_client.providers.network import NetworkVLMClient
 from tests.wire import asking
 from tests.wire.serving import ScriptedServer
 from tests.wire.smollm import ModelServer, serving

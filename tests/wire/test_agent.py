@@ -14,8 +14,8 @@ from agenticiqa.nodes.executor import executor_node
 from agenticiqa.state import CallCount, ExecutorOutput, PlannerOutput, SummarizerOutput
 from agenticiqa.vlm_client import VLMClient
 from agenticiqa.vlm_client.factory import create_role_clients
-from tests import agent
-from tests.agent import FixedTool
+from tests.support import agent
+from tests.support.agent import FixedTool
 from tests.wire import asking
 from tests.wire.smollm import ModelServer
 

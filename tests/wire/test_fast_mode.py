@@ -12,8 +12,8 @@ from agenticiqa.graph import run_pipeline
 from agenticiqa.state import AgenticIQAState
 from agenticiqa.vlm_client import VLMClient
 from agenticiqa.vlm_client.factory import create_role_clients
-from tests import agent
-from tests.test_fast_mode import SEEN
+from tests.nodes.test_fast_mode import SEEN
+from tests.support import agent
 from tests.wire import asking
 from tests.wire.asking import BODIES, MODELS
 from tests.wire.serving import Answer, ScriptedServer

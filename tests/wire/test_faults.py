@@ -24,10 +24,10 @@ from agenticiqa.errors import (
     UnavailableError,
 )
 from agenticiqa.vlm_client import VLMClient, ask_for
-from agenticiqa.vlm_client.fallback import FallbackVLMClient
-from agenticiqa.vlm_client.ledger import CallCounter
-from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.retrying import RetryingVLMClient, RetryPolicy
+from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import RetryingVLMClient, RetryPolicy
+from agenticiqa.vlm_client.tasks import AnswerReply
+from agenticiqa.vlm_client.usage import CallCounter
 from tests.wire.asking import (
     BODIES,
     GOOD,
@@ -209,10 +209,11 @@ def test_a_model_that_only_thinks_gets_room_and_what_it_wasted_is_counted(
 
     first, second = client.ask(answer_request()), client.ask(answer_request())
 
-    assert [room(provider, seen.body) for seen in server.seen] == [32, 8192, 8192]
+    first_room = 32 + (4096 if provider == "google" else 0)
+    assert [room(provider, seen.body) for seen in server.seen] == [first_room, 8192, 8192]
     assert (first.usage.input_tokens, first.usage.output_tokens) == (2400, 60)
     assert (first.usage.transport_attempts, second.usage.transport_attempts) == (2, 1)
-    assert "the model thinks before it writes: max_tokens raised to 8192" in first.notes
+    assert any("raised from" in note and "to 8192" in note for note in first.notes)
 
 
 def test_a_model_that_thinks_without_end_is_a_bad_reply(server: ScriptedServer, connect: Connect) -> None:
@@ -299,11 +300,11 @@ def refusing(parameter: str | None) -> Answer:
     return Answer({"error": {"message": "Unsupported value", "code": "unsupported_value", "param": parameter}}, 400)
 
 
-def test_a_parameter_a_reasoning_model_refuses_is_left_out_from_then_on(
+def test_a_parameter_an_unknown_model_refuses_is_left_out_from_then_on(
     server: ScriptedServer, connect: Connect
 ) -> None:
     server.script(refusing("temperature"), refusing("top_logprobs"), Answer(openai_body(GOOD)))
-    client = connect("openai.o3", server.url)
+    client = connect("openai.model-of-tomorrow", server.url)
 
     first = client.ask(score_request())
     second = client.ask(score_request())
@@ -338,7 +339,7 @@ def test_a_server_that_knows_only_the_newer_name_of_the_length_gets_it(
         ("google", {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "no"}}),
     ],
 )
-def test_a_rejection_without_a_reason_is_answered_by_the_plainest_request(
+def test_a_rejection_without_a_reason_costs_the_schema_before_the_temperature(
     provider: str, body: dict[str, Any], server: ScriptedServer, connect: Connect
 ) -> None:
     server.script(Answer(body, 400), Answer(BODIES[provider](GOOD)))
@@ -347,10 +348,11 @@ def test_a_rejection_without_a_reason_is_answered_by_the_plainest_request(
 
     assert reply.text == GOOD
     assert "JSON schema" in str(server.seen[1].body)
+    assert "temperature" in str(server.seen[1].body)
     assert any("asked without" in note for note in reply.notes)
 
 
-def test_a_rejection_without_a_reason_is_remembered_for_that_schema_only(
+def test_a_rejection_without_a_reason_is_remembered_for_that_task_only(
     server: ScriptedServer, connect: Connect
 ) -> None:
     rejection = Answer({"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}, 400)
@@ -376,7 +378,7 @@ def test_gemini_is_asked_without_the_field_it_names(server: ScriptedServer, conn
     assert config["responseMimeType"] == "application/json"
 
 
-def test_a_request_that_stays_invalid_is_an_error_after_one_plainer_try(
+def test_a_request_that_stays_invalid_is_an_error_after_one_group_at_a_time(
     server: ScriptedServer, connect: Connect
 ) -> None:
     server.script(Answer({"error": {"message": "image too odd"}}, 400))
@@ -384,7 +386,60 @@ def test_a_request_that_stays_invalid_is_an_error_after_one_plainer_try(
     with pytest.raises(BackendError, match="rejected as invalid") as caught:
         connect("openai.gpt-4o", server.url).ask(answer_request())
 
-    assert caught.value.attempts == len(server.seen) == 2
+    left = [
+        {"seed", "response_format", "max_completion_tokens", "temperature"} & set(seen.body) for seen in server.seen
+    ]
+    assert caught.value.attempts == len(server.seen) == 5
+    assert [len(names) for names in left] == [4, 3, 2, 1, 0]
+    assert left[3] == {"temperature"}
+
+
+REASONING = {"error": {"message": "You are not allowed to request logprobs from this model", "code": None}}
+
+
+def test_a_model_that_refuses_logprobs_with_403_has_no_wrong_key(
+    server: ScriptedServer, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.script(Answer(REASONING, 403), Answer(openai_body(GOOD)))
+    client = connect("openai.model-of-tomorrow", server.url)
+
+    with caplog.at_level(logging.WARNING, "agenticiqa"):
+        reply = client.ask(score_request())
+
+    assert "logprobs" not in server.seen[1].body
+    assert "temperature" in server.seen[1].body
+    assert "the model refuses logprobs; asked without" in reply.notes
+    assert "refuses logprobs" in caplog.text
+    assert client.asked_without(score_request()) == {"logprobs"}
+
+
+def test_a_family_that_takes_no_temperature_is_not_asked_for_it_and_the_record_says_so(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(Answer(openai_body(GOOD)))
+
+    reply = connect("openai.o3", server.url).ask(score_request())
+
+    assert not {"temperature", "logprobs"} & set(server.seen[0].body)
+    assert len(server.seen) == 1
+    assert "models of this family take no logprobs, temperature; asked without" in reply.notes
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_reply_cut_off_is_asked_for_again_with_twice_the_room(
+    provider: str, server: ScriptedServer, connect: Connect
+) -> None:
+    reason = {"openai": {"finish_reason": "length"}, "anthropic": {"stop_reason": "max_tokens"},
+              "google": {"finishReason": "MAX_TOKENS"}}[provider]  # fmt: skip
+    server.script(Answer(BODIES[provider](GOOD, **reason)), Answer(BODIES[provider](GOOD)))
+    client = connect(MODELS[provider], server.url)
+
+    reply = client.ask(answer_request())
+
+    rooms = [room(provider, seen.body) for seen in server.seen]
+    assert rooms[1] == 2 * rooms[0]
+    assert reply.usage.output_tokens == 60
+    assert any("raised" in note for note in reply.notes)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -407,7 +462,7 @@ def test_no_key_is_found_in_errors_or_logs(
 
 
 def test_the_recording_of_a_failure_holds_no_key(tmp_path: Path, server: ScriptedServer, connect: Connect) -> None:
-    from agenticiqa.vlm_client.recording import RecordingVLMClient
+    from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient
 
     server.script(Answer({"error": {"message": f"bad {KEYS['OPENAI_API_KEY']}"}}, 418))
     file = tmp_path / "calls.jsonl"

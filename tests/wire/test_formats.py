@@ -14,7 +14,7 @@ from PIL import Image
 
 from agenticiqa.state import PlannerOutput
 from agenticiqa.vlm_client import Sampling
-from agenticiqa.vlm_client.network import NetworkVLMClient
+from agenticiqa.vlm_client.providers.network import NetworkVLMClient
 from tests.wire.asking import (
     BODIES,
     GOOD,
@@ -144,7 +144,12 @@ def test_gemini_gets_its_schema_in_json_mode_at_the_beta_version(server: Scripte
     assert seen.path == "/v1beta/models/gemini-2.5-flash:generateContent"
     assert seen.headers["x-goog-api-key"] == KEYS["GOOGLE_API_KEY"]
     assert seen.body["systemInstruction"]["parts"][0]["text"] == "You judge image quality."
-    assert (config["temperature"], config["topP"], config["maxOutputTokens"], config["seed"]) == (0.2, 0.5, 99, 7)
+    assert (config["temperature"], config["topP"], config["maxOutputTokens"], config["seed"]) == (
+        0.2,
+        0.5,
+        99 + 4096,
+        7,
+    )
     assert config["responseMimeType"] == "application/json"
     assert "final_answer" in config["responseJsonSchema"]["properties"]
     assert (config["responseLogprobs"], config["logprobs"]) == (True, 20)

@@ -1,22 +1,49 @@
-"""Assessing images from Python."""
+"""Assessing images from Python; names are loaded when they are first used, because measuring needs no agent."""
 
-from agenticiqa.assessor.assessing import DEFAULT_QUERY, Assessor, assess, compare
-from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Finding, ToolReading
-from agenticiqa.assessor.provenance import Provenance
-from agenticiqa.assessor.ranking import Pair, Ranked, Ranking, rank
+from __future__ import annotations
 
-__all__ = [
-    "DEFAULT_QUERY",
-    "SCHEMA_VERSION",
-    "Assessment",
-    "Assessor",
-    "Finding",
-    "Pair",
-    "Provenance",
-    "Ranked",
-    "Ranking",
-    "ToolReading",
-    "assess",
-    "compare",
-    "rank",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agenticiqa.assessor.assessing import DEFAULT_QUERY as DEFAULT_QUERY
+    from agenticiqa.assessor.assessing import Assessor as Assessor
+    from agenticiqa.assessor.assessing import aassess as aassess
+    from agenticiqa.assessor.assessing import assess as assess
+    from agenticiqa.assessor.assessing import compare as compare
+    from agenticiqa.assessor.assessment import SCHEMA_VERSION as SCHEMA_VERSION
+    from agenticiqa.assessor.assessment import Assessment as Assessment
+    from agenticiqa.assessor.assessment import Finding as Finding
+    from agenticiqa.assessor.assessment import ToolReading as ToolReading
+    from agenticiqa.assessor.measuring import measure as measure
+    from agenticiqa.assessor.provenance import Provenance as Provenance
+    from agenticiqa.assessor.ranking import Pair as Pair
+    from agenticiqa.assessor.ranking import Ranked as Ranked
+    from agenticiqa.assessor.ranking import Ranking as Ranking
+    from agenticiqa.assessor.ranking import rank as rank
+
+_HOMES = {
+    "DEFAULT_QUERY": "assessing",
+    "SCHEMA_VERSION": "assessment",
+    "Assessment": "assessment",
+    "Assessor": "assessing",
+    "Finding": "assessment",
+    "Pair": "ranking",
+    "Provenance": "provenance",
+    "Ranked": "ranking",
+    "Ranking": "ranking",
+    "ToolReading": "assessment",
+    "aassess": "assessing",
+    "assess": "assessing",
+    "compare": "assessing",
+    "measure": "measuring",
+    "rank": "ranking",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'agenticiqa.assessor' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"agenticiqa.assessor.{_HOMES[name]}"), name)

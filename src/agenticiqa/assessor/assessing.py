@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,17 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agenticiqa.assessor.assessment import Assessment, assessment_of
+from agenticiqa.assessor.comparing import query_for_each, read_comparison
 from agenticiqa.assessor.ranking import Ranking, rank
 from agenticiqa.config import Settings
-from agenticiqa.errors import ImageNotFoundError, UsageError
+from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, QueryError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import ImageSource, NamedBytes, load_image
-from agenticiqa.nodes.pictures import Pictures
-from agenticiqa.nodes.progress import OnEvent
+from agenticiqa.nodes.context import OnEvent, ProgressEvent
+from agenticiqa.nodes.run_images import Pictures
 from agenticiqa.parts import Parts, build_parts
-from agenticiqa.tools.execution import Align
+from agenticiqa.question.choices import Choices, lettered
+from agenticiqa.tools.running import Align
 
 DEFAULT_QUERY = "Rate the perceptual quality of this image."
 
@@ -36,28 +39,75 @@ class Assessor:
         image: ImageSource,
         query: str | None = None,
         reference: ImageSource | None = None,
-        choices: Mapping[str, str] | None = None,
+        choices: Choices | None = None,
         max_replan_iterations: int | None = None,
         on_event: OnEvent | None = None,
         *,
         align: Align | None = None,
+        regions: Sequence[str] = (),
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         thread_id: str | None = None,
     ) -> Assessment:
         """The assessment of an image; raises the typed error of an image, question or setting that cannot be used.
 
-        Without a query the quality is rated. 0 or 1 replan iterations never replan, 2 (the default) replans once.
+        Without a query the quality is rated. `choices` are texts by letter, or a list like ["Yes", "No"]. 0 or 1 replan
+        iterations never replan, 2 (the default) replans once.
         `align="resize"` scales a reference of another size instead of refusing it.
+        `regions` names things ("face", "subject", "cat") to be located and judged besides, whatever is asked.
         A model that fails is no exception: the assessment says "Unable to determine", and why.
         """
         pictures = Pictures(self.parts.settings, align)
         test, other = _path(image, "test", pictures), None
         if reference is not None:
             other = _path(reference, "reference", pictures)
-        state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, choices)
+        state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, _lettered(choices))
         config: RunnableConfig = {"configurable": {**vars(self.parts), "pictures": pictures}}
         final = prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
-        return assessment_of(final, self.parts, pictures)
+        return assessment_of(final, self.parts, pictures, regions)
+
+    def assess_many(
+        self,
+        images: Iterable[ImageSource],
+        query: str | None = None,
+        *,
+        on_error: Callable[[ImageSource, AgenticIQAError], None] | None = None,
+        **more: Any,
+    ) -> Iterator[Assessment]:
+        """One assessment after the other, as they are asked for; `more` as in `assess`.
+
+        An image that cannot be used raises its typed error, or is told to `on_error` and left out.
+        """
+        for image in images:
+            try:
+                yield self.assess(image, query, **more)
+            except AgenticIQAError as error:
+                if on_error is None:
+                    raise
+                on_error(image, error)
+
+    async def aassess(self, image: ImageSource, query: str | None = None, **more: Any) -> Assessment:
+        """The same as `assess`, without holding up the event loop."""
+        return await asyncio.to_thread(self.assess, image, query, **more)
+
+    async def aprogress(
+        self, image: ImageSource, query: str | None = None, **more: Any
+    ) -> AsyncIterator[ProgressEvent | Assessment]:
+        """Every step as it begins and ends, and the assessment last; `more` as in `assess`."""
+        loop, told = asyncio.get_running_loop(), asyncio.Queue[ProgressEvent | None]()
+
+        def tell(event: ProgressEvent | None) -> None:
+            loop.call_soon_threadsafe(told.put_nowait, event)
+
+        def work() -> Assessment:
+            try:
+                return self.assess(image, query, on_event=tell, **more)
+            finally:
+                tell(None)
+
+        working = asyncio.create_task(asyncio.to_thread(work))
+        while (event := await told.get()) is not None:
+            yield event
+        yield await working
 
     def compare(
         self,
@@ -68,12 +118,17 @@ class Assessor:
         *,
         align: Align | None = None,
     ) -> Ranking:
-        """The images from the best to the worst, each assessed on its own, with the probability for every pair."""
+        """The images in the order the question asks for (without one, from the best to the worst), each assessed alone.
+
+        "Which one is the noisiest?" ranks by noise; `Ranking.answer` names the image, or says why none can be named.
+        """
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)
-        assessments = [self.assess(image, query, reference, on_event=on_event, align=align) for image in images]
-        return rank(_names(images), assessments)
+        comparison = read_comparison(query, images, self.parts.settings) if query else None
+        each = query_for_each(query)
+        assessments = [self.assess(image, each, reference, on_event=on_event, align=align) for image in images]
+        return rank(_names(images), assessments, comparison)
 
 
 def assess(
@@ -81,7 +136,7 @@ def assess(
 ) -> Assessment:
     """The assessment of an image with the default settings; `more` as in `Assessor.assess`.
 
-    >>> from agenticiqa.tools.ladder import photographs
+    >>> from agenticiqa.tools.synthetic.ladder import photographs
     >>> found = assess(photographs()["chelsea"].pixels)
     >>> found.level in "ABCDE", 1 <= found.score <= 5
     (True, True)
@@ -90,6 +145,11 @@ def assess(
     agenticiqa.errors.ImageNotFoundError: no-such-file.jpg: no such file; check the path
     """
     return _default_assessor().assess(image, query, reference, **more)
+
+
+async def aassess(image: ImageSource, query: str | None = None, **more: Any) -> Assessment:
+    """The same as `assess`, without holding up the event loop."""
+    return await _default_assessor().aassess(image, query, **more)
 
 
 def compare(
@@ -101,8 +161,8 @@ def compare(
 ) -> Ranking:
     """The images ranked with the default settings.
 
-    >>> from agenticiqa.tools.distort import distort
-    >>> from agenticiqa.tools.ladder import photographs
+    >>> from agenticiqa.tools.synthetic.kinds import distort
+    >>> from agenticiqa.tools.synthetic.ladder import photographs
     >>> clean = photographs()["chelsea"].pixels
     >>> ranking = compare([distort(clean, "gaussian_blur", 5), clean])
     >>> ranking.best.name, ranking.pairs[0].verdict
@@ -114,6 +174,13 @@ def compare(
 @lru_cache(maxsize=1)
 def _default_assessor() -> Assessor:
     return Assessor()
+
+
+def _lettered(choices: Choices | None) -> dict[str, str] | None:
+    try:
+        return lettered(choices) if choices is not None else None
+    except ValueError as error:
+        raise QueryError(f"choices {error}") from None
 
 
 def _path(source: ImageSource, name: str, pictures: Pictures) -> str:

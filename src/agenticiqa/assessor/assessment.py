@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
+from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.images import ImageSource
-from agenticiqa.nodes.pictures import Pictures
+from agenticiqa.nodes.run_images import Pictures
 from agenticiqa.parts import Parts
 from agenticiqa.state import (
     LEVEL_NAMES,
@@ -18,10 +22,12 @@ from agenticiqa.state import (
     Ledger,
     LevelLetter,
     PlannerOutput,
-    Region,
+    ProbabilitySource,
+    ReferenceMode,
     ToolExecutionLog,
+    UsedEvidence,
 )
-from agenticiqa.vlm_client.client import ProbabilitySource
+from agenticiqa.vlm_client.client import LabelledImage
 
 SCHEMA_VERSION = 1
 
@@ -72,12 +78,11 @@ class Assessment(Record):
     interval: tuple[float, float] | None = Field(description="95 % interval of the score, where it is known")
     tool_score: float | None
     model_score: float | None
-    fused_score: float | None
     level_probabilities: dict[str, float] | None
     probability_source: ProbabilitySource | None
     distortions: list[Finding]
     tools: list[ToolReading]
-    regions: dict[str, Region | None]
+    regions: dict[str, AssessedRegion | None] = Field(description="by the name asked for; null: not found")
     notes: list[str]
     evidence_errors: dict[str, str]
     plan: PlannerOutput | None
@@ -87,6 +92,21 @@ class Assessment(Record):
     error: str | None
     ledger: Ledger
     provenance: Provenance
+
+    @computed_field(description="the score under the name the method gives it")  # type: ignore[prop-decorator]
+    @property
+    def fused_score(self) -> float | None:
+        """The score, which is the fused one."""
+        return self.score
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_score_under_two_names(cls, fields: Any) -> Any:
+        return (
+            {key: value for key, value in fields.items() if key != "fused_score"}
+            if isinstance(fields, dict)
+            else fields
+        )
 
     @property
     def answered(self) -> bool:
@@ -109,40 +129,50 @@ class Assessment(Record):
         return card_html(self.model_dump(mode="json"))
 
 
-def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures) -> Assessment:
+def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, wanted: Sequence[str] = ()) -> Assessment:
     """The record of a finished run; an error without an answer is "Unable to determine", with the reason."""
     # After an error the state may still hold the result of an earlier pass; that one was found wanting.
     answered = None if state.get("error") else state.get("summarizer_result")
     plan, evidence = state.get("plan"), state.get("executor_evidence") or ExecutorOutput()
-    used: dict[str, Any] = (answered and answered.used_evidence) or {}
-    error = state.get("error") or used.get("error")
-    level = used.get("fused_level")
+    used = UsedEvidence.of(answered)
+    error = state.get("error") or used.error
+    level = used.fused_level
+    mode: ReferenceMode = plan.reference_mode if plan else "No-Reference"
+    # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
+    heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
+    voters = used.tools if heard else {}
     return Assessment(
         query=state["query"],
         answer=answered.final_answer if answered else UNABLE,
         reasoning=answered.quality_reasoning if answered else str(error),
-        score=used.get("fused_score"),
+        score=used.fused_score,
         level=level,
         level_name=LEVEL_NAMES.get(level) if level else None,
-        interval=used.get("interval"),
-        tool_score=used.get("tool_score"),
-        model_score=used.get("vlm_score"),
-        fused_score=used.get("fused_score"),
-        level_probabilities=used.get("level_probabilities"),
-        probability_source=used.get("probability_source"),
+        interval=used.interval,
+        tool_score=used.tool_score,
+        model_score=used.vlm_score,
+        level_probabilities=used.level_probabilities,
+        probability_source=used.probability_source,
         distortions=_findings(evidence),
-        tools=[_reading(log, used.get("tools") or {}) for log in evidence.tool_logs],
-        regions=evidence.regions,
-        notes=used.get("notes") or [],
+        tools=[_reading(log, voters) for log in evidence.tool_logs],
+        regions=_regions(evidence, wanted, parts, pictures.of(state)),
+        notes=used.notes,
         evidence_errors=evidence.errors,
         plan=plan,
         iterations=state.get("iteration_count", 0),
         replan_history=state.get("replan_history") or [],
-        gap=used.get("gap"),
+        gap=used.gap,
         error=error,
         ledger=state.get("ledger") or Ledger(),
-        provenance=provenance_of(parts, pictures.of(state), plan.reference_mode if plan else "No-Reference"),
+        provenance=provenance_of(parts, pictures.of(state), mode, used),
     )
+
+
+def _regions(
+    evidence: ExecutorOutput, wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
+) -> dict[str, AssessedRegion | None]:
+    reference = images[1].image if len(images) > 1 else None
+    return assess_regions(images[0].image, reference, evidence.regions, wanted, parts.settings.pipeline.terms)
 
 
 def _findings(evidence: ExecutorOutput) -> list[Finding]:
@@ -159,7 +189,7 @@ def _findings(evidence: ExecutorOutput) -> list[Finding]:
     ]
 
 
-def _reading(log: ToolExecutionLog, voters: dict[str, float]) -> ToolReading:
+def _reading(log: ToolExecutionLog, voters: Collection[str]) -> ToolReading:
     return ToolReading(
         tool=log.tool_name,
         object_name=log.object_name,
@@ -172,3 +202,17 @@ def _reading(log: ToolExecutionLog, voters: dict[str, float]) -> ToolReading:
         notes=log.notes,
         seconds=log.execution_time,
     )
+
+
+def schema_text() -> str:
+    """The schema as it stands in docs/schema/assessment.schema.json."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": f"schema_version {SCHEMA_VERSION}",
+        **Assessment.model_json_schema(mode="serialization"),
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -11,20 +11,18 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.images import LoadedImage
-from agenticiqa.nodes import executor, inspection, planner, summarizer
+from agenticiqa.nodes.planner import PLANNER_PROMPT_TEMPLATE
+from agenticiqa.nodes.summarizer import EXPLANATION_PROMPT_TEMPLATE, SCORING_PROMPT_TEMPLATE
 from agenticiqa.parts import Parts
-from agenticiqa.state import ReferenceMode
+from agenticiqa.state import ReferenceMode, UsedEvidence
 from agenticiqa.vlm_client.client import LabelledImage
+from agenticiqa.vlm_client.tasks import TASKS
 
 _PROMPTS = {
-    "planner": planner.PLANNER_PROMPT_TEMPLATE,
-    "detection": executor.DETECTION_PROMPT_TEMPLATE,
-    "analysis": executor.ANALYSIS_PROMPT_TEMPLATE,
-    "selection": executor.SELECTION_PROMPT_TEMPLATE,
-    "inspection": inspection.INSPECTION_PROMPT_TEMPLATE,
-    "location": executor.LOCATION_PROMPT_TEMPLATE,
-    "explanation": summarizer.EXPLANATION_PROMPT_TEMPLATE,
-    "scoring": summarizer.SCORING_PROMPT_TEMPLATE,
+    **{task.task: task.prompt for task in TASKS},
+    "plan": PLANNER_PROMPT_TEMPLATE,
+    "answer": EXPLANATION_PROMPT_TEMPLATE,
+    "score": SCORING_PROMPT_TEMPLATE,
 }
 
 
@@ -62,6 +60,7 @@ class Provenance(BaseModel):
     prompt_sha256: dict[str, str]
     images: dict[str, ImageOrigin]
     terms: str
+    viewing: str | None = Field(default=None, description="how the pair was compared; None without a reference")
     fusion: FusionUsed
     overlay: str | None = Field(default=None, description="the user's tools and calibrations in force, with their hash")
 
@@ -72,10 +71,13 @@ def _own_version() -> str:
     return version("agenticiqa")
 
 
-def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode) -> Provenance:
+def provenance_of(
+    parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode, used: UsedEvidence
+) -> Provenance:
     """The provenance of a run with these parts on these images."""
     settings = parts.settings
     fusion, temperature = parts.fusion_for(mode)
+    eta = fusion.eta if used.eta is None else used.eta
     return Provenance(
         version=_own_version(),
         settings_sha256=_digest(settings.model_dump_json()),
@@ -84,7 +86,8 @@ def provenance_of(parts: Parts, images: tuple[LabelledImage, ...], mode: Referen
         prompt_sha256={name: _digest(text) for name, text in _PROMPTS.items()},
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
-        fusion=FusionUsed(form=settings.pipeline.fusion, eta=fusion.eta, temperature=temperature),
+        viewing=settings.pipeline.viewing if mode == "Full-Reference" else None,
+        fusion=FusionUsed(form=settings.pipeline.fusion, eta=eta, temperature=temperature),
         overlay=_overlay(settings.tools_overlay_path()),
     )
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from html import escape
 from itertools import combinations
 from typing import Literal
 
 from pydantic import Field
 
 from agenticiqa.assessor.assessment import Assessment, Record
+from agenticiqa.assessor.comparing import Comparison
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
 
 CLEAR = 0.75
 """From this probability on one image is called better; between 1 − CLEAR and CLEAR there is no clear difference."""
+LEVEL = 0.01
+"""Images whose shares of a flaw differ by less are level."""
 # Half the width of a 95 % interval of a normal distribution, in standard deviations.
 _HALF_WIDTH = 1.959964
 
@@ -24,6 +28,9 @@ class Ranked(Record):
     rank: int | None
     name: str
     assessment: Assessment
+    share: float | None = Field(
+        default=None, description="how much of the flaw asked about the image has, 0 to 1; None for overall quality"
+    )
 
 
 class Pair(Record):
@@ -41,6 +48,8 @@ class Ranking(Record):
     schema_version: Literal[1] = 1
     entries: list[Ranked]
     pairs: list[Pair]
+    attribute: str = Field(default="overall", description="what the images are ranked by")
+    answer: str | None = Field(default=None, description="the answer to the question, if one was asked")
 
     @property
     def best(self) -> Ranked | None:
@@ -54,19 +63,81 @@ class Ranking(Record):
                 return pair
         raise KeyError((first, second))
 
+    def _repr_html_(self) -> str:
+        """A table for a notebook, the best first."""
+        rows = "".join(
+            f"<tr><td>{'–' if entry.rank is None else entry.rank}</td><td>{escape(entry.name)}</td>"
+            f"<td>{_shown(entry.assessment)}</td></tr>"
+            for entry in self.entries
+        )
+        return f"<table><tr><th>Rank</th><th>Image</th><th>Score</th></tr>{rows}</table>"
+
     def to_json(self, indent: int | None = 2) -> str:
         """The ranking with all assessments as JSON."""
         return self.model_dump_json(indent=indent)
 
 
-def rank(names: Sequence[str], assessments: Sequence[Assessment]) -> Ranking:
-    """The images by falling score, those without a score last."""
+def rank(names: Sequence[str], assessments: Sequence[Assessment], comparison: Comparison | None = None) -> Ranking:
+    """The images in the order the question asks for: by falling score, or by the attribute it names; ties share a rank.
+
+    Without a comparison the best comes first; images without a score come last.
+    """
+    asked = comparison or Comparison()
+    entries = _by_attribute(names, assessments, asked) if asked.shares else _by_score(names, assessments)
+    pairs = [_attribute_pair(*two) if asked.shares else _pair(*two) for two in combinations(entries, 2)]
+    answer = None if comparison is None else asked.unable or _answer(entries, pairs, asked)
+    return Ranking(entries=entries, pairs=pairs, attribute=asked.attribute, answer=answer)
+
+
+def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
     named = sorted(zip(names, assessments, strict=True), key=lambda item: _falling(item[1].score))
-    entries = [
+    return [
         Ranked(rank=None if found.score is None else place, name=name, assessment=found)
         for place, (name, found) in enumerate(named, 1)
     ]
-    return Ranking(entries=entries, pairs=[_pair(one, other) for one, other in combinations(entries, 2)])
+
+
+def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked: Comparison) -> list[Ranked]:
+    """The images from the end asked for; one that is level with the one before it has the same rank."""
+    sign = -1 if asked.first == "flaw" else 1
+    shares = asked.shares or ()
+    ordered = sorted(zip(names, assessments, shares, strict=True), key=lambda item: sign * item[2])
+    entries: list[Ranked] = []
+    for place, (name, found, share) in enumerate(ordered, 1):
+        before = entries[-1] if entries else None
+        level = before is not None and before.share is not None and abs(before.share - share) < LEVEL
+        number = before.rank if level and before is not None else place
+        entries.append(Ranked(rank=number, name=name, assessment=found, share=share))
+    return entries
+
+
+def _answer(entries: Sequence[Ranked], pairs: Sequence[Pair], asked: Comparison) -> str:
+    """The image the question asks for; several where they are level."""
+    ranked = [entry for entry in entries if entry.rank is not None]
+    if not ranked:
+        return "Unable to determine: no image has a score"
+    if asked.shares is None:
+        wanted = ranked[-1] if asked.first == "flaw" else ranked[0]
+        unclear = {"no clear difference", "unknown"}
+        level = [
+            entry.name
+            for entry in ranked
+            if entry is wanted
+            or any({p.first, p.second} == {entry.name, wanted.name} and p.verdict in unclear for p in pairs)
+        ]
+    else:
+        level = [entry.name for entry in ranked if entry.rank == ranked[0].rank]
+    return level[0] if len(level) == 1 else "no clear difference between " + ", ".join(level)
+
+
+def _attribute_pair(one: Ranked, other: Ranked) -> Pair:
+    level = one.rank == other.rank
+    return Pair(
+        first=one.name,
+        second=other.name,
+        probability=0.5 if level else 1.0,
+        verdict="no clear difference" if level else "better",
+    )
 
 
 def probability_better(one: Assessment, other: Assessment) -> float | None:
@@ -118,6 +189,10 @@ def _spread(found: Assessment) -> float | None:
 
 def _source(found: Assessment) -> tuple[str, ...]:
     return tuple(sorted(f"{label} {origin.sha256}" for label, origin in found.provenance.images.items()))
+
+
+def _shown(found: Assessment) -> str:
+    return "no score" if found.score is None else f"{found.score:.2f} of 5, {found.level_name}"
 
 
 def _falling(score: float | None) -> float:

@@ -1,6 +1,6 @@
 """Many samples: resumable, within a budget, on one machine or many."""
 
-from agenticiqa.batch.budget import Limits
+from agenticiqa.batch.cost import Limits
 from agenticiqa.batch.disk import Clock, Disk
 from agenticiqa.batch.journal import Journal, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, open_manifest

@@ -174,6 +174,57 @@ class Journal:
         return OutputError(f"{self.path}: cannot be written ({error.strerror}); choose a place you may write to")
 
 
+class LineStream:
+    """Records as lines for another program: nothing is locked, read again or put in order.
+
+    Takes a journal's place where the output is standard output, a pipe or a device.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.disk = Disk()
+        self._descriptor = -1
+
+    def __enter__(self) -> LineStream:
+        try:
+            # A copy of standard output, so that closing it closes nobody else's.
+            self._descriptor = os.dup(1) if _is_standard_output(self.path) else os.open(self.path, os.O_WRONLY)
+        except OSError as error:
+            reason = error.strerror
+            raise OutputError(f"{self.path}: cannot be written ({reason}); choose a place you may write to") from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Writes the record; raises OutputError when nobody reads any more."""
+        try:
+            self.disk.write_all(self._descriptor, json.dumps(record, allow_nan=False).encode() + b"\n")
+        except BrokenPipeError as error:
+            raise OutputError("the program that reads the records has ended; what was not read is lost") from error
+
+    def records(self) -> Iterator[Record]:
+        """None: what was written cannot be read again."""
+        return iter(())
+
+    def compact(self, order: Iterable[str] = ()) -> None:
+        """Nothing: lines stay in the order in which they were finished."""
+
+
+def is_stream(path: Path) -> bool:
+    """Whether records go to another program: `-`, /dev/stdout, a pipe or a device."""
+    if _is_standard_output(path) or path.is_relative_to("/dev") or path.is_relative_to("/proc"):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_standard_output(path: Path) -> bool:
+    return str(path) in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
 def read_records(path: Path) -> Iterator[Record]:
     """The records of a file that no run is writing to, one per id; raises JournalError with a line that is none.
 
@@ -183,6 +234,11 @@ def read_records(path: Path) -> Iterator[Record]:
     for offset, record in _read(path):
         if last[id_digest(record["sample_id"])] == offset:
             yield record
+
+
+def standing_records(path: Path) -> Iterator[Record]:
+    """The records that count: those whose picture is still the one that was judged."""
+    return (record for record in read_records(path) if record.get("gone") is None)
 
 
 def _read(path: Path) -> Iterator[tuple[int, Record]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 from pathlib import Path
 from types import TracebackType
+
+from filelock import FileLock, Timeout
 
 from agenticiqa.errors import OutputError, OutputInUseError
 
@@ -17,46 +18,40 @@ class OutputLock:
     def __init__(self, output: Path) -> None:
         self._output = output
         # A file of its own, and never removed: the output itself is replaced, and a lock on a removed file is no lock.
-        self._path = output.with_name(f".{output.name}.lock")
-        self._descriptor = -1
+        self._lock = FileLock(output.with_name(f".{output.name}.lock"), timeout=0, mode=0o644)
+        self._holder = output.with_name(f".{output.name}.holder")
 
     def __enter__(self) -> OutputLock:
         try:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise _cannot_write(self._output, error) from error
-        try:
-            self._take()
-        except BaseException:
-            os.close(self._descriptor)
-            raise
+            self._lock.acquire()
+        except Timeout:
+            raise OutputInUseError(
+                f"{self._output}: another run is writing to it ({self._held_by()}); "
+                "wait for it or choose another output"
+            ) from None
+        except (OSError, NotImplementedError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise OutputError(
+                f"{self._output}: cannot be written ({reason}); choose a place you may write to"
+            ) from error
+        self._sign()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
+        self._holder.unlink(missing_ok=True)
+        self._lock.release()
 
-    def _take(self) -> None:
+    def _held_by(self) -> str:
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(self._descriptor, 200, 0).decode("utf-8", "replace").strip() or "unknown"
-            raise OutputInUseError(
-                f"{self._output}: another run is writing to it ({holder}); wait for it or choose another output"
-            ) from None
-        except OSError as error:
-            raise _cannot_write(self._output, error) from error
-        self._sign()
+            return self._holder.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
+        except OSError:
+            return "unknown"
 
     def _sign(self) -> None:
         """Says who holds the lock; on a full disk it goes unsaid."""
         try:
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+            self._holder.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         except OSError:
             return
-
-
-def _cannot_write(output: Path, error: OSError) -> OutputError:
-    return OutputError(f"{output}: cannot be written ({error.strerror}); choose a place you may write to")

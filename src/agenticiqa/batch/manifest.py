@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_rows, list_lines, read_list
 from agenticiqa.batch.samples import Sample, id_digest, sample_from
-from agenticiqa.batch.tables import READERS, BadLine
 from agenticiqa.errors import ManifestError
 
 # fmt: off
@@ -63,6 +64,9 @@ class ManifestCheck:
 def open_manifest(inputs: str | Path | Sequence[str | Path]) -> Manifest:
     """The samples of a .jsonl, .csv or .parquet file, of a folder with all folders inside, a pattern, or image files.
 
+    A .txt file holds one path per line, seen from its folder or from the working folder; `-` is such a list, or JSON
+    Lines, on standard input.
+
     >>> open_manifest("no-such-folder")
     Traceback (most recent call last):
     agenticiqa.errors.ManifestError: no-such-folder: no such file or folder; check the path
@@ -70,7 +74,7 @@ def open_manifest(inputs: str | Path | Sequence[str | Path]) -> Manifest:
     given = [str(item) for item in ([inputs] if isinstance(inputs, str | Path) else inputs)]
     if len(given) > 1:
         return Manifest("the images named", lambda: _files(given))
-    return _single(given[0])
+    return _standard_input() if given == ["-"] else _single(given[0])
 
 
 def check_manifest(manifest: Manifest) -> ManifestCheck:
@@ -134,6 +138,8 @@ def _single(given: str) -> Manifest:
         return Manifest(given, lambda: _folder(path, told))
     if path.suffix.lower() in READERS and path.is_file():
         return Manifest(given, lambda: _table(path), path)
+    if path.suffix.lower() in LISTS and path.is_file():
+        return Manifest(given, lambda: _listed(list_lines(path), [str(path.parent), os.curdir]), path)
     if path.is_file():
         return Manifest(given, lambda: _files([given]))
     if glob.has_magic(given):
@@ -141,9 +147,27 @@ def _single(given: str) -> Manifest:
     raise ManifestError(f"{given}: no such file or folder; check the path")
 
 
+def _standard_input() -> Manifest:
+    """What standard input lists, read once; lines that begin with a brace are JSON."""
+    lines = list(read_list(sys.stdin.buffer))
+    if lines and lines[0][1].lstrip().startswith("{"):
+        return Manifest("standard input", lambda: _samples(json_rows(lines), os.curdir))
+    return Manifest("standard input", lambda: _listed(lines, [os.curdir]))
+
+
+def _listed(lines: Iterable[tuple[int, str]], roots: Sequence[str]) -> Iterator[Entry]:
+    """A sample per path, under the first of these folders in which it lies."""
+    for number, path in lines:
+        places = [os.path.abspath(os.path.join(root, path)) for root in roots]
+        yield Sample(path, next(filter(os.path.exists, places), places[0]), line=number)
+
+
 def _table(path: Path) -> Iterator[Entry]:
-    root = str(path.parent)
-    for line, values in READERS[path.suffix.lower()](path):
+    return _samples(READERS[path.suffix.lower()](path), str(path.parent))
+
+
+def _samples(rows: Iterable[Row], root: str) -> Iterator[Entry]:
+    for line, values in rows:
         try:
             yield values if isinstance(values, BadLine) else sample_from(values, root, line)
         except ValueError as error:
@@ -167,7 +191,7 @@ def _folder(folder: Path, told: set[str]) -> Iterator[Entry]:
 
 def _files(paths: Sequence[str]) -> Iterator[Entry]:
     for path in paths:
-        if os.path.splitext(path)[1].lower() in READERS:
+        if os.path.splitext(path)[1].lower() in (*READERS, *LISTS):
             yield BadLine(None, f"{path}: a manifest stands alone; name only this one")
         elif os.path.isdir(path):
             yield BadLine(None, f"{path}: is a folder; name it alone, or name images")

@@ -2,45 +2,80 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from agenticiqa.batch.journal import Record
 from agenticiqa.batch.manifest import Entry, Manifest
-from agenticiqa.batch.records import Spent, is_done, spent_on
-from agenticiqa.batch.samples import Sample, id_digest, question_digest
+from agenticiqa.batch.records import Spent, is_done, is_gone, judged_content, spent_on
+from agenticiqa.batch.samples import Sample, content_digest, content_of, id_digest, question_digest
 from agenticiqa.errors import ChangedSettingsError
+
+State = Literal["new", "failed", "done", "changed", "stale", "outdated"]
+"""What a sample's record is worth: `changed` answers another question, `stale` is about a picture that was overwritten
+since, `outdated` was made with other settings or another model."""
 
 
 class Known:
-    """What an output's records say, held in a few dozen bytes per record."""
+    """What an output's records say, held in a few dozen bytes per record.
 
-    def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
-        self._questions: dict[bytes, int | None] = {}
+    `made_with` names the settings of this run; `made_before` those of records that do not say theirs.
+    """
+
+    def __init__(
+        self,
+        records: Iterable[Mapping[str, Any]] = (),
+        made_with: str | None = None,
+        made_before: str | None = None,
+    ) -> None:
+        self._marks: dict[bytes, bytes | None] = {}
+        self._states: dict[bytes, State] = {}
+        self._made_with, self._made_before = _short(made_with), made_before or made_with
         self._spent, self._paid = Spent(), 0
         for record in records:
             self.add(record)
 
     def __len__(self) -> int:
-        return len(self._questions)
+        return len(self._marks)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Takes note of a record; a later one of the same id counts."""
-        self._questions[id_digest(record["sample_id"])] = question_digest(record) if is_done(record) else None
+        """Takes note of a record; a later one of the same id counts, and one that is gone counts as none."""
+        digest = id_digest(record["sample_id"])
+        if is_gone(record):
+            self._marks.pop(digest, None)
+            return
+        self._marks[digest] = self._mark(record) if is_done(record) else None
         spent = spent_on(record)
         if spent.calls:
             self._spent, self._paid = self._spent.plus(spent), self._paid + 1
 
-    def state_of(self, sample: Sample) -> str:
-        """`new`, `failed`, `done`, or `changed` when the record answers another question."""
+    def state_of(self, sample: Sample) -> State:
+        """What the sample's record is worth; the files are read once, whatever comes to pass later."""
         digest = id_digest(sample.sample_id)
-        if digest not in self._questions:
+        if digest not in self._states:
+            self._states[digest] = self._compare(digest, sample)
+        return self._states[digest]
+
+    def _compare(self, digest: bytes, sample: Sample) -> State:
+        if digest not in self._marks:
             return "new"
-        answered = self._questions[digest]
-        if answered is None:
+        mark = self._marks[digest]
+        if mark is None:
             return "failed"
-        return "done" if answered == question_digest(sample.carried()) else "changed"
+        question, content, made = mark[:8], mark[8:16], mark[16:]
+        if question != _packed(question_digest(sample.carried())):
+            return "changed"
+        if made != self._made_with:
+            return "outdated"
+        return "done" if content == _packed(content_digest(content_of(sample.carried()))) else "stale"
+
+    def _mark(self, record: Mapping[str, Any]) -> bytes:
+        made = _short(record.get("made_with") or self._made_before)
+        return _packed(question_digest(record)) + _packed(content_digest(judged_content(record))) + made
 
     def mean_spending(self) -> Spent | None:
         """What a sample took on average, if one took anything."""
@@ -52,17 +87,24 @@ class Known:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many samples are new, failed before, done, or asked another question since."""
+    """How many samples are in which state (see `State`)."""
 
     new: int = 0
     failed: int = 0
     done: int = 0
     changed: int = 0
+    stale: int = 0
+    outdated: int = 0
 
     @property
     def samples(self) -> int:
         """All of them."""
-        return self.new + self.failed + self.done + self.changed
+        return self.new + self.failed + self.done + self.judged_again
+
+    @property
+    def judged_again(self) -> int:
+        """Those with an answer that no longer holds."""
+        return self.changed + self.stale + self.outdated
 
     @property
     def to_do(self) -> int:
@@ -84,9 +126,7 @@ def with_query(manifest: Manifest, query: str | None) -> Manifest:
 
 def make_plan(manifest: Manifest, known: Known) -> Plan:
     """What there is to do."""
-    counts = {"new": 0, "failed": 0, "done": 0, "changed": 0}
-    for sample in manifest:
-        counts[known.state_of(sample)] += 1
+    counts = Counter[str](known.state_of(sample) for sample in manifest)
     return Plan(**counts)
 
 
@@ -104,3 +144,23 @@ def refuse_changes(manifest: Manifest, known: Known, output: Path) -> None:
 def left_over(manifest: Manifest, known: Known) -> Iterator[Sample]:
     """The samples that are not done, in the manifest's order."""
     return (sample for sample in manifest if known.state_of(sample) != "done")
+
+
+def gone_records(manifest: Manifest, records: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+    """The records that this run does not ask for and whose picture is no longer what was judged, marked so."""
+    asked = {id_digest(sample.sample_id) for sample in manifest}
+    for record in records:
+        judged = judged_content(record)
+        if id_digest(record["sample_id"]) in asked or is_gone(record) or judged.get("image") is None:
+            continue
+        now = content_of(record)
+        if now["image"] != judged["image"]:
+            yield {**record, "gone": "deleted" if now["image"] is None else "overwritten"}
+
+
+def _packed(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def _short(name: str | None) -> bytes:
+    return hashlib.blake2b((name or "").encode(), digest_size=8).digest()

@@ -6,10 +6,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.batch.estimate import Engine, backends_of, choose_engine, expected_spending, require_prices
-from agenticiqa.batch.header import header_of, refuse_other_settings, refuse_strangers
+from agenticiqa.batch.cost import Engine, backends_of, choose_engine, expected_spending, require_prices
 from agenticiqa.batch.journal import read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest
+from agenticiqa.batch.output_settings import (
+    header_digest,
+    header_of,
+    refuse_other_settings,
+    refuse_strangers,
+    stored_header,
+)
 from agenticiqa.batch.planning import Known, Plan, make_plan, refuse_changes, with_query
 from agenticiqa.batch.records import Spent
 from agenticiqa.batch.runner import BatchOptions
@@ -47,9 +53,12 @@ def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, setti
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:
         require_prices(settings)
-    known = Known(read_records(output) if output.is_file() else ())
+    header = header_of(settings, {"query": options.query, "align": options.align})
+    known = Known(
+        read_records(output) if output.is_file() else (), header_digest(header), header_digest(stored_header(output))
+    )
     if len(known) and not options.force:
-        refuse_other_settings(output, header_of(settings, {"query": options.query, "align": options.align}))
+        refuse_other_settings(output, header)
         refuse_changes(asked, known, output)
     measured = known.mean_spending()
     return Preview(

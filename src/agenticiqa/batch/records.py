@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agenticiqa.batch.journal import Record
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.samples import Sample, content_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.logs import log_context
-from agenticiqa.tools.execution import Align
+from agenticiqa.tools.running import Align
+from agenticiqa.tools.tool import Measurement
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessor
@@ -34,6 +35,8 @@ class AssessWith:
 
     settings: Settings
     align: Align | None = None
+    measure: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
 
     def __call__(self) -> Assess:
         """The assessor's way with a sample."""
@@ -42,23 +45,43 @@ class AssessWith:
         assessor = Assessor(self.settings)
         for client in assessor.parts.vlm_clients.values():
             client.open()
-        return Assessing(assessor, self.align)
+        return Assessing(assessor, self.align, self.measure, self.regions)
 
 
 @dataclass(frozen=True)
 class Assessing:
-    """An assessor at work on samples."""
+    """An assessor at work on samples; `measure` names tools and `regions` things that every picture is measured
+    with and searched for besides."""
 
     assessor: Assessor
     align: Align | None = None
+    measure: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
 
     def __call__(self, sample: Sample) -> Mapping[str, Any]:
         """The sample's assessment as JSON values."""
         found = self.assessor.assess(
-            sample.image_path, sample.query, sample.reference_path, sample.choices, align=self.align
+            sample.image_path,
+            sample.query,
+            sample.reference_path,
+            sample.choices,
+            align=self.align,
+            regions=self.regions,
         )
         values: dict[str, Any] = json.loads(found.to_json(indent=None))
-        return values
+        return {**values, "measurements": self._measured(sample)} if self.measure else values
+
+    def _measured(self, sample: Sample) -> dict[str, float]:
+        """What the tools say, without those that cannot look at this picture."""
+        from agenticiqa.assessor.measuring import measure_with
+
+        tools, found = self.assessor.parts.tools, dict[str, Measurement]()
+        for name in self.measure:
+            try:
+                found |= measure_with(tools, sample.image_path, sample.reference_path, [name], self.align)
+            except AgenticIQAError as error:
+                logger.warning("%s: %s", sample.sample_id, error)
+        return {name: measured.raw for name, measured in found.items()}
 
     def close(self) -> None:
         """Lets go of connections."""
@@ -69,21 +92,38 @@ class Assessing:
 def attempt(assess: Assess, sample: Sample) -> Record:
     """The sample's record: its assessment, or the reason why there is none."""
     started = time.perf_counter()
+    # Before the picture is opened: one that is overwritten meanwhile is then found changed, never unchanged.
+    content, measurements = content_of(sample.carried()), None
     with log_context(sample=sample.sample_id):
         try:
-            assessment, error = dict(assess(sample)), None
-            error = assessment.get("error")
+            assessment = dict(assess(sample))
+            error, measurements = assessment.get("error"), assessment.pop("measurements", None)
         except AgenticIQAError as failure:
             assessment, error = None, str(failure)
         except Exception as failure:  # one sample must not end the others
             logger.error("%s failed unexpectedly", sample.sample_id, exc_info=failure)
             assessment, error = None, f"unexpected {type(failure).__name__}: {failure}"
-    return _record(sample, assessment, error, time.perf_counter() - started)
+    record = _record(sample, assessment, error, time.perf_counter() - started, content)
+    return record if measurements is None else {**record, "measurements": measurements}
 
 
 def lost(sample: Sample, reason: str) -> Record:
     """The record of a sample whose workers died."""
-    return _record(sample, None, reason, 0.0)
+    return _record(sample, None, reason, 0.0, {})
+
+
+def is_gone(record: Mapping[str, Any]) -> bool:
+    """Whether the record's picture was deleted or overwritten since, and no run was asked about it again."""
+    return record.get("gone") is not None
+
+
+def judged_content(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The hashes of the files that were judged; of a record without them, those in its assessment."""
+    if "content" in record:
+        return record["content"] or {}
+    images = ((record.get("assessment") or {}).get("provenance") or {}).get("images") or {}
+    hashes = {label: (origin or {}).get("sha256") for label, origin in images.items()}
+    return {"image": hashes.get("test image"), "reference": hashes.get("reference image")}
 
 
 def is_done(record: Mapping[str, Any]) -> bool:
@@ -111,5 +151,13 @@ def spent_on(record: Mapping[str, Any]) -> Spent:
     return Spent(sum(node.get("calls") or 0 for node in nodes), None if None in costs else math.fsum(costs))
 
 
-def _record(sample: Sample, assessment: dict[str, Any] | None, error: str | None, seconds: float) -> Record:
-    return {**sample.carried(), "assessment": assessment, "error": error, "seconds": round(max(seconds, 0.0), 4)}
+def _record(
+    sample: Sample, assessment: dict[str, Any] | None, error: str | None, seconds: float, content: Mapping[str, Any]
+) -> Record:
+    return {
+        **sample.carried(),
+        "content": dict(content),
+        "assessment": assessment,
+        "error": error,
+        "seconds": round(max(seconds, 0.0), 4),
+    }

@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agenticiqa.batch.budget import Budget, Limits
-from agenticiqa.batch.crew import Crew, carry_out
-from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.estimate import (
+from agenticiqa.batch.cost import (
+    Budget,
     Engine,
+    Limits,
     actors_for,
     backends_of,
     choose_engine,
@@ -21,17 +20,26 @@ from agenticiqa.batch.estimate import (
     pressing,
     require_prices,
 )
-from agenticiqa.batch.header import agree_on_header, header_of, refuse_strangers
-from agenticiqa.batch.journal import Journal, Record
+from agenticiqa.batch.disk import Clock, Disk
+from agenticiqa.batch.engines.processes import ProcessCrew
+from agenticiqa.batch.engines.sharing_out import Crew, carry_out
+from agenticiqa.batch.engines.threads import ThreadCrew
+from agenticiqa.batch.engines.worker_setup import surroundings_of
+from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, check_manifest
-from agenticiqa.batch.planning import Known, Plan, left_over, make_plan, refuse_changes, with_query
-from agenticiqa.batch.processes import ProcessCrew
+from agenticiqa.batch.output_settings import (
+    Header,
+    agree_on_header,
+    header_digest,
+    header_of,
+    refuse_strangers,
+    stored_header,
+)
+from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make_plan, refuse_changes, with_query
 from agenticiqa.batch.records import AssessWith, Prepare
 from agenticiqa.batch.samples import Sample
-from agenticiqa.batch.threads import ThreadCrew
-from agenticiqa.batch.worker import surroundings_of
 from agenticiqa.config import Settings, load_settings
-from agenticiqa.tools.execution import Align
+from agenticiqa.tools.running import Align
 
 logger = logging.getLogger("agenticiqa.batch")
 
@@ -40,7 +48,10 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How a batch is run; `force` goes on although settings or samples changed."""
+    """How a batch is run; `force` goes on although settings or samples changed.
+
+    `measure` names tools that every picture is measured with besides, for rules that need them.
+    """
 
     engine: Literal["auto", "threads", "processes", "ray"] = "auto"
     concurrency: int | None = None
@@ -49,6 +60,8 @@ class BatchOptions:
     align: Align | None = None
     force: bool = False
     limits: Limits = field(default_factory=Limits)
+    measure: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,10 @@ class BatchSummary(BatchProgress):
     stopped: str | None
     engine: Engine
     concurrency: int
+    judged_again: int = 0
+    """Answers that no longer held: of changed pictures, questions, settings or models."""
+    gone: int = 0
+    """Records marked gone by this run: their pictures were deleted or overwritten, and it was not asked about them."""
 
     def as_dict(self) -> dict[str, Any]:
         """The summary as JSON values."""
@@ -90,6 +107,7 @@ class BatchSummary(BatchProgress):
 
 
 OnProgress = Callable[[BatchProgress], None]
+OnRecord = Callable[[Record], None]
 
 
 def run_batch(
@@ -104,12 +122,15 @@ def run_batch(
     clock: Clock | None = None,
     stop: Callable[[], bool] = lambda: False,
     on_progress: OnProgress | None = None,
+    on_record: OnRecord | None = None,
 ) -> BatchSummary:
-    """Assesses every sample that has no answer in `output` yet, and returns what was done.
+    """Assesses every sample that has no answer in `output` that still holds, and returns what was done.
 
-    `prepare` replaces the assessor, `identity` adds what its records depend on; once `stop` says so, no new sample is
-    begun. Raises ManifestError, OutputError, SettingsError and the like before anything is paid for, JournalError when
-    a record cannot be kept.
+    An answer holds for the same picture, question, settings and model. `-`, a pipe or a device as `output` receives
+    the records as lines and remembers nothing. `prepare` replaces the assessor, `identity` adds what its records
+    depend on; `on_record` is given every new record; once `stop` says so, no new sample is begun. Raises
+    ManifestError, OutputError, SettingsError and the like before anything is paid for, JournalError when a record
+    cannot be kept.
     """
     options, settings = options or BatchOptions(), settings or load_settings()
     asked = with_query(manifest, options.query)
@@ -118,40 +139,72 @@ def run_batch(
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:
         require_prices(settings)
-    with Journal(output, disk) as journal:
-        known = Known(journal.records())
-        more = {"query": options.query, "align": options.align, **(identity or {})}
-        agree_on_header(
-            output, header_of(settings, more), journal.disk, begun=bool(len(known)), force=options.force
-        )  # fmt: skip
-        if not options.force:
-            refuse_changes(asked, known, output)
+    header = header_of(settings, {"query": options.query, "align": options.align, **(identity or {})})
+    made_with = header_digest(header)
+    with LineStream(output) if is_stream(output) else Journal(output, disk) as journal:
+        known = _agreed(asked, journal, header, options.force)
         plan = make_plan(asked, known)
-        run = _Run(plan, Budget(options.limits, expected_spending(settings)), clock or Clock(), stop, on_progress)
+        budget = Budget(options.limits, expected_spending(settings))
+        run = _Run(plan, budget, clock or Clock(), stop, on_progress, {"made_with": made_with})
+        gone = _mark_gone(asked, journal)
         if plan.to_do:
             with closing(_crew(engine, width, options, settings, prepare)) as crew:
-                run.work(crew, left_over(asked, known), journal)
+                run.work(crew, left_over(asked, known), journal, on_record)
         journal.compact(sample.sample_id for sample in asked)
-        return run.summary(engine, width)
+        return replace(run.summary(engine, width), gone=gone)
+
+
+def _agreed(asked: Manifest, journal: Journal | LineStream, header: Header, force: bool) -> Known:
+    """What the output's records say, after its settings were compared with this run's."""
+    output = journal.path
+    made_before = None if isinstance(journal, LineStream) else header_digest(stored_header(output))
+    known = Known(journal.records(), header_digest(header), made_before)
+    if isinstance(journal, LineStream):
+        return known
+    agree_on_header(output, header, journal.disk, begun=bool(len(known)), force=force)
+    if not force:
+        refuse_changes(asked, known, output)
+    return known
+
+
+def _mark_gone(asked: Manifest, journal: Journal | LineStream) -> int:
+    """How many records of deleted or overwritten pictures were marked; they stay in the file and count no more."""
+    if isinstance(journal, LineStream):
+        return 0
+    # Of a file that a crash left with several lines per id, the last one counts.
+    last = {record["sample_id"]: record for record in gone_records(asked, read_records(journal.path))}
+    for record in last.values():
+        journal.append(record)
+    return len(last)
 
 
 class _Run:
     """One run's counts, from the first sample to the summary."""
 
     def __init__(
-        self, plan: Plan, budget: Budget, clock: Clock, stop: Callable[[], bool], on_progress: OnProgress | None
+        self,
+        plan: Plan,
+        budget: Budget,
+        clock: Clock,
+        stop: Callable[[], bool],
+        on_progress: OnProgress | None,
+        origin: Mapping[str, Any],
     ) -> None:
-        self._plan, self._budget, self._clock = plan, budget, clock
+        self._plan, self._budget, self._clock, self._origin = plan, budget, clock, origin
         self._stop, self._tell = stop, on_progress or (lambda progress: None)
         self._started = clock.monotonic()
         self._stopped: str | None = None
 
-    def work(self, crew: Crew, samples: Iterator[Sample], journal: Journal) -> None:
+    def work(
+        self, crew: Crew, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
+    ) -> None:
         """Sends the samples through the crew and keeps every record; the time it took to load is not counted."""
         self._started = self._clock.monotonic()
         self._tell(self.progress())
         for record in carry_out(crew, lambda under_way: self._next(samples, under_way)):
-            self._keep(record, journal)
+            self._keep({**record, **self._origin}, journal)
+            if on_record is not None:
+                on_record(record)
 
     def progress(self) -> BatchProgress:
         """Where the run stands."""
@@ -163,8 +216,13 @@ class _Run:
         # A limit that ended the run with nothing left over stopped nothing.
         stopped = self._stopped if self._budget.finished < self._plan.to_do else None
         return BatchSummary(
-            **self._counts(), remaining=remaining, stopped=stopped, engine=engine, concurrency=width
-        )  # fmt: skip
+            **self._counts(),
+            remaining=remaining,
+            stopped=stopped,
+            engine=engine,
+            concurrency=width,
+            judged_again=self._plan.judged_again,
+        )
 
     @property
     def _answered(self) -> int:
@@ -174,7 +232,7 @@ class _Run:
         self._stopped = INTERRUPTED if self._stop() else self._budget.exhausted(under_way)
         return None if self._stopped else next(samples, None)
 
-    def _keep(self, record: Record, journal: Journal) -> None:
+    def _keep(self, record: Record, journal: Journal | LineStream) -> None:
         journal.append(record)
         self._budget.book(record)
         if record["error"] is not None:
@@ -196,13 +254,15 @@ class _Run:
 
 def _crew(engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None) -> Crew:
     def loading(lanes: int, processes: int = 1) -> Prepare:
-        return prepare or AssessWith(pressing(settings, lanes, processes), options.align)
+        return prepare or AssessWith(
+            pressing(settings, lanes, processes), options.align, options.measure, options.regions
+        )
 
     if engine == "threads":
         return ThreadCrew(loading(width), width)
     if engine == "processes":
         return ProcessCrew(loading(1, width), width, surroundings_of(settings))
-    from agenticiqa.batch.ray_engine import RayCrew
+    from agenticiqa.batch.engines.ray import RayCrew
 
     actors, lanes = actors_for(width, backends_of(settings))
     return RayCrew(loading(lanes, actors), actors, lanes, options.address, surroundings_of(settings))

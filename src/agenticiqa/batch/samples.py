@@ -7,10 +7,12 @@ import hashlib
 import json
 import math
 import os
-import string
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from agenticiqa.question.choices import lettered
 
 FIELDS = ("sample_id", "query", "image_path", "reference_path", "choices", "answer", "mos", "metadata")
 
@@ -67,6 +69,28 @@ def question_digest(values: Mapping[str, Any]) -> int:
     return int.from_bytes(hashlib.blake2b(content.encode(), digest_size=8).digest(), "big")
 
 
+def content_of(values: Mapping[str, Any]) -> dict[str, str | None]:
+    """The hashes of the image and its reference as they are now; None for a file that cannot be read."""
+    return {name: file_hash(path) if (path := values.get(f"{name}_path")) else None for name in ("image", "reference")}
+
+
+def content_digest(content: Mapping[str, Any]) -> int:
+    """Both files' hashes as a number."""
+    text = f"{content.get('image')} {content.get('reference')}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def file_hash(path: str) -> str | None:
+    """The SHA-256 of a regular file; None for anything else, and for one that cannot be read."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return None
+
+
 def _refuse_unknown(values: Mapping[str, Any]) -> None:
     for name in values:
         if name not in FIELDS:
@@ -99,11 +123,10 @@ def _number(name: str, value: Any) -> float:
 
 def choices_by_letter(name: str, value: Any) -> dict[str, str]:
     """Choices by letter, a plain list lettered in order; raises ValueError with what is wrong."""
-    if isinstance(value, list) and len(value) <= len(string.ascii_uppercase):
-        value = dict(zip(string.ascii_uppercase, value, strict=False))
-    if not isinstance(value, Mapping) or not all(isinstance(text, str) for text in (*value, *value.values())):
-        raise ValueError(f'{name} must be texts by letter like {{"A": "Yes", "B": "No"}}, not {value!r}')
-    return dict(value)
+    try:
+        return lettered(value)
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from None
 
 
 def _mapping(name: str, value: Any) -> dict[str, Any]:

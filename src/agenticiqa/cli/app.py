@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -55,3 +56,14 @@ def writing_to(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise OutputError(f"{path}: cannot be written ({reason}); choose a place you may write to") from error
+
+
+def require_folder_of(path: Path) -> None:
+    """Raises OutputError now, before any work, when a file could not be written there afterwards."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise OutputError(f"{path}: there is no folder {folder}; make it first, or choose another place")
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; name a file in it")
+    if not os.access(folder, os.W_OK):
+        raise OutputError(f"{path}: cannot be written (Permission denied); choose a place you may write to")

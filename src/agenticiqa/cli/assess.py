@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agenticiqa.cli.app import require_folder_of
+from agenticiqa.cli.gating import FailIf, FailUnder, Require, gate_code, open_gate, tell
 from agenticiqa.cli.options import (
     AsJson,
     Backend,
@@ -21,13 +24,12 @@ from agenticiqa.cli.options import (
     start_logging,
 )
 from agenticiqa.cli.progress import shown_progress
+from agenticiqa.errors import UsageError
 from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
-
-BELOW = 3
-"""Exit code of a score below `--fail-under`; 1 is a failure, 2 a wrong request."""
+    from agenticiqa.assessor.regions import AssessedRegion
 
 
 def assess(
@@ -39,8 +41,14 @@ def assess(
     align: Annotated[
         Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to the image's.")
     ] = None,
-    fail_under: Annotated[
-        float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 below this score.")
+    fail_under: FailUnder = None,
+    fail_if: FailIf = None,
+    require: Require = None,
+    region: Annotated[
+        list[str] | None, typer.Option("--region", metavar="NAME", help="Also locate and judge it: face, subject, cat.")
+    ] = None,
+    crop_dir: Annotated[
+        Path | None, typer.Option("--crop-dir", help="Write the located regions as PNG files into this folder.")
     ] = None,
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write a page about the result to this file.")
@@ -56,7 +64,7 @@ def assess(
 ) -> None:
     """Answer a question about an image, or rate its quality.
 
-    Exit codes: 0 answered, 1 no answer or an unreadable image, 2 wrong request or no such file, 3 below --fail-under.
+    Exit codes: 0 answered, 1 no answer or an unreadable image, 2 wrong request or no such file, 3 fails the gate.
 
     \b
     Examples:
@@ -64,41 +72,102 @@ def assess(
       agenticiqa assess photo.jpg "Is it blurry? A. Yes B. No" --json
       agenticiqa assess compressed.jpg --reference original.png
       agenticiqa assess photo.jpg --offline --fail-under 1.5
+      agenticiqa assess photo.jpg --fail-if "blur >= extreme" --fail-if "clipped_highlights > 50 %"
+      agenticiqa assess photo.jpg "Is the dog blurry?" --crop-dir crops
+      agenticiqa assess photo.jpg --fail-if "face: blurred"
       agenticiqa assess photo.jpg --html photo.html
     """
     from agenticiqa.assessor import Assessor
 
+    refuse_picture_as_question(image, query)
+    if html is not None:
+        require_folder_of(html)
     settings = effective_settings(config, backend, offline, max_replan, mode)
+    gate = open_gate(fail_under, fail_if, None, settings, require)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
-        assessment = Assessor(settings).assess(image, question, reference, on_event=on_event, align=align)
+        wanted = [*(region or ()), *gate.objects()]
+        assessment = Assessor(settings).assess(
+            image, question, reference, on_event=on_event, align=align, regions=wanted
+        )
     typer.echo(assessment.to_json() if as_json else in_words(assessment))
+    if crop_dir is not None:
+        _write_crops(image, assessment, crop_dir)
     if html is not None:
         from agenticiqa.report.writing import write_whole
 
         write_whole(html, assessment.to_html())
-    raise typer.Exit(exit_code(assessment, fail_under))
+    files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
+    gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
+    if gate.report.failures:
+        tell(gate, [str(image)], None, False, False)
+    raise typer.Exit(gate_code(gate) if assessment.answered else 1)
 
 
-def exit_code(assessment: Assessment, fail_under: float | None) -> int:
-    """0 for an answer, 1 for none or for no score where one is asked for, 3 for a score below the bar."""
-    if not assessment.answered or (fail_under is not None and assessment.score is None):
-        return 1
-    return BELOW if fail_under is not None and (assessment.score or 0.0) < fail_under else 0
+def _write_crops(image: Path, assessment: Assessment, folder: Path) -> None:
+    from agenticiqa.assessor.regions import write_crops
+    from agenticiqa.images import load_image
+
+    for path in write_crops(load_image(image), assessment.regions, folder, image.stem):
+        typer.echo(f"Crop: {path}", err=True)
+
+
+def refuse_picture_as_question(image: Path, query: str | None) -> None:
+    """Raises UsageError when what stands in the question's place is a picture."""
+    if query is None or "." not in query:
+        return
+    from agenticiqa.batch.manifest import IMAGE_SUFFIXES
+
+    is_named_so = os.path.splitext(query)[1].lower() in IMAGE_SUFFIXES
+    if is_named_so and (os.path.exists(query) or " " not in query.strip()):
+        raise UsageError(
+            f"{query}: is a picture, and a question is expected here; to rank both write "
+            f"`agenticiqa compare {image} {query}`, to judge one against the other "
+            f"`agenticiqa assess {image} --reference {query}`, for many pictures "
+            f"`agenticiqa batch {image} {query} -o results.jsonl`"
+        )
 
 
 def in_words(assessment: Assessment) -> str:
-    """The assessment as a few lines for a person."""
-    lines = [f"Answer: {assessment.answer}"]
-    if assessment.score is not None:
-        lines.append(f"Score: {score_in_words(assessment)}")
+    """The assessment as a few lines for a person; a rating begins with its score."""
+    if is_rating(assessment):
+        lines = [rating_in_words(assessment), f"Score: {score_in_words(assessment)}"]
+    else:
+        lines = [f"Answer: {assessment.answer}"]
+        if assessment.score is not None:
+            lines.append(f"Score: {score_in_words(assessment)}")
+    lines += [f"  {line}" for line in dict.fromkeys(assessment.ledger.stand_ins)]
     lines.append(f"Why: {assessment.reasoning}")
     lines += [_finding_line(finding) for finding in assessment.distortions]
     lines += [_reading_line(reading) for reading in assessment.tools]
+    lines += [region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
     return printable("\n".join(lines))
+
+
+def is_rating(assessment: Assessment) -> bool:
+    """Whether the quality was rated, rather than a question with answers of its own asked."""
+    from agenticiqa.state import LEVEL_NAMES
+
+    plan = assessment.plan
+    rated = plan is None or plan.query_type == "IQA"
+    return rated and assessment.score is not None and assessment.answer in LEVEL_NAMES
+
+
+def rating_in_words(assessment: Assessment) -> str:
+    """The score with one decimal and its level, like "3.8 of 5, Good"; with two where one would belie the level."""
+    score = assessment.score or 0.0
+    shown = f"{score:.1f}" if level_of(float(f"{score:.1f}")) == assessment.level else f"{score:.2f}"
+    return f"{shown} of 5, {assessment.level_name}"
+
+
+def level_of(score: float) -> str:
+    """The level's letter of a score."""
+    from agenticiqa.score_fusion import ScoreFusion
+
+    return ScoreFusion().map_to_level(score)
 
 
 def score_in_words(assessment: Assessment) -> str:
@@ -108,6 +177,18 @@ def score_in_words(assessment: Assessment) -> str:
     interval = assessment.interval
     span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
     return f"{assessment.score:.2f} of 5 ({assessment.level}, {assessment.level_name}){span}"
+
+
+def region_line(name: str, region: AssessedRegion | None) -> str:
+    """Where a thing is and how good it is there."""
+    if region is None:
+        return f"Region: {name}: not found"
+    what = "" if region.class_name is None else f" ({region.class_name}, {region.confidence:.0%} sure)"
+    text = f"Region: {name}{what} at {region.left},{region.top} to {region.right},{region.bottom}"
+    if region.score is None:
+        return text
+    flaws = ", ".join(f"{each.type} {each.severity}" for each in region.findings or ()) or "no flaw found"
+    return f"{text}: {region.score:.1f} of 5, {flaws}"
 
 
 def _finding_line(finding: Finding) -> str:

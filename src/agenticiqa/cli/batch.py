@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.assess import BELOW
+from agenticiqa.cli.app import require_folder_of
 from agenticiqa.cli.batch_progress import money, shown_batch, stopping_on_signals
+from agenticiqa.cli.gating import (
+    FailIf,
+    FailUnder,
+    GateFile,
+    GitHub,
+    JUnit,
+    Require,
+    gate_code,
+    open_gate,
+    tell,
+    tools_of,
+)
 from agenticiqa.cli.options import (
     AsJson,
     Backend,
@@ -22,19 +36,31 @@ from agenticiqa.cli.options import (
     effective_settings,
     start_logging,
 )
+from agenticiqa.errors import OutputError
 
 if TYPE_CHECKING:
-    from agenticiqa.batch import BatchSummary
+    from agenticiqa.batch import BatchSummary, Manifest
     from agenticiqa.batch.preview import Preview
+    from agenticiqa.gate.gatekeeping import Gate
 
 INTERRUPTED_CODE = 130
 
 
 def batch(
     inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT", help="A .jsonl, .csv or .parquet file, a folder, a pattern, images.")
+        list[str],
+        typer.Argument(
+            metavar="INPUT",
+            help="A folder, a pattern, images, a .jsonl, .csv, .parquet or .txt file, - for a list on standard input.",
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file of records (JSON Lines).")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file of records (JSON Lines); - writes them to standard output.")
+    ],
+    references: Annotated[
+        Path | None,
+        typer.Option("--references", help="Folder of originals, matched by relative path, whatever the formats."),
+    ] = None,
     query: Annotated[str | None, typer.Option("--query", help="The question where a sample has none.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show plan, counts and cost; ask nothing.")] = False,
     engine: Annotated[
@@ -54,10 +80,16 @@ def batch(
     to: Annotated[
         Literal["csv", "parquet"] | None, typer.Option("--to", help="Also write a table beside the records.")
     ] = None,
-    fail_under: Annotated[
-        float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 for a score below.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Go on although settings or samples changed.")] = False,
+    fail_under: FailUnder = None,
+    fail_if: FailIf = None,
+    require: Require = None,
+    gate_file: GateFile = None,
+    junit: JUnit = None,
+    github: GitHub = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write a page about all records.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Judge again what was judged with other settings or another question.")
+    ] = False,
     config: ConfigFile = None,
     backend: Backend = None,
     max_replan: MaxReplan = None,
@@ -67,10 +99,10 @@ def batch(
     verbose: Verbose = False,
     quiet: Quiet = False,
 ) -> None:
-    """Assess many images. The same command again finishes the rest and retries failures.
+    """Assess many images. The same command again finishes the rest, retries failures and judges changed files again.
 
     Exit codes: 0 all answered, 1 some failed or remain, 2 wrong request or no such input,
-    3 below --fail-under, 130 interrupted.
+    3 a picture fails the gate, 130 interrupted.
 
     \b
     Examples:
@@ -78,45 +110,72 @@ def batch(
       agenticiqa batch samples.jsonl -o results.jsonl --dry-run
       agenticiqa batch samples.csv -o results.jsonl --backend openai.gpt-4o -j 32 --max-cost 5
       agenticiqa batch 'photos/**/*.jpg' -o results.jsonl --to csv --fail-under 2
+      agenticiqa batch copies/ --references originals/ -o results.jsonl --fail-if "SSIM < 0.1" --junit gate.xml
+      find photos -name '*.jpg' | agenticiqa batch - -o - | jq .assessment.score
       agenticiqa batch samples.parquet -o results.jsonl --engine ray --address auto
     """
     from agenticiqa.batch import BatchOptions, Limits, open_manifest, run_batch
+    from agenticiqa.batch.journal import is_stream, standing_records
     from agenticiqa.batch.preview import preview_batch
-    from agenticiqa.batch.tabulate import require_table, write_table
+    from agenticiqa.batch.results_table import require_table, write_table
 
+    for page in filter(None, (html, junit)):
+        require_folder_of(page)
     settings = effective_settings(config, backend, offline, max_replan, mode)
+    gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     limits = Limits(max_cost, max_calls, max_failures)
-    options = BatchOptions(engine, concurrency, address, query, align, force, limits)
+    measured = tuple(tools_of(gate, settings)) if gate.measurements() else ()
+    options = BatchOptions(engine, concurrency, address, query, align, force, limits, measured, tuple(gate.objects()))
     manifest = open_manifest(inputs)
+    if references is not None:
+        manifest = paired(manifest, references, quiet)
+    if html is not None and is_stream(output):
+        raise OutputError(f"{html}: a page is made of a file of records; name one with -o")
     if to is not None:
         require_table(output, to, manifest.file)
     if dry_run:
         preview = preview_batch(manifest, output, options, settings)
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))
         return
+    streaming, seen = is_stream(output), list[str]()
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         start_logging(settings, verbose, quiet)
-        summary = run_batch(manifest, output, options, settings=settings, stop=stop, on_progress=on_progress)
+        on_record = partial(_pass_gate, gate, seen) if streaming else None
+        summary = run_batch(
+            manifest, output, options, settings=settings, stop=stop, on_progress=on_progress, on_record=on_record
+        )
+    if not streaming:
+        for record in standing_records(output) if gate or junit else ():
+            _pass_gate(gate, seen, record)
     table = None if to is None else write_table(output, to)
-    typer.echo(json.dumps(summary.as_dict(), indent=2) if as_json else summary_in_words(summary, output, table))
-    raise typer.Exit(exit_code(summary, output, fail_under))
+    values = {**summary.as_dict(), **({"gate": gate.report.as_dict()} if gate else {})}
+    words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table)
+    # Standard output belongs to the records where they go there.
+    typer.echo(words, err=streaming)
+    tell(gate, seen, junit, github, quiet_words=as_json)
+    if html is not None:
+        _write_page(html, output, gate)
+    raise typer.Exit(exit_code(summary, gate))
 
 
-def exit_code(summary: BatchSummary, output: Path, fail_under: float | None) -> int:
-    """130 after an interruption, 1 while an answer or a wanted score is missing, 3 for a score below the bar."""
+def _pass_gate(gate: Gate, seen: list[str], record: Mapping[str, Any]) -> None:
+    seen.append(str(record["sample_id"]))
+    gate.check(record)
+
+
+def _write_page(html: Path, output: Path, gate: Gate) -> None:
+    from agenticiqa.report.writing import write_report
+
+    write_report(output, html, gate=gate.report.as_dict() if gate else None)
+
+
+def exit_code(summary: BatchSummary, gate: Gate) -> int:
+    """130 after an interruption, 3 for a picture that fails the gate, 1 while an answer or a measurement is missing."""
     from agenticiqa.batch.runner import INTERRUPTED
-    from agenticiqa.batch.tabulate import count_below
 
     if summary.stopped == INTERRUPTED:
         return INTERRUPTED_CODE
-    if summary.remaining:
-        return 1
-    if fail_under is None:
-        return 0
-    below, without = count_below(output, fail_under)
-    if below or without:
-        typer.echo(f"{below} below {fail_under:g}, {without} without a score", err=True)
-    return 1 if without else BELOW if below else 0
+    return gate_code(gate) or (1 if summary.remaining else 0)
 
 
 def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = None) -> str:
@@ -126,6 +185,10 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
         f"({summary.calls} calls, {money(summary.cost_usd)}); {summary.done_before} were done before",
         f"Records: {output}",
     ]
+    if summary.judged_again:
+        lines.insert(1, f"{summary.judged_again} had changed since and were judged again")
+    if summary.gone:
+        lines.insert(1, f"{summary.gone} are gone: deleted or overwritten, kept in the records, left out of the rest")
     if table is not None:
         lines.append(f"Table: {table}")
     if summary.stopped:
@@ -135,9 +198,23 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     return "\n".join(lines)
 
 
-def _advice(summary: BatchSummary, output: Path) -> str:
-    from agenticiqa.batch.tabulate import count_unusable
+def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
+    """The manifest with an original for every sample; what stands alone on either side is listed on stderr."""
+    from agenticiqa.batch.pairing import in_words, pair_by_folder
 
+    pairing = pair_by_folder(manifest, references)
+    for line in in_words(pairing, references):
+        if not quiet:
+            typer.echo(line, err=True)
+    return pairing.manifest
+
+
+def _advice(summary: BatchSummary, output: Path) -> str:
+    from agenticiqa.batch.journal import is_stream
+    from agenticiqa.batch.results_table import count_unusable
+
+    if is_stream(output):
+        return "their `error` says why"
     unusable = count_unusable(output)
     if not unusable:
         return "run the same command again for them"
@@ -151,7 +228,8 @@ def preview_in_words(preview: Preview) -> str:
     lines = [
         f"{found.samples} samples: {found.with_reference} with a reference, {found.with_choices} with choices, "
         f"{found.with_mos} with a MOS",
-        f"To do: {plan.to_do} ({plan.new} new, {plan.failed} failed before, {plan.changed} changed); {plan.done} done",
+        f"To do: {plan.to_do} ({plan.new} new, {plan.failed} failed before, {plan.judged_again} changed); "
+        f"{plan.done} done",
         f"Backends: {', '.join(f'{role} {name}' for role, name in preview.backends.items())}",
         f"Engine: {preview.engine}, {preview.concurrency} at once",
         f"Estimate: about {total.calls} calls, {money(total.cost_usd)} ({_basis(preview)})",
@@ -162,7 +240,7 @@ def preview_in_words(preview: Preview) -> str:
 
 
 def _basis(preview: Preview) -> str:
-    from agenticiqa.batch.estimate import INPUT_TOKENS, OUTPUT_TOKENS
+    from agenticiqa.batch.cost import INPUT_TOKENS, OUTPUT_TOKENS
 
     if preview.measured:
         return "measured on the records there are"

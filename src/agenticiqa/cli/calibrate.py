@@ -25,6 +25,15 @@ def calibrate(
     manifest: Annotated[
         Path | None, typer.Option("--manifest", help="Your ratings: a table with image and rating.")
     ] = None,
+    accepted: Annotated[
+        Path | None, typer.Option("--from-accepted", metavar="GOOD", help="Propose a gate from pictures you accept.")
+    ] = None,
+    rejected: Annotated[
+        Path | None, typer.Option("--rejected", metavar="BAD", help="Pictures you reject, with --from-accepted.")
+    ] = None,
+    false_rejects: Annotated[
+        float, typer.Option("--false-rejects", min=0, max=1, help="The share of good pictures a gate may reject.")
+    ] = 0.05,
     root: Annotated[Path | None, typer.Option("--root", help="Folder of the pictures, with --manifest.")] = None,
     scale: Annotated[
         tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
@@ -43,6 +52,8 @@ def calibrate(
 ) -> None:
     """Fit a tool's curve on graded damage, or tools and the embedded score to your ratings; both count from then on.
 
+    --from-accepted proposes rules for `--fail-if` instead, and says how many good and bad pictures each gets wrong.
+
     --manifest needs at least 30 ratings of several contents; see docs/calibrate.md.
 
     \b
@@ -52,25 +63,68 @@ def calibrate(
     from agenticiqa.config import load_settings
     from agenticiqa.errors import UsageError
 
-    if (ladder is None) == (manifest is None):
-        raise UsageError("name either a tool with --ladder, or your ratings with --manifest")
+    if sum(each is not None for each in (ladder, manifest, accepted)) != 1:
+        raise UsageError("name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted")
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)
     elif manifest is not None:
         _by_ratings(settings, config, manifest, root, scale, force, as_json)
+    elif accepted is not None:
+        _from_accepted(settings, accepted, rejected, false_rejects, as_json)
+
+
+# What a gate on single pictures can use: the score, and measurements in which more of one thing is plainly worse.
+GATED = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSED", "PIQE")
+
+
+def _from_accepted(
+    settings: Settings, accepted: Path, rejected: Path | None, false_rejects: float, as_json: bool
+) -> None:
+    from agenticiqa.gate.choosing import as_toml, propose
+
+    good = _measured(settings, accepted)
+    bad = {} if rejected is None else _measured(settings, rejected)
+    rising = {name: name == "score" for name in good}
+    proposals = propose(good, bad, rising, false_rejects)
+    if as_json:
+        typer.echo(json.dumps([{"rule": each.rule, **vars(each)} for each in proposals], indent=2))
+        return
+    for each in proposals:
+        wrong = "" if each.false_accepts is None else f", accepts {each.false_accepts:.0%} of bad ones"
+        typer.echo(f"{each.rule}: rejects {each.false_rejects:.0%} of good pictures{wrong}")
+    typer.echo(f"\nFor agenticiqa.toml, the best of them:\n{as_toml(proposals[:1])}", nl=False)
+
+
+def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:
+    """The score and the gate's measurements of every picture that can be read."""
+    from agenticiqa.assessor import Assessor
+    from agenticiqa.assessor.measuring import measure_with
+    from agenticiqa.batch import open_manifest
+    from agenticiqa.errors import AgenticIQAError
+
+    assessor, found = Assessor(settings), dict[str, list[float]]()
+    for sample in open_manifest(folder):
+        try:
+            score = assessor.assess(sample.image_path).score
+            values = measure_with(assessor.parts.tools, sample.image_path, None, GATED)
+        except AgenticIQAError as error:
+            typer.echo(f"left out: {error}", err=True)
+            continue
+        for name, value in [("score", score), *((name, each.raw) for name, each in values.items())]:
+            if value is not None:
+                found.setdefault(name, []).append(value)
+    return found
 
 
 def _by_ladder(settings: Settings, config: Path | None, ladder: str, count: int | None, as_json: bool) -> None:
     from agenticiqa.parts import tools_for
-    from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_overlay
-    from agenticiqa.tools.ladder import build_ladders, calibrate_by_ladder, photographs
+    from agenticiqa.tools.synthetic.ladder import build_ladders, calibrate_by_ladder, ladder_photographs
 
-    tool = tools_for(settings).get(ladder)
-    # Only the tool itself is added: published metrics judge, not models fitted on ladders like these.
-    registry, name = default_registry(settings, more=[tool]), tool.name
-    found = calibrate_by_ladder(registry, name, build_ladders(list(photographs().values())[:count]))
+    registry = tools_for(settings)
+    name = registry.get(ladder).name
+    found = calibrate_by_ladder(registry, name, build_ladders(list(ladder_photographs().values())[:count]))
     path = settings.tools_overlay_path()
     with writing_to(path):
         store_overlay(path, {name: found})

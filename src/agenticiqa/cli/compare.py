@@ -31,7 +31,10 @@ _ALL_PAIRS_UP_TO = 4
 
 def compare(
     images: Annotated[list[Path], typer.Argument(help="Two or more images.")],
-    query: Annotated[str | None, typer.Option("--query", help="What to rate; default: the quality.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Option("--query", help='What to compare by ("Which one is the noisiest?"); default: the quality.'),
+    ] = None,
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The original of all of them.")] = None,
     align: Annotated[
         Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to each image's.")
@@ -71,7 +74,9 @@ def in_words(ranking: Ranking) -> str:
     neighbours = set(pairwise(names))
     few = len(names) <= _ALL_PAIRS_UP_TO
     shown = [pair for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours]
-    return printable("\n".join([*places, *(pair_in_words(pair) for pair in shown)]))
+    answered = [f"Answer: {ranking.answer}"] if ranking.answer else []
+    told = [] if ranking.attribute != "overall" else [pair_in_words(pair) for pair in shown]
+    return printable("\n".join([*answered, *places, *told]))
 
 
 def pair_in_words(pair: Pair) -> str:

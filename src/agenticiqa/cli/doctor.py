@@ -105,7 +105,30 @@ def settings_checks(settings: Settings) -> list[Check]:
     from agenticiqa.config import ROLES
 
     roles = ", ".join(f"{role} {settings.role(role).backend}" for role in ROLES)
-    return [Check("settings", True, " < ".join(settings.sources)), Check("backends", True, roles)]
+    return [
+        Check("settings", True, " < ".join(settings.sources)),
+        Check("backends", True, roles),
+        *_retired_models(settings),
+    ]
+
+
+def _retired_models(settings: Settings) -> list[Check]:
+    """A check per backend in use whose model has ended or will."""
+    from datetime import date
+
+    from agenticiqa.config import ROLES
+    from agenticiqa.vlm_client.models import retired
+
+    roles = [settings.role(role) for role in ROLES]
+    used = dict.fromkeys(name for role in roles for name in (role.backend, role.fallback_backend) if name)
+    checks = []
+    for backend in used:
+        ended = retired(backend)
+        if ended is not None:
+            gone = ended.ends <= date.today()
+            said = f"{'retired' if gone else 'ends'} on {ended.ends}" + ("" if ended.verified else " (not verified)")
+            checks.append(Check(f"model {backend}", not gone, said, f"use {ended.use}"))
+    return checks
 
 
 def tool_checks(registry: ToolRegistry) -> list[Check]:
@@ -114,7 +137,9 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
     missing = {name: registry.available(name) for name in names}
     running = [name for name in names if missing[name] is None]
     voting = [name for name in running if registry.votes(name)]
+    by_ladder = [name for name in voting if (curve := registry.calibration(name)) and curve.method == "ladder"]
     count = f"{len(running)} of {len(names)} run here, {len(voting)} vote"
+    count += f", {', '.join(by_ladder)} by graded damage alone" if by_ladder else ""
     checks = [Check("tools", bool(voting), count, "" if voting else "agenticiqa tools")]
     reasons: dict[str, list[str]] = {}
     for name, reason in missing.items():
@@ -124,12 +149,17 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
         Check(f"tools {', '.join(idle)}", False, reason, reason.rpartition("; ")[2].removeprefix("install it with: "))
         for reason, idle in reasons.items()
     ]
-    silent = {name for name in names if registry.card(name).role == "attribute" or registry.card(name).never_votes}
+    silent = {name for name in names if registry.card(name).role == "attribute"}
     mute = [name for name in running if name not in voting and name not in silent]
-    return checks + [
-        Check(f"tool {name}", False, "runs, but has no curve and cannot vote", f"agenticiqa calibrate --ladder {name}")
-        for name in mute
-    ]
+    return checks + [_without_curve(registry, name) for name in mute]
+
+
+def _without_curve(registry: ToolRegistry, name: str) -> Check:
+    if registry.is_calibrated_on_first_use(name):
+        remedy = f"agenticiqa calibrate --ladder {name}"
+        return Check(f"tool {name}", True, "runs; it gets its curve and its vote when it is first used", remedy)
+    reason = registry.refusal(name) or "it has no curve"
+    return Check(f"tool {name}", False, f"runs, but cannot vote: {reason}", "agenticiqa calibrate --manifest RATINGS")
 
 
 def extra_checks() -> list[Check]:

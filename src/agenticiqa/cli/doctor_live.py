@@ -13,9 +13,8 @@ from agenticiqa.config import ROLES, RoleSettings, Settings
 from agenticiqa.errors import BackendError
 from agenticiqa.images import load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest, create_vlm_client
-from agenticiqa.vlm_client.assembly import Assembly
-from agenticiqa.vlm_client.replies import AnswerReply
-from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
+from agenticiqa.vlm_client.middleware.assembly import Assembly
+from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 
 MAX_TOKENS = 200
 """Enough for a model that thinks a little before it writes one line."""

@@ -59,7 +59,7 @@ def evaluate(
         tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md and .json.")
+        Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md, .tex and .json.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
@@ -164,7 +164,7 @@ def _ratings(
     else:
         _print(found)
         if output is not None:
-            typer.echo(f"report written to {output / 'report.html'}, report.md and report.json")
+            typer.echo(f"report written to {output / 'report.html'}, report.md, report.tex and report.json")
 
 
 def _print(found: Evaluation) -> None:

@@ -17,6 +17,7 @@ def mcp(
         list[Path] | None,
         typer.Option("--allow-folder", help="Folder whose images may be named; default: this one, with --http none."),
     ] = None,
+    time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a call may take.")] = 120,
     config: ConfigFile = None,
     backend: Backend = None,
     offline: Offline = False,
@@ -39,7 +40,7 @@ def mcp(
     settings = effective_settings(config, backend, offline)
     start_logging(settings, verbose)
     folders = tuple(allow_folder) if allow_folder else () if http else (Path.cwd(),)
-    created = server.create_server(settings, folders)
+    created = server.create_server(settings, folders, time_limit)
     if http:
         # Standard output stays free of it, as with stdio.
         typer.echo(f"AgenticIQA speaks MCP at http://127.0.0.1:{port}/mcp", err=True)

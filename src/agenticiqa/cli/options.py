@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from agenticiqa.config import Settings
 
 ConfigFile = Annotated[
-    Path | None, typer.Option("--config", help="Settings file; default $AGENTICIQA_CONFIG, then ./configs/.")
+    Path | None,
+    typer.Option("--config", help="Settings file; default $AGENTICIQA_CONFIG, then ~/.config/agenticiqa, ./configs/."),
 ]
 Backend = Annotated[str | None, typer.Option("--backend", help="Model of all three roles.")]
 MaxReplan = Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from agenticiqa.nodes.progress import ProgressEvent
+    from agenticiqa.nodes.context import ProgressEvent
 
 
 @contextmanager

@@ -38,6 +38,15 @@ def serve(
     read_timeout: Annotated[
         float, typer.Option("--read-timeout", min=0.1, help="Seconds an upload may pause before it is cut off.")
     ] = 15,
+    header_timeout: Annotated[
+        float, typer.Option("--header-timeout", min=0.1, help="Seconds in which a request's header has to arrive.")
+    ] = 10,
+    max_connections: Annotated[
+        int, typer.Option("--max-connections", min=8, help="Connections at once, half of them from one address.")
+    ] = 512,
+    rate_limit: Annotated[
+        int, typer.Option("--rate-limit", min=0, help="Uploads a minute from one address; 0: no limit.")
+    ] = 0,
     grace: Annotated[float, typer.Option("--grace", min=0, help="Seconds runs have left after SIGTERM.")] = 20,
     keep_days: Annotated[float, typer.Option("--keep-days", min=0, help="Days runs are kept.")] = 7,
     keep_megabytes: Annotated[int, typer.Option("--keep-megabytes", min=1, help="Most the runs may occupy.")] = 2048,
@@ -77,6 +86,10 @@ def serve(
         max_megapixels=max_megapixels,
         time_limit=time_limit,
         read_timeout=read_timeout,
+        header_timeout=header_timeout,
+        max_connections=max_connections,
+        max_connections_per_address=max_connections // 2,
+        requests_per_minute=rate_limit,
         grace=grace,
         keep_days=keep_days,
         keep_megabytes=keep_megabytes,

@@ -27,7 +27,7 @@ def tools(
       agenticiqa tools --json
     """
     from agenticiqa.parts import tools_for
-    from agenticiqa.tools.describing import describe_tool, describe_tools
+    from agenticiqa.tools.catalogue import describe_tool, describe_tools
 
     registry = tools_for(effective_settings(config))
     rows = [describe_tool(registry, name) for name in names] if names else describe_tools(registry)
@@ -44,12 +44,18 @@ def _cells(row: dict[str, Any]) -> list[str]:
         row["name"],
         row["reference"],
         "yes" if row["available"] else "no",
-        "yes" if row["votes"] else "no",
+        _vote_text(row),
         "higher" if row["higher_is_better"] else "lower",
         _range_text(row),
         row["licence"],
         ", ".join(row["strengths"]) or "–",
     ]
+
+
+def _vote_text(row: dict[str, Any]) -> str:
+    if not row["votes"]:
+        return "no"
+    return "yes (ladder)" if row["calibration"] == "ladder" else "yes"
 
 
 def _range_text(row: dict[str, Any]) -> str:

@@ -51,6 +51,14 @@ def default_tools_overlay() -> Path:
     return Path(base) / "agenticiqa" / "tools.yaml"
 
 
+def user_settings_file(variables: Mapping[str, str]) -> Path | None:
+    """The user's own settings, in the user's configuration folder; None where the environment names no home."""
+    if variables.get("XDG_CONFIG_HOME"):
+        return Path(variables["XDG_CONFIG_HOME"]) / "agenticiqa" / "model_backends.yaml"
+    home = variables.get("HOME")
+    return Path(home) / ".config" / "agenticiqa" / "model_backends.yaml" if home else None
+
+
 def default_weights_directory() -> Path:
     """The hub folder torch itself would use."""
     return Path(os.environ.get("TORCH_HOME") or _caches() / "torch") / "hub"

@@ -1,9 +1,16 @@
-"""The layers of the settings laid over each other: packaged defaults < a file < environment < arguments."""
+"""The layers of the settings laid over each other: packaged defaults < files < environment < arguments.
+
+A file that was named (by argument or $AGENTICIQA_CONFIG) is the only file. Without one, the user's own file counts, and
+`./configs/model_backends.yaml` over it; the latter belongs to whoever made the folder, so it may choose backends and
+numbers, but not where data is sent or written, and it sees no variables.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -11,9 +18,11 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from agenticiqa.config.environment import KEY_VARIABLES, find_api_keys, process_variables
+from agenticiqa.config.environment import KEY_VARIABLES, find_api_keys, process_variables, user_settings_file
 from agenticiqa.config.settings import ROLES, Settings
 from agenticiqa.errors import SettingsError
+
+logger = logging.getLogger("agenticiqa.config")
 
 CONFIG_VARIABLE = "AGENTICIQA_CONFIG"
 BACKEND_VARIABLE = "AGENTICIQA_BACKEND"
@@ -21,6 +30,18 @@ LOCAL_FILE = Path("configs/model_backends.yaml")
 _PREFIX = "AGENTICIQA_"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KEY_NAMES = {"api_key", "apikey", "key", "token", "secret"}
+# What a file found in the working folder may set; everything else could send data somewhere or write a file.
+_HARMLESS = frozenset(
+    {f"{role}.{name}" for role in ROLES for name in (
+        "backend", "fallback_backend", "temperature", "max_tokens", "top_p", "retry_attempts", "timeout", "samples",
+    )}
+    | {f"pipeline.{name}" for name in (
+        "max_replan_iterations", "mode", "fusion", "fusion_weights", "terms", "offline", "device",
+        "cache.enabled", "cache.max_megabytes", "cache.sampled_replies", "logging.level", "logging.format", "limits",
+        "transport.attempts", "transport.max_seconds", "transport.breaker_failures", "transport.breaker_seconds",
+        "transport.limits", "qwen",
+    )}
+)  # fmt: skip
 
 
 def load_settings(
@@ -36,9 +57,7 @@ def load_settings(
     """
     variables = process_variables() if environ is None else environ
     layers: list[tuple[str, dict[str, Any]]] = [("packaged defaults", packaged_defaults())]
-    chosen = find_settings_file(path, variables, directory or Path.cwd())
-    if chosen:
-        layers.append((str(chosen), read_settings_file(chosen, variables)))
+    layers += _file_layers(path, variables, directory or Path.cwd())
     layers.append(("environment", settings_from_environment(variables)))
     layers.append(("arguments", dict(overrides or {})))
     merged: dict[str, Any] = {}
@@ -51,8 +70,72 @@ def load_settings(
 def packaged_defaults() -> dict[str, Any]:
     """The settings that hold with no file at all."""
     text = resources.files("agenticiqa").joinpath("defaults.yaml").read_text(encoding="utf-8")
-    defaults: dict[str, Any] = yaml.safe_load(text)
+    defaults: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return defaults
+
+
+def _file_layers(
+    argument: str | Path | None, variables: Mapping[str, str], directory: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The content of the file that was named, or of the user's own file and the working folder's."""
+    if argument or variables.get(CONFIG_VARIABLE):
+        chosen = find_settings_file(argument, variables, directory)
+        if chosen:
+            yield str(chosen), read_settings_file(chosen, variables)
+        return
+    own = user_settings_file(variables)
+    if own is not None and own.is_file():
+        yield str(own), read_settings_file(own, variables)
+    local = find_settings_file(None, variables, directory)
+    if local:
+        _say_once(local)
+        yield str(local), _read_unasked(local)
+
+
+@cache
+def _say_once(path: Path) -> None:
+    logger.warning("settings are read from %s, found in the working folder; --config names another file", path)
+
+
+def _read_unasked(path: Path) -> dict[str, Any]:
+    """The content of a file nobody named, or a SettingsError for a key or a reference it may not hold."""
+    content = read_sections(path, (*ROLES, "pipeline"))
+    for key, value in _leaves(content):
+        way_out = (
+            f"name the file if you trust it (--config {path}, or ${CONFIG_VARIABLE}), "
+            "or set this in your own settings, ~/.config/agenticiqa/model_backends.yaml"
+        )
+        if isinstance(value, str) and "${" in value:
+            raise SettingsError(f"{path}: {key}: a file found in the working folder may not read variables; {way_out}")
+        known = not _HARMLESS.isdisjoint(_prefixes(key))
+        if not known and _is_setting(key):
+            raise SettingsError(
+                f"{path}: {key}: a file found in the working folder may not set where data is sent, read or written; "
+                + way_out
+            )
+    return content
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, key)
+    else:
+        yield key, value
+
+
+def _is_setting(key: str) -> bool:
+    """Whether there is such a key at all; one that does not exist is complained about as in every file."""
+    model: Any = Settings
+    for part in key.split("."):
+        fields = getattr(model, "model_fields", {})
+        if part not in fields:
+            return False
+        model = fields[part].annotation
+    return True
 
 
 def find_settings_file(argument: str | Path | None, variables: Mapping[str, str], directory: Path) -> Path | None:

@@ -119,6 +119,10 @@ class PipelineSettings(Section):
         default_factory=dict, description="by backend, then by reference mode"
     )
     terms: Literal["research", "commercial"] = "research"
+    allowed_root: str | None = Field(default=None, description="images are read from below this folder only")
+    viewing: Literal["native", "screen"] = Field(
+        default="native", description="how a pair is compared: pixel by pixel, or as it fits a screen"
+    )
     offline: bool = False
     tools_overlay: str | None = Field(default=None, description="the user's own tools and calibrations")
     weights_directory: str | None = Field(default=None, description="torch's hub folder, with pyiqa/ inside")
@@ -129,9 +133,9 @@ class PipelineSettings(Section):
     transport: TransportSettings = TransportSettings()
     qwen: QwenSettings = QwenSettings()
 
-    def fusion_weights_for(self, backend: str, mode: str) -> FusionWeights:
-        """The weights chosen for this backend and reference mode, or the plain ones."""
-        return self.fusion_weights.get(backend, {}).get(mode, FusionWeights())
+    def fusion_weights_for(self, backend: str, mode: str) -> FusionWeights | None:
+        """The weights chosen for this backend and reference mode, if any were."""
+        return self.fusion_weights.get(backend, {}).get(mode)
 
 
 class Settings(Section):

@@ -14,8 +14,7 @@ from agenticiqa.evaluation.evidence import Evidence, EvidenceStore, OnPicture, g
 from agenticiqa.evaluation.faithfulness import Faithfulness, examine
 from agenticiqa.evaluation.methods import ABLATIONS, methods_of, runs_for, single_tools
 from agenticiqa.evaluation.ratings import USUAL, Coverage, Part, Row, Sampling, by_part, coverage, rate
-from agenticiqa.evaluation.recorded import Recorded
-from agenticiqa.evaluation.recorded_study import RecordedStudy, study_recorded
+from agenticiqa.evaluation.recorded import Recorded, RecordedStudy, study_recorded
 from agenticiqa.evaluation.runs import FULL, TOOLS
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.parts import Parts
@@ -96,7 +95,7 @@ def provenance_of(settings: Settings, parts: Parts, sampling: Sampling, command:
         "command": command,
         "version": version("agenticiqa"),
         "python": platform.python_version(),
-        "libraries": {name: version(name) for name in ("numpy", "scipy", "onnxruntime", "opencv-python-headless")},
+        "libraries": {name: version(name) for name in ("numpy", "onnxruntime", "opencv-python-headless", "scipy")},
         "backends": {role: client.model for role, client in parts.vlm_clients.items()},
         "terms": settings.pipeline.terms,
         "settings": settings.model_dump(mode="json", exclude={"pipeline": {"cache", "logging", "tools_overlay"}}),

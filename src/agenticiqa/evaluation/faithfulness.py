@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agenticiqa.perception.claims import read_claim
+from agenticiqa.question.lexicon import Mention, lexicon
+from agenticiqa.question.text import masked
 from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.state import LevelLetter, Severity
 
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
@@ -71,10 +73,10 @@ def check_claims(text: str, evidence: Mapping[str, Any]) -> list[Checked]:
 def _sentence(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
     scores = list(_scores(sentence, evidence))
     yield from scores
-    claim = read_claim(_head(sentence).lower())
+    claim = read_statement(_head(sentence).lower())
     found = {entry["type"]: entry for entry in evidence.get("distortions") or []}
     for category, mention in {mention.category: mention for mention in reversed(claim.mentions)}.items():
-        denied = mention.absent or claim.negated or claim.nothing or claim.severity == "none"
+        denied = mention.absent or claim.denied
         # A tool measured "for compression" names its subject, and claims nothing of the picture.
         if not scores:
             yield _distortion(category, claim.severity, denied, found)
@@ -85,7 +87,7 @@ def _sentence(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
 def _head(sentence: str) -> str:
     """What a sentence claims: of "Noise (slight): grain covers flat areas" the part that is then described."""
     head, colon, _ = sentence.partition(": ")
-    return head if colon and read_claim(head.lower()).mentions else sentence
+    return head if colon and read_statement(head.lower()).mentions else sentence
 
 
 def _distortion(category: str, severity: str | None, denied: bool, found: Mapping[str, Any]) -> Checked:
@@ -139,3 +141,37 @@ def _known_scores(evidence: Mapping[str, Any]) -> dict[str, list[float]]:
     for name, number in (pair for item in items for pair in _TOOL_SCORE.findall(item)):
         known.setdefault(name.casefold(), []).append(float(number))
     return known
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The distortions named, how strong or whether denied, and the level of quality claimed."""
+
+    mentions: tuple[Mention, ...] = ()
+    severity: Severity | None = None
+    level: LevelLetter | None = None
+    denied: bool = False
+
+
+def read_statement(text: str) -> Statement:
+    """The claims of a sentence in lower case, in English or Chinese."""
+    words = lexicon()
+    found = words.matches(text, "nothing", "distortions", "any_distortion", "places")
+    rest = masked(text, (match.span for match in found), "\x00")
+    severities = words.matches(rest, "severities")
+    levels = words.matches(rest, "levels")
+    severity = severities[0].meaning if severities else None
+    approved = words["approval"].found_in(rest)
+    plain = masked(rest, (match.span for match in severities))
+    negated = len(words["negations"].spans(plain)) % 2 == 1
+    return Statement(
+        mentions=tuple(_resolved(m.meaning, approved) for m in found if m.group == "distortions"),
+        severity=severity,
+        level=levels[0].meaning if levels else None,
+        denied=negated or severity == "none" or any(match.group == "nothing" for match in found),
+    )
+
+
+def _resolved(mention: Mention, approved: bool) -> Mention:
+    """A noun like "contrast" that is called good claims there is nothing wrong with it."""
+    return replace(mention, neutral=False, absent=approved) if mention.neutral else mention

@@ -16,7 +16,7 @@ from agenticiqa.evaluation.runs import EMBEDDED, TOOLS
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import rmse, srcc
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale
-from agenticiqa.tools.fitting import MIN_POINTS, fit_curve, shrink
+from agenticiqa.tools.curve_fitting import MIN_POINTS, fit_curve, shrink
 from agenticiqa.tools.registry import ToolRegistry
 
 FOLDS = 5

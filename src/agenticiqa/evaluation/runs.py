@@ -12,10 +12,10 @@ from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.evaluation.variants import fixed_plan, sharing, without_detection, without_planner
 from agenticiqa.images import ImageSource, LoadedImage, load_image
-from agenticiqa.nodes.pictures import Pictures
+from agenticiqa.nodes.run_images import Pictures
 from agenticiqa.nodes.summarizer import summarizer_node
 from agenticiqa.parts import Parts
-from agenticiqa.state import AgenticIQAState, CallCount, Ledger
+from agenticiqa.state import AgenticIQAState, CallCount, Ledger, UsedEvidence
 from agenticiqa.tools.registry import ToolRegistry
 
 logger = logging.getLogger("agenticiqa.evaluation")
@@ -63,10 +63,10 @@ def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | N
         "ledger": Ledger(),
     }
     update = summarizer_node(state, {"configurable": {**vars(parts), "pictures": pictures}})
-    used = update["summarizer_result"].used_evidence or {}
+    used = UsedEvidence.of(update["summarizer_result"])
     return {
-        "score": used.get("vlm_score"),
-        "error": used.get("error"),
+        "score": used.vlm_score,
+        "error": used.error,
         **_cost(update.get("ledger", Ledger()).total, 0.0),
     }
 
@@ -81,7 +81,7 @@ def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -
     for name in fitting_tools(parts.tools, original is not None):
         started = time.perf_counter()
         try:
-            raw[name] = parts.tools.execute(name, test, original).raw
+            raw[name] = parts.tools.raw(name, test, original)
             seconds[name] = time.perf_counter() - started
         except AgenticIQAError as error:
             errors[name] = str(error)
@@ -90,10 +90,11 @@ def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -
 
 def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The embedded model's own judgement, as shipped: no user's scale is applied."""
-    from agenticiqa.perception.sight import shipped_eyes
+    from agenticiqa.embedded.shipped_eyes import shipped_eyes
 
     original = None if reference is None else _opened(reference, parts)
-    look = shipped_eyes(parts.settings.pipeline.terms).look(_opened(image, parts), original)
+    pipeline = parts.settings.pipeline
+    look = shipped_eyes(pipeline.terms, pipeline.viewing).look(_opened(image, parts), original)
     judged = look.quality if reference is None else look.against_reference
     if judged is None:
         return {"score": None, "error": "the embedded model gave no judgement against the reference"}

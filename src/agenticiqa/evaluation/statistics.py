@@ -1,7 +1,8 @@
 """How well predicted quality agrees with people, and how sure that figure is.
 
 Rank correlations are taken as they are; PLCC and RMSE after the usual five-parameter logistic
-β1·(1/2 − 1/(1 + exp(β2(x − β3)))) + β4·x + β5, whose convergence is part of the result.
+β1·(1/2 − 1/(1 + exp(β2(x − β3)))) + β4·x + β5. Where that does not converge the four-parameter form without the slope
+β4 is fitted within bounds, and where that fails too a straight line; which one was used is part of the result.
 Intervals are percentile bootstraps with a seed. Pictures of one reference or one burst are not
 independent: give their common name as `clusters`, and whole clusters are drawn.
 """
@@ -10,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.errors import MissingExtraError
 from agenticiqa.evaluation.resampling import (
     Clusters,
     Counts,
@@ -33,11 +36,12 @@ Numbers = Sequence[float] | npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """The fitted curve and whether the fit converged."""
+    """The fitted curve, whether the fit converged, and which form it has."""
 
     parameters: tuple[float, float, float, float, float]
     converged: bool
     message: str
+    form: Literal["five-parameter", "four-parameter", "line"] = "five-parameter"
 
     def __call__(self, predicted: Numbers) -> Values:
         return _logistic(_values(predicted), np.array(self.parameters))
@@ -83,9 +87,16 @@ def srcc(predicted: Numbers, observed: Numbers) -> float:
 
 def krcc(predicted: Numbers, observed: Numbers) -> float:
     """Kendall's tau-b."""
+    require_scipy()
     from scipy.stats import kendalltau
 
     return float(kendalltau(_values(predicted), _values(observed)).statistic)
+
+
+def require_scipy() -> None:
+    """Nothing, unless SciPy is missing: an evaluation needs it, an assessment does not."""
+    if find_spec("scipy") is None:
+        raise MissingExtraError("evaluating against opinions", "evaluation")
 
 
 def plcc(predicted: Numbers, observed: Numbers) -> float:
@@ -106,7 +117,8 @@ def mean(values: Numbers, observed: Numbers = ()) -> float:
 
 
 def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
-    """The five-parameter curve from predicted to observed, by least squares from the straight line."""
+    """The five-parameter curve from predicted to observed, by least squares; a simpler one where it has no minimum."""
+    require_scipy()
     from scipy.optimize import least_squares
 
     x, y = _values(predicted), _values(observed)
@@ -115,7 +127,31 @@ def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     start = np.array([height, 1.0, 0.0, 0.0, y.mean()])
     scaled = (x - centre) / spread
     found = least_squares(lambda b: _logistic(scaled, b) - y, start, method="lm", max_nfev=2_000)
-    return LogisticFit(_unscaled(found.x, centre, spread), bool(found.success), str(found.message))
+    if found.success:
+        return LogisticFit(_unscaled(found.x, centre, spread), True, str(found.message))
+    return _simpler(scaled, y, start, centre, spread)
+
+
+def _simpler(scaled: Values, y: Values, start: Values, centre: float, spread: float) -> LogisticFit:
+    """The curve without its slope, within bounds that keep it on the data; else the straight line."""
+    from scipy.optimize import least_squares
+
+    reach = 10 * max(float(np.ptp(y)), 1e-6)
+    free = [0, 1, 2, 4]
+    low, high = np.array([-reach, 1e-3, -10.0, y.min() - reach]), np.array([reach, 50.0, 10.0, y.max() + reach])
+
+    def whole(b: Values) -> Values:
+        return np.array([b[0], b[1], b[2], 0.0, b[3]])
+
+    found = least_squares(
+        lambda b: _logistic(scaled, whole(b)) - y, np.clip(start[free], low, high), bounds=(low, high), max_nfev=2_000
+    )
+    if found.success:
+        told = "five parameters did not converge; four did"
+        return LogisticFit(_unscaled(whole(found.x), centre, spread), True, told, "four-parameter")
+    slope = float(scaled @ (y - y.mean()) / max(float(scaled @ scaled), 1e-12))
+    line = np.array([0.0, 1.0, 0.0, slope, float(y.mean())])
+    return LogisticFit(_unscaled(line, centre, spread), True, "no logistic converged; a straight line", "line")
 
 
 def agreement(predicted: Numbers, observed: Numbers) -> Agreement:

@@ -58,8 +58,8 @@ def remarks(rows: Sequence[Row]) -> list[str]:
         if row.method.note:
             found.append(f"{row.method.title}: {row.method.note}")
         twin = row is not rows[0] and row.method.scores is rows[0].method.scores
-        if row.fit is not None and not row.fit.converged and not twin:
-            found.append(f"{row.method.title}: the logistic fit is not converged ({row.fit.message})")
+        if row.fit is not None and row.fit.form != "five-parameter" and not twin:
+            found.append(f"{row.method.title}: PLCC and RMSE after another curve ({row.fit.message})")
     return found
 
 

@@ -14,6 +14,7 @@ from agenticiqa.state import (
     CallCount,
     DistortionAnalysis,
     ExecutorOutput,
+    Gap,
     Ledger,
     PlanControlFlags,
     PlannerOutput,
@@ -33,6 +34,7 @@ _KEPT = (
     ToolExecutionLog,
     Region,
     SummarizerOutput,
+    Gap,
     Ledger,
     CallCount,
 )

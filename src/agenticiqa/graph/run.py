@@ -15,9 +15,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agenticiqa.errors import ImageSizeMismatchError, QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
-from agenticiqa.nodes.failures import report
-from agenticiqa.nodes.pictures import Pictures
-from agenticiqa.nodes.progress import OnEvent
+from agenticiqa.nodes.context import OnEvent, report
+from agenticiqa.nodes.run_images import Pictures
 from agenticiqa.parts import parts_from
 from agenticiqa.state import AgenticIQAState, Ledger
 
@@ -42,7 +41,8 @@ def run_pipeline(
     """The final state of one run; whatever goes wrong is in its `error`.
 
     `max_replan_iterations` None takes the setting; 0 and 1 never replan, 2 replans once. With a checkpointer, running
-    again with the same thread id takes an interrupted run up after its last finished node.
+    again with the same thread id takes an interrupted run up after its last finished node; another question on the
+    thread starts afresh.
     """
     state = initial_state(query, image_path, reference_path, max_replan_iterations, choices)
     try:
@@ -99,8 +99,8 @@ class Run:
     def _take_up(self, graph: Graph, kept: dict[str, Any], unfinished: bool) -> AgenticIQAState:
         thread = self.config["configurable"]["thread_id"]
         if any(kept.get(key) != self.state.get(key) for key in _SAME_RUN):
-            message = f"the thread {thread!r} belongs to another question or image; choose another thread id"
-            return _with(self.state, error=message)
+            logger.info("a new question on the thread %s", thread)
+            return _invoke(graph, self.state, self.config, "sync")
         if unfinished:
             logger.info("resuming the thread %s", thread)
             return _invoke(graph, None, self.config, "sync")

@@ -19,17 +19,28 @@ from agenticiqa.errors import (
 
 # A part that is missing or no folder, a name no file can have.
 _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
+# Without waiting: opening a pipe would wait for ever.
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
     """The bytes of a regular file, inside the allowed folder if there is one."""
     try:
-        return _read(_within(path, allowed_root), path, max_bytes)
+        if allowed_root is None:
+            descriptor = os.open(path, _READING)
+        else:
+            descriptor = _open_below(allowed_root, _within(path, allowed_root))
+        try:
+            return _read(descriptor, path, max_bytes)
+        finally:
+            os.close(descriptor)
     except PermissionError as error:
         raise ImagePermissionError(f"{path}: may not be read; grant read permission (chmod u+r)") from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _looped(path) from error
+        if error.errno == errno.ENXIO:
+            raise ImageFormatError(f"{path}: is not a regular file; save the image to a file first") from error
         if error.errno in _NO_SUCH_FILE:
             raise ImageNotFoundError(f"{path}: no such file; check the path") from error
         raise ImageError(f"{path}: cannot be read ({error.strerror}); try again or copy it elsewhere") from error
@@ -52,22 +63,38 @@ def check_byte_count(count: int, name: str, max_bytes: int) -> None:
         )
 
 
-def _within(path: Path, root: Path | None) -> Path:
-    if root is None:
-        return path
+def _within(path: Path, root: Path) -> Path:
+    """Where the path leads, seen from the folder; raises ImageOutsideRootError when it leads out of it."""
+    base = root.resolve()
     resolved = path.resolve()
-    if not resolved.is_relative_to(root.resolve()):
+    if not resolved.is_relative_to(base):
         raise ImageOutsideRootError(f"{path}: lies outside the allowed folder {root}; move the image into it")
-    return resolved
+    return resolved.relative_to(base)
 
 
-def _read(path: Path, name: Path, max_bytes: int) -> bytes:
-    status = os.stat(path)
+def _open_below(root: Path, inside: Path) -> int:
+    """A descriptor of the file, reached from folder to folder without following a link.
+
+    All links were followed when the path was checked; one that is there now was put there since.
+    """
+    folder = os.open(root.resolve(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in inside.parts[:-1]:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(inside.name or ".", _READING | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _read(descriptor: int, name: Path, max_bytes: int) -> bytes:
+    """The bytes behind the descriptor; what is no regular file is refused unread."""
+    status = os.fstat(descriptor)
     if stat.S_ISDIR(status.st_mode):
         raise ImageIsDirectoryError(f"{name}: is a folder; name an image file inside it")
-    # Opening a pipe would wait for ever, and a device never ends.
     if not stat.S_ISREG(status.st_mode):
         raise ImageFormatError(f"{name}: is not a regular file; save the image to a file first")
     check_byte_count(status.st_size, str(name), max_bytes)
-    with open(path, "rb") as file:
+    with open(descriptor, "rb", closefd=False) as file:
         return file.read(max_bytes)

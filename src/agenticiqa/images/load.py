@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from PIL import Image
 from agenticiqa.errors import (
     ImageError,
     ImageFormatError,
+    ImageShapeError,
     ImageTooLargeError,
     ImageTooSmallError,
     ImageTruncatedError,
@@ -24,7 +26,7 @@ from agenticiqa.errors import (
 )
 from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
 from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, sniff
-from agenticiqa.images.decode import open_header, webp_size
+from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
 from agenticiqa.images.files import check_byte_count, read_file
 from agenticiqa.images.tiff import exif_orientation
 
@@ -37,7 +39,8 @@ class NamedBytes:
     data: bytes = field(repr=False)
 
 
-ImageSource = str | Path | bytes | NamedBytes | Image.Image | NDArray[Any]
+ImageSource = str | Path | bytes | bytearray | memoryview | NamedBytes | BinaryIO | Image.Image | NDArray[Any]
+_WEB_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|data:", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -45,21 +48,36 @@ class ImageLimits:
     """How large and how small an image may be; 8 pixels are one JPEG block, the least a metric can look at.
 
     `max_pixels` holds for decoders that need 8 bytes per pixel in all; with the defaults that stays under 1 GB.
-    Kinds whose decoders need more may have fewer pixels: TIFF 100 million, progressive JPEG, AVIF and HEIC
-    75 million, WebP 48 million.
+    Kinds whose decoders need more may have fewer pixels: TIFF 100 million, progressive JPEG, AVIF, HEIC and WebP
+    75 million, WebP that moves or has transparent places 37 million. The long side may be `max_ratio` times the short
+    one: a strip that is narrower shows nothing a person could judge, and has to be enlarged a thousandfold before a
+    model can look at it.
     """
 
     max_pixels: int = 120_000_000
     max_bytes: int = 256 * 2**20
     min_side: int = 8
+    max_ratio: int = 64
 
     def pixels_for(self, kind: str) -> int:
-        """How many pixels an image of this kind may have."""
-        return int(self.max_pixels / _MEMORY_WEIGHTS.get(kind, 1.0))
+        """How many pixels an image of this kind may have: `max_pixels`, or what a gigabyte is enough to decode.
+
+        Whoever raises `max_pixels` above its default raises that amount of memory with it.
+        """
+        memory = max(self.max_pixels, _DEFAULT_MAX_PIXELS)
+        return min(self.max_pixels, int(memory / _MEMORY_WEIGHTS.get(kind, 1.0)))
 
 
+_DEFAULT_MAX_PIXELS = 120_000_000
 # Measured as peak memory per pixel, over 8 bytes.
-_MEMORY_WEIGHTS = {"TIFF": 1.2, "progressive JPEG": 1.6, "AVIF": 1.6, "HEIC": 1.6, "WebP": 2.5}
+_MEMORY_WEIGHTS = {"TIFF": 1.2, "progressive JPEG": 1.6, "AVIF": 1.6, "HEIC": 1.6, "WebP": 1.6,
+                   "transparent WebP": 3.2}  # fmt: skip
+
+
+def limits_by_format(max_pixels: int) -> dict[str, int]:
+    """How many pixels an image may have, for every format that is read."""
+    limits = ImageLimits(max_pixels)
+    return {kind: limits.pixels_for(kind) for kind in (*MEDIA_TYPES, "progressive JPEG", "transparent WebP")}
 
 
 _DEFAULT_LIMITS = ImageLimits()
@@ -106,27 +124,50 @@ class LoadedImage:
 def load_image(
     source: ImageSource, *, limits: ImageLimits = _DEFAULT_LIMITS, allowed_root: Path | None = None
 ) -> LoadedImage:
-    """The image behind a path, bytes, Pillow image or array; an ImageError says what is wrong with it."""
-    if isinstance(source, bytes):
-        return _from_bytes(source, "the given bytes", None, limits)
+    """The image behind a path, bytes, open file, Pillow image or array; an ImageError says what is wrong with it.
+
+    A web address is refused: nothing is downloaded.
+    """
+    if isinstance(source, bytes | bytearray | memoryview):
+        return _from_bytes(bytes(source), "the given bytes", None, limits)
     if isinstance(source, NamedBytes):
         return _from_bytes(source.data, source.name, None, limits)
     if isinstance(source, Image.Image):
         return _from_pillow(source, limits)
     if isinstance(source, np.ndarray):
         return _from_array(source, limits)
+    if not isinstance(source, str | Path):
+        return _from_bytes(_file_content(source, limits), "the given file", None, limits)
+    if isinstance(source, str) and _WEB_ADDRESS.match(source):
+        shown = source if len(source) < 200 else f"{source[:80]}…"
+        raise ImageFormatError(f"{shown}: is a web address, and nothing is downloaded; save the image to a file first")
     path = Path(source)
     data = read_file(path, limits.max_bytes, allowed_root)
     return _from_bytes(data, str(path), path, limits)
+
+
+def _file_content(source: BinaryIO, limits: ImageLimits) -> bytes:
+    """What an open file holds, from its beginning where it can go back."""
+    if not hasattr(source, "read"):
+        raise ImageFormatError(
+            f"{type(source).__name__} is no image; give a path, bytes, an open file, a Pillow image or an array"
+        )
+    try:
+        if source.seekable():
+            source.seek(0)
+        data = source.read(limits.max_bytes + 1)
+    except (OSError, ValueError) as error:
+        raise ImageError(f"the given file cannot be read ({error}); open it again") from error
+    if not isinstance(data, bytes):
+        raise ImageFormatError("the given file holds text; open it in binary mode")
+    return data
 
 
 def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) -> LoadedImage:
     kind = _kind(data, name, limits)
     with _named(name, kind):
         container = inspect(kind, data)
-        if kind == "WebP":
-            _check_size(webp_size(data), limits, kind)
-        image = open_header(kind, container.data)
+        image = _opened_webp(container.data, limits) if kind == "WebP" else open_header(kind, container.data)
         _check_size(image.size, limits, f"progressive {kind}" if "progressive" in image.info else kind)
         image.load()
         pixels, notes = to_srgb(image)
@@ -136,6 +177,13 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
     notes = _frame_notes(container, image) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
     return LoadedImage(_frozen(pixels), digest, data, MEDIA_TYPES[kind], tuple(notes), path)
+
+
+def _opened_webp(data: bytes, limits: ImageLimits) -> Image.Image:
+    """A WebP, whose size is checked first: its decoders reserve the canvas before they tell it."""
+    plain = is_plain_webp(data)
+    _check_size(webp_size(data), limits, "WebP" if plain else "transparent WebP")
+    return decode_plain_webp(data) if plain else open_header("WebP", data)
 
 
 def _kind(data: bytes, name: str, limits: ImageLimits) -> str:
@@ -176,6 +224,11 @@ def _check_size(size: tuple[int, int], limits: ImageLimits, kind: str = "image")
     if min(size) < limits.min_side:
         raise ImageTooSmallError(
             f"has {width}×{height} pixels, and each side needs at least {limits.min_side}; use a larger image"
+        )
+    if max(size) > limits.max_ratio * min(size):
+        raise ImageShapeError(
+            f"has {width}×{height} pixels: a strip more than {limits.max_ratio} times as long as wide "
+            "cannot be judged; crop it or cut it into pieces"
         )
 
 

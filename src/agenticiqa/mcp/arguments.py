@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from inspect import signature
-from typing import Any
+from typing import Any, get_type_hints
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -20,17 +20,28 @@ class SentenceServer(MCPServer[Any]):
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
         self._arguments: dict[str, list[str]] = {}
+        self._results: dict[str, dict[str, Any]] = {}
 
-    def offer(self, tool: Callable[..., CallToolResult], annotations: ToolAnnotations) -> None:
-        """Adds a tool under the name of its function."""
+    def offer(self, tool: Callable[..., Awaitable[CallToolResult]], annotations: ToolAnnotations) -> None:
+        """Adds a tool under the name of its function, which returns Annotated[CallToolResult, a model]."""
         self.add_tool(tool, annotations=annotations)
-        self._arguments[tool.__name__] = list(signature(tool).parameters)
+        (model,) = get_type_hints(tool, include_extras=True)["return"].__metadata__
+        self._results[tool.__name__] = compact(model.model_json_schema(mode="serialization"))
+        self._arguments[tool.__name__] = [name for name in signature(tool).parameters if name != "context"]
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, whose schemas say that there are no other arguments."""
+        """The tools; schemas say that there are no other arguments, and describe results with their computed fields."""
         tools = await super().list_tools()
         closed = {"additionalProperties": False}
-        return [tool.model_copy(update={"input_schema": {**tool.input_schema, **closed}}) for tool in tools]
+        return [
+            tool.model_copy(
+                update={
+                    "input_schema": {**tool.input_schema, **closed},
+                    "output_schema": self._results[tool.name],
+                }
+            )
+            for tool in tools
+        ]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -44,6 +55,23 @@ class SentenceServer(MCPServer[Any]):
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(in_sentences(error.__cause__)) from error.__cause__
             raise
+
+
+def compact(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its first level alone: an agent reads it with every listing, and finds the rest in the result."""
+
+    def shallow(part: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" in part:
+            part = schema["$defs"][part["$ref"].rsplit("/", 1)[-1]]
+        if "anyOf" in part:
+            return {"anyOf": [shallow(one) for one in part["anyOf"]]}
+        return {name: part[name] for name in ("type", "enum", "const") if name in part}
+
+    fields = {
+        name: {**shallow(part), **({"description": part["description"]} if "description" in part else {})}
+        for name, part in schema["properties"].items()
+    }
+    return {"type": "object", "properties": fields, "required": schema.get("required", [])}
 
 
 def in_sentences(error: ValidationError) -> str:

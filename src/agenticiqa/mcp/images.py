@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from contextlib import suppress
 from pathlib import Path
 
 from agenticiqa.config import Settings
@@ -29,13 +28,22 @@ class Images:
             return NamedBytes(sent, self._decoded(named, sent))
         if "://" in named:
             raise ImageFormatError(f"{named}: addresses are not fetched; name a file or send a data URL")
-        for folder in self._folders:
-            # A name with a zero byte, or a link to itself, leads nowhere.
-            with suppress(ValueError, RuntimeError):
-                if (folder / named).resolve().is_relative_to(folder):
-                    return NamedBytes(named, read_file(folder / named, self._max_bytes, folder))
+        inside = [folder for folder in self._folders if _leads_into(folder / named, folder)]
+        if inside:
+            # A relative name is looked for in each folder in turn.
+            folder = next((folder for folder in inside if (folder / named).exists()), inside[0])
+            return NamedBytes(named, read_file(folder / named, self._max_bytes, folder))
         allowed = ", ".join(map(str, self._folders)) or "none"
         raise ImageOutsideRootError(f"{named}: lies outside the allowed folders ({allowed}); move the image into one")
+
+    def folder(self, named: str) -> Path:
+        """A folder under the allowed ones; raises an ImageError with the way out."""
+        for allowed in self._folders:
+            found = (allowed / named).resolve()
+            if found.is_dir() and found.is_relative_to(allowed):
+                return found
+        listed = ", ".join(map(str, self._folders)) or "none"
+        raise ImageOutsideRootError(f"{named}: no folder under the allowed folders ({listed}); name one of those")
 
     def _decoded(self, url: str, sent: str) -> bytes:
         head, _, text = url.partition(",")
@@ -47,3 +55,11 @@ class Images:
             return base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
             raise ImageFormatError(f"{sent}: is not base64; encode its bytes again") from None
+
+
+def _leads_into(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder)
+    except (ValueError, RuntimeError):
+        # A name with a zero byte, or a link to itself, leads nowhere.
+        return False

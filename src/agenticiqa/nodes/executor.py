@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
-from agenticiqa.nodes.desk import Desk, set_up_desk
-from agenticiqa.nodes.evidence import (
+from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
+from agenticiqa.nodes.context import Desk, report, set_up_desk
+from agenticiqa.nodes.fast_inspection import inspect, model_steps
+from agenticiqa.nodes.reply_words import (
     Analysis,
     Distortions,
     analyzed_distortions,
@@ -19,70 +21,22 @@ from agenticiqa.nodes.evidence import (
     region_of,
     targets_of,
 )
-from agenticiqa.nodes.failures import report
-from agenticiqa.nodes.inspection import inspect, model_steps
-from agenticiqa.nodes.measuring import Scores, failures_of, run_tools, scores_of
-from agenticiqa.nodes.selection import Pick, as_mapping, complete_picks, offers, required_picks
+from agenticiqa.nodes.tool_execution import Scores, failures_of, run_tools, scores_of
+from agenticiqa.nodes.tool_selection import Pick, as_mapping, complete_picks, offers, required_picks
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     GLOBAL,
     AgenticIQAState,
     ExecutorOutput,
+    Gap,
     PlannerOutput,
     Region,
     ToolExecutionLog,
 )
-from agenticiqa.vlm_client.replies import AnalyzeReply, DetectReply, LocateReply, SelectToolsReply
-from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs
+from agenticiqa.vlm_client.client import LabelledImage
+from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs, ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
-
-DETECTION_PROMPT_TEMPLATE = """\
-You are an expert in distortion detection. Look at the test image, and at the reference image if one is given, and
-name the distortions visible in each listed object ("Global" is the whole image). Use only the listed categories.
-A style the photographer chose (bokeh, night, fog, black and white) is not a distortion. An object without a
-distortion gets an empty list. What you cannot judge goes to uncertainties.
-Return a valid JSON object:
-{
-  "distortion_set": {"<object or Global>": ["<category>", ...]},
-  "uncertainties": ["<what could not be judged>", ...]
-}
-"""
-
-ANALYSIS_PROMPT_TEMPLATE = """\
-You are a distortion analysis expert. For each listed distortion of each object, judge how severe it is in the test
-image and describe what it looks like, compared with the reference image if one is given.
-The severities are: none, slight, moderate, severe, extreme.
-Return a valid JSON object:
-{
-  "distortion_analysis": {
-    "<object or Global>": [
-      {"type": "<distortion>", "severity": "<severity>", "explanation": "<what is seen, in one sentence>"}
-    ]
-  },
-  "uncertainties": ["<what could not be judged>", ...]
-}
-"""
-
-SELECTION_PROMPT_TEMPLATE = """\
-You are a tool executor. For each listed distortion of each object, choose the one listed tool that measures it best;
-"Overall" stands for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is
-Full-Reference; without a reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
-Return a valid JSON object:
-{
-  "selected_tools": {"<object or Global>": {"<distortion>": "<tool name>"}}
-}
-"""
-
-LOCATION_PROMPT_TEMPLATE = """\
-You locate objects in images. For each listed object give the smallest box that holds it in the test image, as left,
-top, right, bottom in fractions of the image's width and height (0 to 1, origin at the top left).
-An object you cannot find gets null; never guess.
-Return a valid JSON object:
-{
-  "regions": {"<object>": [<left>, <top>, <right>, <bottom>] | null}
-}
-"""
 
 Result = TypeVar("Result")
 
@@ -98,12 +52,19 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         desk = set_up_desk("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
         return {"executor_evidence": ExecutorOutput(errors={"executor": report("executor", error)})}
+    focus = Focus(plan, state.get("gap"), state.get("executor_evidence"))
+    # What failed may work when it is tried again; what was answered would be answered the same.
+    if state.get("pass_key") == focus.key() and not (focus.before and focus.before.errors):
+        logger.info("the plan and what it is about are those of the last pass: nothing is asked again")
+        return {"repeated": True}
     try:
         with desk.reporting():
-            evidence = Gathering(desk, plan, state["query"]).gather()
+            evidence = Gathering(desk, plan, state["query"], focus).gather()
     except Exception as error:
         evidence = ExecutorOutput(errors={"executor": report("executor", error)})
-    return {"executor_evidence": evidence, "ledger": desk.booked()}
+    if focus.is_narrow and focus.before is not None:
+        evidence = joined(focus.before, evidence)
+    return {"executor_evidence": evidence, "ledger": desk.booked(), "pass_key": focus.key()}
 
 
 @dataclass(frozen=True)
@@ -123,8 +84,18 @@ class Gathering:
     desk: Desk
     plan: PlannerOutput
     query: str
+    focus: Focus
     errors: dict[str, str] = field(default_factory=dict)
     uncertainties: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        before = self.focus.before.regions if self.focus.before else {}
+        shown = close_up(self.desk.test, self.focus.objects(), before) if self.focus.wants_close_up() else None
+        if shown is not None:
+            self.desk = replace(
+                self.desk, images=(*self.desk.images, LabelledImage("close-up of the test image", shown))
+            )
 
     def gather(self) -> ExecutorOutput:
         """All the evidence the plan asks for."""
@@ -141,6 +112,7 @@ class Gathering:
                 "errors": self.errors,
                 "uncertainties": self.uncertainties,
                 "regions": regions,
+                "notes": list(dict.fromkeys(self.notes)),
             }
         )
 
@@ -151,18 +123,32 @@ class Gathering:
 
     def look_in_steps(self) -> Seen:
         """Detection, analysis and selection, each asked for on its own."""
-        steps = model_steps(self.plan)
-        found = self._try("distortion_detection", "distortion_detection" in steps, self.detect)
-        distortions = found if found is not None else detected_distortions(self.plan.distortions or {}, self.plan)
+        steps, doubted = model_steps(self.plan), self.focus.distortions()
+        looks = "distortion_detection" in steps and doubted is None
+        found = self._try("distortion_detection", looks, self.detect)
+        distortions = found if found is not None else self._in_focus(doubted or self.plan.distortions or {})
         analysis = self._try("distortion_analysis", "distortion_analysis" in steps, lambda: self.analyze(distortions))
-        targets = targets_of(distortions, self.plan)
+        targets = self._targets(distortions)
         picks = self._try("tool_selection", "tool_selection" in steps, lambda: self.select(targets))
         return Seen(found, analysis, targets, picks)
+
+    def _in_focus(self, distortions: Mapping[str, Sequence[str]]) -> Distortions:
+        """The known distortions of the objects that are looked at."""
+        known = detected_distortions(distortions, self.plan, self.notes)
+        return {
+            name: found for name, found in known.items() if not self.focus.is_narrow or name in self.focus.objects()
+        }
+
+    def _targets(self, distortions: Distortions) -> Distortions:
+        targets = targets_of(distortions, self.plan)
+        return {
+            name: kinds for name, kinds in targets.items() if not self.focus.is_narrow or name in self.focus.objects()
+        }
 
     def look_once(self) -> Seen:
         """Detection, analysis and selection from one reply; without it none of them has a result."""
         steps = model_steps(self.plan)
-        look = self._try("inspection", True, lambda: inspect(self.desk, self.plan, self.query))
+        look = self._try("inspection", True, lambda: inspect(self.desk, self.plan, self.query, self._doubt()))
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
             return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
@@ -177,13 +163,14 @@ class Gathering:
         plan = self.plan
         inputs = DetectInputs(
             query=self.query,
-            objects=tuple(plan.objects()),
+            objects=tuple(self.focus.objects()),
             categories=DISTORTION_CATEGORIES,
             reference_mode=plan.reference_mode,
+            gap=self._doubt(),
         )
-        reply = self.desk.ask(DetectReply, DETECTION_PROMPT_TEMPLATE, inputs).value
+        reply = self.desk.ask(inputs).value
         self.uncertainties += reply.uncertainties
-        return detected_distortions(reply.distortion_set, plan)
+        return self._in_focus(reply.distortion_set)
 
     def analyze(self, distortions: Distortions) -> Analysis:
         """Severity and look of each distortion; nothing is asked when there is none."""
@@ -192,8 +179,9 @@ class Gathering:
             raise ToolError("detection failed, so there is nothing to analyse")
         if not asked:
             return {name: [] for name in distortions}
-        inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=self.plan.reference_mode)
-        reply = self.desk.ask(AnalyzeReply, ANALYSIS_PROMPT_TEMPLATE, inputs).value
+        mode = self.plan.reference_mode
+        inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
+        reply = self.desk.ask(inputs).value
         analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
         self.uncertainties += [*reply.uncertainties, *unjudged]
         return analysis
@@ -204,19 +192,27 @@ class Gathering:
             query=self.query,
             distortions=targets,
             reference_mode=self.plan.reference_mode,
-            tools=offers(targets, self.desk.parts.tools, self.desk.reference is not None),
+            tools=self._offers(targets),
         )
-        reply = self.desk.ask(SelectToolsReply, SELECTION_PROMPT_TEMPLATE, inputs).value
+        reply = self.desk.ask(inputs).value
         return self._picked(reply.selected_tools, targets)
 
     def locate(self) -> dict[str, Region | None]:
-        """The box of each named object; None for one that was not found, whose tools then see the whole image."""
-        names = tuple(name for name in self.plan.objects() if name != GLOBAL)
-        boxes = self.desk.ask(LocateReply, LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)).value.regions
+        """The box of each named object, by the model or else by the embedded detector; None for one not found.
+
+        Tools see the whole image for what is not found.
+        """
+        from agenticiqa.embedded.answers.gathering import place_called
+        from agenticiqa.embedded.shipped_eyes import shipped_eyes
+
+        names = tuple(name for name in self.focus.objects() if name != GLOBAL)
+        boxes = self.desk.ask(LocateInputs(objects=names)).value.regions
         by_name = {name.strip().casefold(): box for name, box in boxes.items()}
         test = self.desk.test
         found = {name: by_name.get(name.casefold()) for name in names}
-        return {name: region_of(box, test.width, test.height) if box else None for name, box in found.items()}
+        regions = {name: region_of(box, test.width, test.height) if box else None for name, box in found.items()}
+        eyes = shipped_eyes(self.desk.parts.settings.pipeline.terms)
+        return {name: region or eyes.locate(test, place_called(name)) for name, region in regions.items()}
 
     def measure(
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]
@@ -227,7 +223,16 @@ class Gathering:
         return run_tools(picks, desk.parts.tools, desk.test, desk.reference, regions, substitute=required is None)
 
     def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
-        return complete_picks(chosen, targets, self.plan, self.desk.parts.tools, self.desk.reference is not None)
+        desk, avoided = self.desk, self.focus.avoided_tools()
+        return complete_picks(chosen, targets, self.plan, desk.parts.tools, desk.reference is not None, avoided)
+
+    def _offers(self, targets: Distortions) -> tuple[ToolOffer, ...]:
+        found = offers(targets, self.desk.parts.tools, self.desk.reference is not None)
+        return tuple(offer for offer in found if offer.name not in self.focus.avoided_tools()) or found
+
+    def _doubt(self) -> Gap | None:
+        """The gap, where hearing of it may change what the model sees."""
+        return self.focus.gap if self.focus.wants_close_up() else None
 
     def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
         scores, failed = scores_of(logs), failures_of(logs)

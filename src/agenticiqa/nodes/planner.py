@@ -7,12 +7,13 @@ from typing import Any, Optional
 
 from langchain_core.runnables import RunnableConfig
 
-from agenticiqa.nodes.choices import choices_of
-from agenticiqa.nodes.consistency import make_consistent
-from agenticiqa.nodes.desk import Desk, set_up_desk
-from agenticiqa.nodes.failures import report
-from agenticiqa.state import AgenticIQAState, PlannerOutput
-from agenticiqa.vlm_client.tasks import PlanInputs
+from agenticiqa.nodes.context import Desk, report, set_up_desk
+from agenticiqa.nodes.fresh_question import fresh_start, is_replan
+from agenticiqa.nodes.plan_rules import make_consistent, names_tool, plan_of
+from agenticiqa.question.choices import choices_of
+from agenticiqa.state import AgenticIQAState, ExecutorOutput, PlannerOutput
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.vlm_client.tasks import PlanInputs, PlanReply
 
 logger = logging.getLogger("agenticiqa.nodes.planner")
 
@@ -47,37 +48,77 @@ Rules
 6. required_tool is set only when the question names a tool; tool_selection is then false.
 7. distortion_detection is false for Explicit and true for Inferred distortions.
 8. Ask for tool_execution whenever a measurement would make the answer more certain.
-9. When evidence was missing before, the new plan must gather it: add the object, ask for the tools.
+9. When the last plan's evidence lacked something, the new plan must gather it: add the object, ask for the tools, or
+   require another tool or distortion than the last plan.
 Return the JSON object and nothing else.
 """
 
 
 def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None) -> dict[str, Any]:
-    """The state update with the plan, or with the error that prevented one."""
-    if state.get("error"):
-        return {}
+    """The state update with the plan, or with the error that prevented one.
+
+    A question that is new to the state, as on a thread that is used again, clears what an earlier one left.
+    """
+    begun: dict[str, Any] = {}
+    if not is_replan(state):
+        if state.get("error") and "asked" not in state:
+            return {}
+        begun, state = fresh_start(state)
     try:
-        desk = set_up_desk("planner", state, config)
+        return {**begun, **_planned(state, config)}
     except Exception as error:  # a node reports, it does not raise
-        return {"error": f"planner: {report('planner', error)}"}
+        return {**begun, "error": f"planner: {report('planner', error)}"}
+
+
+def _planned(state: AgenticIQAState, config: Optional[RunnableConfig]) -> dict[str, Any]:
+    desk = set_up_desk("planner", state, config)
     try:
         with desk.reporting():
-            return {"plan": make_plan(desk, state), "ledger": desk.booked()}
+            plan, notes = make_plan(desk, state)
+            return {"plan": plan, "ledger": desk.booked(), **({"plan_notes": notes} if notes else {})}
     except Exception as error:
         return {"error": f"planner: {report('planner', error)}", "ledger": desk.booked()}
 
 
-def make_plan(desk: Desk, state: AgenticIQAState) -> PlannerOutput:
-    """A plan that keeps all rules; raises ModelReplyError, UnknownToolError or ToolUnavailableError."""
-    tools = desk.parts.tools
+def make_plan(desk: Desk, state: AgenticIQAState) -> tuple[PlannerOutput, list[str]]:
+    """A plan that keeps all rules, and notes on words that were mapped or dropped.
+
+    Raises ModelReplyError, UnknownToolError or ToolUnavailableError.
+    """
+    tools, again = desk.parts.tools, bool(state.get("gap") or state.get("replan_history"))
     inputs = PlanInputs(
         query=state["query"],
         has_reference=desk.reference is not None,
         choices=choices_of(state),
-        tools=tuple(tools.names()),
+        tools=tuple(filter(lambda name: _is_told(name, tools, state["query"]), tools.names())),
+        previous_plan=state.get("plan") if again else None,
+        evidence=in_short(state.get("executor_evidence")) if again else None,
+        gap=state.get("gap"),
         replan_history=tuple(state.get("replan_history") or ()),
     )
-    written = desk.ask(PlannerOutput, PLANNER_PROMPT_TEMPLATE, inputs).value
-    plan = make_consistent(written, inputs, tools)
+    notes: list[str] = []
+    written = desk.ask(inputs, check=_checked, system=PLANNER_PROMPT_TEMPLATE).value
+    plan = make_consistent(plan_of(written, notes), inputs, tools)
     logger.info("plan: %s", plan.model_dump_json())
-    return plan
+    return plan, notes
+
+
+def in_short(evidence: ExecutorOutput | None) -> dict[str, Any] | None:
+    """What the last pass found, in few words: severities and scores per object, and what failed."""
+    if evidence is None:
+        return None
+    analysis = {
+        name: {entry.type: entry.severity for entry in entries}
+        for name, entries in (evidence.distortion_analysis or {}).items()
+    }
+    return {"severities": analysis, "scores": evidence.quality_scores or {}, "failed": evidence.errors}
+
+
+def _is_told(name: str, tools: ToolRegistry, query: str) -> bool:
+    """The planner hears of tools that can run, and of those the question insists on."""
+    return tools.available(name) is None or names_tool(query, name)
+
+
+def _checked(reply: PlanReply) -> PlanReply:
+    plan_of(reply)
+    return reply

@@ -5,30 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from agenticiqa.nodes.gaps import NO_SCORES, missing_analysis, missing_scores
-from agenticiqa.state import GLOBAL, OVERALL, ExecutorOutput, PlannerOutput
+from agenticiqa.state import GLOBAL, OVERALL, DistortionAnalysis, ExecutorOutput, Gap, PlannerOutput
 
 SEVERE = ("severe", "extreme")
 KEY_SEVERITIES = ("moderate", *SEVERE)
 HIGH_SCORE = 4.0
 LOW_SCORE = 2.0
+NO_SCORES = "No tool scores available"
+Scope = list[str] | Literal["Global"]
 
 
 def should_replan(
-    executor_output: ExecutorOutput, query_scope: list[str] | Literal["Global"], plan: PlannerOutput | None = None
+    executor_output: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None
 ) -> tuple[bool, str]:
-    """Whether a new plan is needed, and the first gap found; only clear gaps count.
+    """Whether a new plan is needed, and the first gap found in a sentence; only clear gaps count."""
+    gap = first_gap(executor_output, query_scope, plan)
+    return gap is not None, gap.reason if gap else ""
+
+
+def first_gap(evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None) -> Gap | None:
+    """The gravest gap in the evidence.
 
     In this order: objects without analysis, no scores, key distortions without a score, contradiction, uncertainty.
     A plan that asked for no tools is not blamed for their absence.
     """
-    reason = next(gaps(executor_output, query_scope, plan), "")
-    return bool(reason), reason
+    return next(gaps(evidence, query_scope, plan), None)
 
 
-def gaps(
-    evidence: ExecutorOutput, query_scope: list[str] | Literal["Global"], plan: PlannerOutput | None = None
-) -> Iterator[str]:
+def gaps(evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None) -> Iterator[Gap]:
     """Every gap in the evidence, the gravest first."""
     objects: set[str] = {GLOBAL} if query_scope == GLOBAL else {*query_scope}
     yield from _analysis_gaps(evidence, objects)
@@ -36,47 +40,82 @@ def gaps(
         yield from _score_gaps(evidence, objects)
     yield from contradictions(evidence)
     for doubt in evidence.uncertainties:
-        yield f"Uncertain evidence: {doubt}"
+        yield Gap(kind="uncertainty", reason=f"Uncertain evidence: {doubt}")
 
 
-def contradictions(evidence: ExecutorOutput) -> Iterator[str]:
+def contradictions(evidence: ExecutorOutput) -> Iterator[Gap]:
     """Where analysis and scores cannot both be right."""
     scores = evidence.quality_scores or {}
     for name, entries in (evidence.distortion_analysis or {}).items():
         for entry in entries:
-            tool, score = scores.get(name, {}).get(entry.type, ("", 0.0))
+            measured = scores.get(name, {})
+            tool, score = measured.get(entry.type) or measured.get(OVERALL) or ("", 0.0)
             if entry.severity in SEVERE and score > HIGH_SCORE:
-                yield f"Contradictory evidence: {entry.severity} {entry.type} on {name} but {tool} scores {score:.1f}"
+                yield _severe_but_high(name, entry, tool, score)
     for name, found in _found(evidence).items():
         for tool, score in scores.get(name, {}).values():
             if not found and score < LOW_SCORE:
-                yield f"Contradictory evidence: no distortion found on {name} but {tool} scores {score:.1f}"
+                yield Gap(
+                    kind="contradiction",
+                    reason=f"Contradictory evidence: no distortion found on {name} but {tool} scores {score:.1f}",
+                    objects=(name,),
+                    tools=(tool,),
+                    score=score,
+                )
 
 
-def _analysis_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[str]:
+def _severe_but_high(name: str, entry: DistortionAnalysis, tool: str, score: float) -> Gap:
+    seen = f"{entry.severity} {entry.type} on {name}"
+    return Gap(
+        kind="contradiction",
+        reason=f"Contradictory evidence: {seen} but {tool} scores {score:.1f}",
+        objects=(name,),
+        distortions=(entry.type,),
+        tools=(tool,),
+        score=score,
+    )
+
+
+def _analysis_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[Gap]:
     failed = evidence.distortion_analysis is None and "distortion_analysis" in evidence.errors
     if evidence.distortion_analysis or failed:
-        missing = objects - set(evidence.distortion_analysis or {})
+        missing = sorted(objects - set(evidence.distortion_analysis or {}))
         if missing:
-            yield missing_analysis(missing)
+            # Written like a set, as the specification prints it, but in a fixed order.
+            listed = "{" + ", ".join(repr(name) for name in missing) + "}"
+            yield Gap(kind="missing_analysis", reason=f"Missing analysis for {listed}", objects=tuple(missing))
 
 
-def _score_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[str]:
+def _score_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[Gap]:
     if not evidence.quality_scores:
-        yield NO_SCORES
+        failed = tuple(dict.fromkeys(log.tool_name for log in evidence.tool_logs))
+        yield Gap(kind="no_scores", reason=NO_SCORES, tools=failed)
         return
     for name in sorted(objects - set(evidence.quality_scores)):
-        yield missing_scores(name)
+        yield Gap(kind="missing_scores", reason=_missing_scores(name), objects=(name,))
     for name, entries in (evidence.distortion_analysis or {}).items():
         for entry in entries:
             measured = evidence.quality_scores.get(name, {})
             if measured and entry.severity in KEY_SEVERITIES and not {entry.type, OVERALL} & set(measured):
-                yield missing_scores(name, f"{entry.type} was not measured{_failed_tool(evidence, name, entry.type)}")
+                yield _not_measured(evidence, name, entry.type)
 
 
-def _failed_tool(evidence: ExecutorOutput, name: str, distortion: str) -> str:
-    tools = [log.tool_name for log in evidence.tool_logs if (log.object_name, log.distortion) == (name, distortion)]
-    return f" ({', '.join(tools)} gave no score)" if tools else ""
+def _not_measured(evidence: ExecutorOutput, name: str, distortion: str) -> Gap:
+    logs = [log for log in evidence.tool_logs if (log.object_name, log.distortion) == (name, distortion)]
+    tools = tuple(dict.fromkeys(log.tool_name for log in logs))
+    failed = f" ({', '.join(tools)} gave no score)" if tools else ""
+    return Gap(
+        kind="missing_scores",
+        reason=_missing_scores(name, f"{distortion} was not measured{failed}"),
+        objects=(name,),
+        distortions=(distortion,),
+        tools=tools,
+    )
+
+
+def _missing_scores(object_name: str, details: str = "") -> str:
+    place = object_name if object_name == GLOBAL else f"{object_name} region"
+    return f"Missing tool scores for {place}" + (f": {details}" if details else "")
 
 
 def _found(evidence: ExecutorOutput) -> dict[str, bool]:

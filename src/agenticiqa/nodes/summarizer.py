@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import Any, Optional
 
 from langchain_core.runnables import RunnableConfig
 
-from agenticiqa.errors import ModelReplyError
-from agenticiqa.nodes.case import Case
-from agenticiqa.nodes.desk import Desk, set_up_desk
-from agenticiqa.nodes.failures import report
-from agenticiqa.nodes.notes import with_notes
+from agenticiqa.errors import ModelReplyError, ModelUnreachableError
+from agenticiqa.nodes.answer_request import Case, with_notes
+from agenticiqa.nodes.context import Desk, report, set_up_desk
 from agenticiqa.nodes.replanning import Decision, decide
 from agenticiqa.nodes.sufficiency import should_replan
-from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, remember_replan
-from agenticiqa.vlm_client.replies import AnswerReply
+from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, UsedEvidence, remember_replan
 from agenticiqa.vlm_client.structured import Structured
+from agenticiqa.vlm_client.tasks import AnswerReply
 
 __all__ = ["EXPLANATION_PROMPT_TEMPLATE", "SCORING_PROMPT_TEMPLATE", "should_replan", "summarizer_node"]
 
 logger = logging.getLogger("agenticiqa.nodes.summarizer")
 
 PARSING_FAILED = "VLM output parsing failed"
+UNREACHABLE = "No model could be reached"
 NO_ANSWER = "The answer could not be worked out."
 
 EXPLANATION_PROMPT_TEMPLATE = """\
@@ -73,31 +71,34 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     try:
         desk = set_up_desk("summarizer", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return _update(_unable(NO_ANSWER, report("summarizer", error), {}), state)
+        return _update(_unable(NO_ANSWER, report("summarizer", error), UsedEvidence()), state, Decision())
     with desk.reporting():
-        result = _summarize(desk, state)
-    return {**_update(result, state), "ledger": desk.booked()}
+        result, decision = _summarize(desk, state)
+    return {**_update(result, state, decision), "ledger": desk.booked()}
 
 
-def _summarize(desk: Desk, state: AgenticIQAState) -> SummarizerOutput:
-    known: dict[str, Any] = {}
+def _summarize(desk: Desk, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision]:
+    known = UsedEvidence()
     try:
         case = Case.of(state, desk.parts)
         known = case.tool_evidence()
         _log_invocation(case, state)
         answered = _answer(desk, case)
         decision = decide(case.evidence, case.plan, state, desk.parts.deterministic)
-        return _result(case, answered, decision, _backend_notes(desk, answered))
+        return _result(case, answered, decision, _backend_notes(desk, answered)), decision
+    except ModelUnreachableError as error:
+        said = report("summarizer", error)
+        return _unable(f"{UNREACHABLE}: {said}", said, known), Decision()
     except ModelReplyError as error:
-        return _unable(PARSING_FAILED, report("summarizer", error), known)
+        return _unable(PARSING_FAILED, report("summarizer", error), known), Decision()
     except Exception as error:
-        return _unable(NO_ANSWER, report("summarizer", error), known)
+        return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
 
 
 def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:
     template = SCORING_PROMPT_TEMPLATE if case.scoring else EXPLANATION_PROMPT_TEMPLATE
     # "System:" is the template's heading for the message, not part of what is said.
-    return desk.ask(AnswerReply, template.removeprefix("System:\n"), case.inputs(), case.checked)
+    return desk.ask(case.inputs(), case.checked, system=template.removeprefix("System:\n"))
 
 
 def _backend_notes(desk: Desk, answered: Structured[AnswerReply]) -> list[str]:
@@ -112,30 +113,28 @@ def _result(
 ) -> SummarizerOutput:
     reply, weighed = answered.value, case.weigh(answered)
     notes = [*case.notes_beside(decision.gap), *case.level_notes(reply.final_answer, weighed), *decision.notes()]
+    aside = [*case.score_notes(weighed), *backend_notes]
+    used = weighed.model_copy(update={"gap": decision.gap.reason if decision.gap else None, "notes": [*notes, *aside]})
     return SummarizerOutput(
         final_answer=reply.final_answer,
         quality_reasoning=with_notes(reply.quality_reasoning, notes),
         need_replan=decision.needs_replan,
-        replan_reason=decision.gap if decision.needs_replan else None,
-        used_evidence={
-            **weighed.as_evidence(),
-            **case.tool_evidence(),
-            "gap": decision.gap or None,
-            "notes": [*notes, *backend_notes],
-            "error": None,
-        },
+        replan_reason=used.gap if decision.needs_replan else None,
+        used_evidence=used.model_dump(mode="json"),
     )
 
 
-def _unable(reasoning: str, error: str, known: Mapping[str, Any]) -> SummarizerOutput:
+def _unable(reasoning: str, error: str, known: UsedEvidence) -> SummarizerOutput:
     # No new plan: asking again for what has just failed would loop.
-    used = {**known, "error": error}
+    used = known.model_copy(update={"error": error}).model_dump(mode="json")
     return SummarizerOutput(final_answer=UNABLE, quality_reasoning=reasoning, used_evidence=used)
 
 
-def _update(result: SummarizerOutput, state: AgenticIQAState) -> dict[str, Any]:
+def _update(result: SummarizerOutput, state: AgenticIQAState, decision: Decision) -> dict[str, Any]:
     count = state.get("iteration_count", 0) + (1 if result.need_replan else 0)
     update: dict[str, Any] = {"summarizer_result": result, "iteration_count": count}
+    if decision.gap != state.get("gap"):
+        update["gap"] = decision.gap
     if result.need_replan and result.replan_reason:
         logger.info("need_replan=true, replan_reason=%s, iteration_count=%d", result.replan_reason, count)
         update["replan_history"] = remember_replan(state.get("replan_history") or [], count, result.replan_reason)

@@ -19,6 +19,7 @@ def card_html(record: Mapping[str, Any]) -> str:
         *([f"Failed: {escape(row['error'])}"] if row["error"] else []),
         *_listed("Distortions", [_finding(finding) for finding in row["distortions"]]),
         *_listed("Tools", [_reading(tool) for tool in row["tools"]]),
+        *_listed("Regions", [_region(name, region) for name, region in row["regions"].items()]),
     ]
     return f"<div>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
 
@@ -38,6 +39,11 @@ def _listed(heading: str, items: list[str]) -> list[str]:
 def _finding(finding: Mapping[str, Any]) -> str:
     severity = f", {finding['severity']}" if finding.get("severity") else ""
     return f"{finding['type']} on {finding['object_name']}{severity}"
+
+
+def _region(name: str, region: Mapping[str, Any]) -> str:
+    score = "" if region.get("score") is None else f", {region['score']:.2f} of 5"
+    return f"{name} at {region['left']},{region['top']} to {region['right']},{region['bottom']}{score}"
 
 
 def _reading(tool: Mapping[str, Any]) -> str:

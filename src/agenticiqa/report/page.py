@@ -20,8 +20,16 @@ from agenticiqa.report.records import Row
 _DISPUTED = 10
 
 
-def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str, shown: int = 12) -> str:
+def render_page(
+    rows: Sequence[Row],
+    pictures: Mapping[int, Picture],
+    title: str,
+    shown: int = 12,
+    gate: Mapping[str, Any] | None = None,
+) -> str:
     """The report as HTML; `pictures` by index of the row, `shown` is how many of the worst and best are put in front.
+
+    `gate` is what a gate reports: how many were `checked`, and the `failures` with picture, score, rule and reason.
 
     Words of users and models reach the page as data only: its script writes them as text, never as HTML.
     """
@@ -51,10 +59,25 @@ def render_page(rows: Sequence[Row], pictures: Mapping[int, Picture], title: str
                 f'<span class="entry"><span class="key severity{n}"></span>{word}</span> '
                 for n, word in enumerate(SHADES)
             ),
+            "gate": _gate_section(gate) if gate is not None else "",
             "kind": "one" if len(rows) == 1 else "many",
             "version": escape(version("agenticiqa")),
         }
     )
+
+
+def _gate_section(gate: Mapping[str, Any]) -> str:
+    """The gate's verdict, and a table of what did not pass; every word in it is escaped."""
+    failures = gate["failures"]
+    counts = f"<p>{gate['checked']:,} checked, {gate['passed']:,} passed.</p>"
+    head = "<tr><th>Picture</th><th>Score</th><th>Rule</th><th>Why</th></tr>"
+    body = "".join(
+        f"<tr><td>{escape(each['sample_id'])}</td><td>{'–' if each['score'] is None else format(each['score'], '.2f')}"
+        f"</td><td><code>{escape(each['rule'])}</code></td><td>{escape(each['reason'])}</td></tr>"
+        for each in failures
+    )
+    table = f"<table>{head}{body}</table>" if failures else ""
+    return f'<section class="wide" id="gate"><h2>Gate</h2>{counts}{table}</section>\n'
 
 
 def _policy(style: str, script: str) -> str:

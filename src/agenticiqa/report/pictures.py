@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,14 +31,19 @@ class Picture:
     note: str | None = None
 
 
-def picture_of(source: ImageSource, terms: str = "research", with_map: bool = True) -> Picture:
-    """The pictures of an image; one that cannot be read or judged is left out with the reason."""
+def picture_of(
+    source: ImageSource,
+    terms: str = "research",
+    with_map: bool = True,
+    regions: Mapping[str, tuple[int, int, int, int]] | None = None,
+) -> Picture:
+    """The pictures of an image, the small copy with its regions framed; what cannot be drawn is left out, and why."""
     try:
         image = load_image(source)
     except AgenticIQAError as error:
         return Picture(None, None, str(error))
     small = _small(image)
-    thumbnail = data_url(small)
+    thumbnail = data_url(_framed(small, image, regions) if regions else small)
     if not with_map:
         return Picture(thumbnail, None)
     try:
@@ -53,9 +59,25 @@ def _small(image: LoadedImage) -> Image.Image:
     return small
 
 
+def _framed(small: Image.Image, image: LoadedImage, boxes: Mapping[str, tuple[int, int, int, int]]) -> Image.Image:
+    from agenticiqa.embedded.overlay import draw_overlay
+
+    across, down = small.width / image.width, small.height / image.height
+    regions = {
+        name: shrunk(Region(left=left, top=top, right=right, bottom=bottom), across, down)
+        for name, (left, top, right, bottom) in boxes.items()
+    }
+    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), None, regions))).convert("RGB")
+
+
+def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
+    """The image under the map of its local quality, at its own size."""
+    return _mapped(image, Image.fromarray(image.pixels), terms)
+
+
 def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
-    from agenticiqa.perception.overlay import draw_overlay
-    from agenticiqa.perception.quality import judge
+    from agenticiqa.embedded.overlay import draw_overlay
+    from agenticiqa.embedded.quality.model import judge
 
     judged = judge(image, "open" if terms == "commercial" else "research")
     worst = shrunk(judged.worst_region, small.width / image.width, small.height / image.height)

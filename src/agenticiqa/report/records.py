@@ -19,7 +19,8 @@ TEST_IMAGE = "test image"
 def read_rows(path: Path) -> list[Row]:
     """The rows of a JSON Lines file, or of a file with one record; raises ReportError with the line that is wrong.
 
-    Of the records of one sample the last counts: a batch that was killed leaves earlier tries in its file.
+    Of the records of one sample the last counts: a batch that was killed leaves earlier tries in its file. Records of
+    pictures that are gone are left out.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -27,7 +28,7 @@ def read_rows(path: Path) -> list[Row]:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise ReportError(f"{path}: cannot be read ({reason}); name a file of results") from error
     whole = _one_record(text)
-    rows = [row_of(whole)] if whole else [*dict(_keyed(path, *line) for line in _lines(text)).values()]
+    rows = [row_of(whole)] if whole else _standing(_keyed(path, *line) for line in _lines(text))
     if not rows:
         raise ReportError(f"{path}: holds no results; write some with `agenticiqa assess IMAGE --json`")
     return rows
@@ -60,6 +61,7 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "source": found.get("probability_source"),
         "distortions": [dict(finding) for finding in found.get("distortions") or []],
         "tools": tools,
+        "regions": {name: region for name, region in (found.get("regions") or {}).items() if region},
         "disagreement": disagreement(tools),
         "notes": [*(found.get("notes") or []), *(found.get("replan_history") or [])],
         "failed_steps": dict(found.get("evidence_errors") or {}),
@@ -91,8 +93,12 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _keyed(path: Path, number: int, line: str) -> tuple[str | int, Row]:
-    """The row of a line under its sample's id, or under its number where no batch made it."""
+def _standing(keyed: Iterable[tuple[str | int, Row | None]]) -> list[Row]:
+    return [row for row in dict(keyed).values() if row is not None]
+
+
+def _keyed(path: Path, number: int, line: str) -> tuple[str | int, Row | None]:
+    """The row of a line under its sample's id, or under its number where no batch made it; None if it is gone."""
     try:
         record = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -100,7 +106,7 @@ def _keyed(path: Path, number: int, line: str) -> tuple[str | int, Row]:
     try:
         if _is_result(record):
             row = row_of(record, number)
-            return (row["id"] if record.get("sample_id") else number), row
+            return (row["id"] if record.get("sample_id") else number), None if record.get("gone") else row
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")

@@ -16,7 +16,8 @@ from agenticiqa.report.pictures import Picture, picture_of
 from agenticiqa.report.records import Row, read_rows, row_of, rows_of
 
 SHOWN = 12
-Draw = Callable[[ImageSource, str, bool], Picture]
+Draw = Callable[..., Picture]
+"""Called with the image, the terms and whether a map is wanted; with the regions too, where there are some."""
 
 
 def write_report(
@@ -27,14 +28,16 @@ def write_report(
     shown: int = SHOWN,
     with_maps: bool = True,
     draw: Draw = picture_of,
+    gate: Mapping[str, Any] | None = None,
 ) -> int:
     """Writes one page about a file of results, or about records, and returns how many there are.
 
-    The page is written whole or not at all. The `shown` worst and best images get a thumbnail and a quality map.
+    The page is written whole or not at all. The `shown` worst and best images get a thumbnail and a quality map; `gate`
+    is a gate's report, which is shown first.
     """
     rows = read_rows(records) if isinstance(records, Path) else rows_of(records)
     name = title or (f"Image quality: {records.name}" if isinstance(records, Path) else "Image quality")
-    page = render_page(rows, pictures_for(rows, shown, with_maps, draw), name, shown)
+    page = render_page(rows, pictures_for(rows, shown, with_maps, draw), name, shown, gate)
     write_whole(output, page)
     return len(rows)
 
@@ -43,16 +46,28 @@ def single_page(record: Mapping[str, Any], image: ImageSource | None = None, dra
     """The page of one assessment; `image` shows it where the record names no file."""
     row = row_of(record)
     source = image if image is not None else row["image"]
-    pictures = {} if source is None else {0: draw(source, _terms(row), True)}
+    pictures = {} if source is None else {0: _drawn(draw, source, row, True)}
     return render_page([row], pictures, f"Image quality: {row['id']}")
+
+
+def page_of(records: Sequence[Mapping[str, Any]], pictures: Sequence[Picture]) -> str:
+    """The page of these assessments with pictures that are drawn already, one for each."""
+    rows = rows_of(records)
+    title = f"Image quality: {rows[0]['id']}" if len(rows) == 1 else f"Image quality: {len(rows)} images"
+    return render_page(rows, dict(enumerate(pictures)), title, len(rows))
 
 
 def pictures_for(rows: Sequence[Row], shown: int, with_maps: bool, draw: Draw = picture_of) -> dict[int, Picture]:
     """The pictures of the worst and best rows whose image is known."""
     wanted = [index for group in extremes(rows, shown) for index in group]
     return {
-        index: draw(rows[index]["image"], _terms(rows[index]), with_maps) for index in wanted if rows[index]["image"]
+        index: _drawn(draw, rows[index]["image"], rows[index], with_maps) for index in wanted if rows[index]["image"]
     }
+
+
+def _drawn(draw: Draw, source: ImageSource, row: Row, with_map: bool) -> Picture:
+    regions = {name: (box["left"], box["top"], box["right"], box["bottom"]) for name, box in row["regions"].items()}
+    return draw(source, _terms(row), with_map, *([regions] if regions else []))
 
 
 def write_whole(output: Path, text: str) -> None:

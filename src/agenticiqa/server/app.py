@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,22 +15,29 @@ from anyio.to_thread import current_default_thread_limiter, run_sync
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
 from agenticiqa.config import Settings, load_settings
-from agenticiqa.server import routes_catalogue, routes_health, routes_jobs, routes_runs
 from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
+from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.options import ServiceOptions
-from agenticiqa.server.problems import FieldError, Problem, details, problem_response
-from agenticiqa.server.schema import complete_schema
+from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
+from agenticiqa.server.routes import catalogue as routes_catalogue
+from agenticiqa.server.routes import health as routes_health
+from agenticiqa.server.routes import jobs as routes_jobs
+from agenticiqa.server.routes import runs as routes_runs
 from agenticiqa.server.service import Service
+from agenticiqa.server.storage.retention import is_disk_full
 
 logger = logging.getLogger("agenticiqa.server")
 
 PAGE = Path(__file__).parent / "page"
 THREADS = 8
 SWITCH_INTERVAL = 0.001
+ROUTES = (routes_runs, routes_jobs, routes_catalogue, routes_health)
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -49,7 +57,7 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = Service(chosen, settings or load_settings())
-    for routes in (routes_runs, routes_jobs, routes_catalogue, routes_health):
+    for routes in ROUTES:
         app.include_router(routes.router)
     _add_page(app)
     _add_errors(app)
@@ -87,7 +95,9 @@ def _add_errors(app: FastAPI) -> None:
     app.add_exception_handler(Problem, _on_problem)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(Exception, _on_failure)
+    # By name too: what is handled by name is not reported a second time, with its traceback, by the server.
+    for kind in (OSError, sqlite3.Error, Exception):
+        app.add_exception_handler(kind, _on_failure)
 
 
 async def _on_problem(_: Request, error: Exception) -> Response:
@@ -95,10 +105,32 @@ async def _on_problem(_: Request, error: Exception) -> Response:
     return problem_response(error.as_details(), error.headers)
 
 
-async def _on_http_error(_: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    # A body that could not be put down while it was read comes as a bare 400.
+    if error.status_code == 400 and is_disk_full(error):
+        return await _on_full_disk(request)
     code = _CODES.get(error.status_code, "bad_request")
-    return problem_response(details(code, str(error.detail).lower()), error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_allowed_methods(request))
+    return problem_response(details(code, str(error.detail).lower()), headers)
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods of every route with this path; Starlette names only those of the first."""
+    routes = [route for module in ROUTES for route in module.router.routes if isinstance(route, APIRoute)]
+    found = {
+        method for route in routes if route.matches(request.scope)[0] != Match.NONE for method in route.methods or ()
+    }
+    return sorted(found or {"GET", "HEAD"})
+
+
+async def _on_full_disk(request: Request) -> Response:
+    service: Service = request.app.state.service
+    await run_sync(service.free_room)
+    problem = storage_full()
+    return problem_response(problem.as_details(), problem.headers)
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
@@ -112,5 +144,8 @@ async def _on_invalid(_: Request, error: Exception) -> Response:
 
 
 async def _on_failure(request: Request, error: Exception) -> Response:
+    if is_disk_full(error):
+        logger.error("%s %s: the disk is full", request.method, request.url.path)
+        return await _on_full_disk(request)
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return problem_response(details("failed", "the request failed inside the service; its log says why"))

@@ -62,8 +62,8 @@ def reference_name(exhibit: Exhibit) -> str | None:
 
 
 def _draw(exhibit: Exhibit, name: str, target: Path) -> None:
-    from agenticiqa.tools.distort import distort
-    from agenticiqa.tools.ladder import photographs
+    from agenticiqa.tools.synthetic.kinds import distort
+    from agenticiqa.tools.synthetic.ladder import photographs
 
     pixels = photographs()[exhibit.photograph].pixels
     if exhibit.damage and name != reference_name(exhibit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
+import math
 import time
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agenticiqa.server.connections import MAX_HEADER_BYTES, MAX_HEADERS, is_header_too_large
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.problems import Problem, problem_response
@@ -86,6 +88,7 @@ class Gate:
         self._app = app
         self._token = options.token
         self._hosts = frozenset(name.casefold() for name in ("localhost", options.host, *options.allow_hosts))
+        self._rate = RateLimit(options.requests_per_minute) if options.requests_per_minute else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, or answers it with a problem."""
@@ -97,6 +100,12 @@ class Gate:
         await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Problem | None:
+        if is_header_too_large(scope["headers"]):
+            return Problem(
+                "headers_too_large",
+                f"a request may have {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them; send fewer",
+                headers={"Connection": "close"},
+            )
         host = headers.get("host", "")
         if not is_known_host(host, self._hosts):
             return Problem("host_not_allowed", "this host name is not served; the operator can add it: --allow-host")
@@ -109,6 +118,14 @@ class Gate:
                 "this service needs its token in the header Authorization: Bearer TOKEN",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        if self._rate is not None and scope["method"] == "POST":
+            seconds = self._rate.seconds_to_wait(_address(scope))
+            if seconds:
+                return Problem(
+                    "rate_limited",
+                    f"this client has sent too many requests; try again in {seconds} seconds",
+                    headers={"Retry-After": str(seconds), "Connection": "close"},
+                )
         return None
 
     def _has_token(self, headers: Headers) -> bool:
@@ -116,6 +133,27 @@ class Gate:
         expected = (self._token or "").encode()
         # Latin-1 is how the header was decoded; anything else would make non-ASCII tokens fail.
         return scheme.casefold() == "bearer" and hmac.compare_digest(given.strip().encode("latin-1"), expected)
+
+
+class RateLimit:
+    """So many requests a minute for each address, all of which may come at once."""
+
+    def __init__(self, per_minute: int, most_addresses: int = 10_000) -> None:
+        self._per_minute = per_minute
+        self._most_addresses = most_addresses
+        # What an address has left, and when that was so; the one that asked longest ago is the first.
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def seconds_to_wait(self, address: str, now: float | None = None) -> int:
+        """0 if the request may be answered, which counts it; otherwise the seconds until it may."""
+        moment = time.monotonic() if now is None else now
+        left, since = self._left.pop(address, (float(self._per_minute), moment))
+        left = min(float(self._per_minute), left + (moment - since) * self._per_minute / 60)
+        allowed = left >= 1
+        self._left[address] = (left - 1 if allowed else left, moment)
+        if len(self._left) > self._most_addresses:
+            del self._left[next(iter(self._left))]
+        return 0 if allowed else math.ceil((1 - left) * 60 / self._per_minute)
 
 
 class BodyLimits:
@@ -207,6 +245,10 @@ def is_known_host(host: str, names: Iterable[str]) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _address(scope: Scope) -> str:
+    return scope["client"][0] if scope.get("client") else "local"
 
 
 def _parses(host: str) -> bool:

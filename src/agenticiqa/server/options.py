@@ -33,6 +33,10 @@ class ServiceOptions:
     time_limit: float = 120.0
     read_timeout: float = 15.0
     upload_timeout: float = 120.0
+    header_timeout: float = 10.0
+    max_connections: int = 512
+    max_connections_per_address: int = 256
+    requests_per_minute: int = 0
     grace: float = 20.0
     keep_days: float = 7.0
     keep_megabytes: int = 2048
@@ -40,7 +44,13 @@ class ServiceOptions:
     @property
     def storage(self) -> Path:
         """The service's own folder: database, uploads, pictures."""
-        return (self.folder or default_cache_directory() / "service").expanduser()
+        # Absolute, because workers stand in the folders of their runs.
+        return (self.folder or default_cache_directory() / "service").expanduser().absolute()
+
+    @property
+    def may_list(self) -> bool:
+        """Whether everybody who may use the service may see the names of all its runs."""
+        return self.is_local or self.token is not None
 
     @property
     def is_local(self) -> bool:

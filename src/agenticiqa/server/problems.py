@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from agenticiqa import errors
+from agenticiqa.server.storage.retention import is_disk_full
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -64,6 +65,7 @@ STATUSES = {
     "bad_request": 400,
     "token_required": 401,
     "cross_origin": 403,
+    "list_not_allowed": 403,
     "path_not_allowed": 403,
     "not_found": 404,
     "no_map": 404,
@@ -71,24 +73,30 @@ STATUSES = {
     "method_not_allowed": 405,
     "upload_too_slow": 408,
     "not_ready": 409,
+    "gone": 410,
     "body_too_large": 413,
     "image_too_large": 413,
     "image_format": 415,
     "host_not_allowed": 421,
     "invalid_request": 422,
+    "key_reused": 422,
     "query": 422,
     "image": 422,
     "image_missing": 422,
+    "image_shape": 422,
     "image_size_mismatch": 422,
     "image_too_small": 422,
     "image_truncated": 422,
     "queue_full": 429,
+    "rate_limited": 429,
     "too_many_uploads": 429,
+    "headers_too_large": 431,
     "failed": 500,
     "worker_failed": 500,
     "backend": 502,
     "stopping": 503,
     "time_limit": 504,
+    "storage_full": 507,
 }
 
 # The most special class that fits decides; a class that is not here is a failure of ours.
@@ -97,7 +105,9 @@ _CODES: tuple[tuple[type[Exception], str], ...] = (
     (errors.ImageTruncatedError, "image_truncated"),
     (errors.ImageTooLargeError, "image_too_large"),
     (errors.ImageTooSmallError, "image_too_small"),
+    (errors.ImageShapeError, "image_shape"),
     (errors.ImageSizeMismatchError, "image_size_mismatch"),
+    (errors.ImageAspectMismatchError, "image_size_mismatch"),
     (errors.ImageOutsideRootError, "path_not_allowed"),
     (errors.ImagePermissionError, "path_not_allowed"),
     (errors.ImageNotFoundError, "path_not_found"),
@@ -109,6 +119,15 @@ _CODES: tuple[tuple[type[Exception], str], ...] = (
     (errors.BackendError, "backend"),
     (errors.ModelReplyError, "backend"),
 )
+
+
+def storage_full() -> Problem:
+    """The problem of a service that has no room left."""
+    return Problem(
+        "storage_full",
+        "the service has no room left; fetch and delete results, or try again later",
+        headers={"Retry-After": "30"},
+    )
 
 
 def details(code: str, detail: str) -> dict[str, Any]:
@@ -131,6 +150,8 @@ def details_of(error: Exception) -> dict[str, Any]:
         if isinstance(error, kind):
             detail = error.told(_as_field) if isinstance(error, errors.AgenticIQAError) else str(error)
             return details(code, detail)
+    if is_disk_full(error):
+        return storage_full().as_details()
     return details("failed", "the assessment failed inside the service; its log says why")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +16,7 @@ from agenticiqa.batch.lock import OutputLock
 from agenticiqa.config import Settings
 from agenticiqa.errors import OutputInUseError, UsageError
 from agenticiqa.server.app import create_app
+from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
 from agenticiqa.server.options import ServiceOptions
 
 MARGIN = 5.0
@@ -33,6 +35,8 @@ class Server(uvicorn.Server):
 
 def serve(options: ServiceOptions, settings: Settings, announce: Callable[[str], None]) -> None:
     """Serves until a signal; `announce` gets the address once the service listens."""
+    # Uploads, results and caches are for this user alone; workers inherit it.
+    os.umask(0o077)
     with sole_service(options.storage):
         _serve(options, settings, announce)
 
@@ -40,7 +44,8 @@ def serve(options: ServiceOptions, settings: Settings, announce: Callable[[str],
 @contextmanager
 def sole_service(folder: Path) -> Iterator[None]:
     """Holds the folder; raises UsageError when another service does: each would begin the other's runs again."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
     with ExitStack() as held:
         try:
             held.enter_context(OutputLock(folder / "service"))
@@ -49,6 +54,7 @@ def sole_service(folder: Path) -> Iterator[None]:
                 f"{folder}: another service keeps its runs there; use or stop that one, "
                 "or give this one a --folder and a --port of its own"
             ) from None
+        (folder / ".service.lock").chmod(0o600)
         yield
 
 
@@ -64,9 +70,12 @@ def _serve(options: ServiceOptions, settings: Settings, announce: Callable[[str]
         access_log=False,
         server_header=False,
         date_header=True,
+        # h11 alone bounds the size of a header, and only it can be given limits of ours.
+        http=guarded_protocol(options),
+        ws="none",
         timeout_keep_alive=15,
         timeout_graceful_shutdown=round(options.grace + MARGIN),
-        h11_max_incomplete_event_size=64 * 1024,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
     Server(config).run([listener])
 

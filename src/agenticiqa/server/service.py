@@ -7,32 +7,36 @@ import hashlib
 import json
 import logging
 import math
+import os
 import shutil
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.images.files import read_file
-from agenticiqa.server.bell import Bell
+from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
 from agenticiqa.server.metrics import Metrics
-from agenticiqa.server.names import display_name
 from agenticiqa.server.options import MEGABYTE, ServiceOptions
-from agenticiqa.server.pool import Pool
-from agenticiqa.server.problems import Problem
-from agenticiqa.server.retention import sweep
-from agenticiqa.server.store import Job, QueueFullError, Run, Store
-from agenticiqa.server.worker import RESULT
+from agenticiqa.server.problems import Problem, storage_full
+from agenticiqa.server.run_news import Bell
+from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
+from agenticiqa.server.storage.store import Job, QueueFullError, Run, Store
+from agenticiqa.server.workers.pool import Pool
+from agenticiqa.server.workers.worker import RESULT
 
 logger = logging.getLogger("agenticiqa.server")
 
 Json = dict[str, Any]
-SWEEP_EVERY = 600.0
+# What these say of a request holds for every identical one; other problems may have passed by the next try.
+_LASTING = ("image", "query", "invalid", "path")
 
 
 class Service:
@@ -43,8 +47,9 @@ class Service:
         self.settings = options.limited(settings)
         self.folder = options.storage
         self.runs_folder = self.folder / "runs"
-        self.runs_folder.mkdir(parents=True, exist_ok=True)
+        self.runs_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(self.folder / "service.sqlite")
+        self.retention = Retention(self.store, self.runs_folder, options.keep_days, options.keep_megabytes)
         self.gallery = Gallery(self.folder / "examples")
         self.metrics = Metrics()
         self.metrics.watch("queued", lambda: self.store.counts().get("queued", 0))
@@ -54,21 +59,39 @@ class Service:
         self.stopping = threading.Event()
         self.bell = Bell()
         self._seconds: deque[float] = deque([1.0], maxlen=32)
+        self._sweep_now = threading.Event()
+        # Ends of runs that could not be written down, because the disk is full.
+        self._unsaved: dict[str, Json] = {}
         self._settings_key = hashlib.sha256(self.settings.model_dump_json().encode()).hexdigest()
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Takes up where the last service ended, and starts the workers."""
         self.bell.hang(loop)
+        try:
+            self._on_a_full_disk_too(self._take_up)
+        except Exception as error:
+            if not is_disk_full(error):
+                raise
+            logger.exception("the disk is full; interrupted runs begin again with the next start")
+        self.pool.start()
+        threading.Thread(target=self._sweep_now_and_then, name="retention", daemon=True).start()
+
+    def _take_up(self) -> None:
         again = self.store.requeue("the service was restarted; the run begins again")
         if again:
             logger.info("%d interrupted runs begin again", again)
-        self.pool.start()
-        threading.Thread(target=self._sweep_now_and_then, name="retention", daemon=True).start()
+        for leader_id in self.store.orphaned_leaders():
+            leader = self.store.run(leader_id)
+            if leader is not None and leader.result is not None:
+                self._share(leader, leader.result)
+            else:
+                self.store.release_followers(leader_id)
 
     def begin_stop(self) -> None:
         """Takes no new runs and tells everybody who waits."""
         if not self.stopping.is_set():
             self.stopping.set()
+            self._sweep_now.set()
             self.pool.stop(self.options.grace)
             self.bell.ring_all()
 
@@ -79,11 +102,16 @@ class Service:
         self.store.close()
 
     def submit(self, run_id: str, kind: str, request: Json, fresh: bool) -> tuple[Run, bool]:
-        """The run for this request, and whether it was there before; raises Problem `queue_full` or `stopping`."""
+        """The run of this request, and whether it shares the work of an identical one.
+
+        Raises Problem `queue_full`, `storage_full` or `stopping`.
+        """
         self._refuse_when_stopping()
+        self.require_room()
+        size = folder_size(self.folder_of(run_id))
         try:
-            run, shared = self.store.submit(
-                run_id, kind, request, self.key_of(kind, request), self.options.queue, fresh
+            run, leader = self.store.submit(
+                run_id, kind, request, self.key_of(kind, request), self.options.queue, fresh, size
             )
         except QueueFullError:
             self.metrics.refused.inc()
@@ -93,25 +121,83 @@ class Service:
                 f"{self.options.queue} runs are waiting already; try again in {seconds} seconds",
                 headers={"Retry-After": str(seconds)},
             ) from None
-        if shared:
-            self.metrics.shared.inc()
-        else:
+        if leader is None:
             self.pool.notify()
-        return run, shared
+            return run, False
+        self.metrics.shared.inc()
+        if leader.result is not None:
+            self._share_with(leader, run, leader.result)
+            run = self.run(run_id) or run
+        return run, True
 
-    def submit_job(self, job_id: str, requests: list[tuple[str, Json]]) -> Job:
-        """A job of these requests; raises Problem `queue_full` or `stopping`."""
+    def submit_job(
+        self,
+        job_id: str,
+        requests: list[tuple[str, Json]],
+        client_key: str | None = None,
+        digest: str | None = None,
+    ) -> tuple[Job, bool]:
+        """A job of these requests, and True; or the job the client's key already stands for, and False.
+
+        Raises Problem `queue_full`, `key_reused`, `storage_full` or `stopping`.
+        """
         self._refuse_when_stopping()
+        self.require_room()
+        sizes = {run_id: folder_size(self.folder_of(run_id)) for run_id, _ in requests}
         try:
-            job = self.store.submit_job(job_id, requests, self.options.max_jobs)
+            job, is_new = self.store.submit_job(job_id, requests, self.options.max_jobs, client_key, digest, sizes)
         except QueueFullError:
             raise Problem(
                 "queue_full",
                 f"{self.options.max_jobs} jobs are open already; wait for one to end or cancel one",
                 headers={"Retry-After": "30"},
             ) from None
+        if not is_new and job.digest != digest:
+            raise Problem("key_reused", "this Idempotency-Key stands for another job; choose a new one")
         self.pool.notify()
-        return job
+        return job, is_new
+
+    def run(self, run_id: str) -> Run | None:
+        """The run of this name, as it is."""
+        found, unsaved = self.store.run(run_id), self._unsaved.get(run_id)
+        if found is None or unsaved is None or found.has_ended:
+            return found
+        return replace(found, status="failed", problem=unsaved, finished=time.time())
+
+    def cancel_run(self, run_id: str) -> Run | None:
+        """The run, cancelled unless it has ended; a worker that has it is restarted."""
+        run = self.store.cancel_run(run_id)
+        if run is not None and run.status == "cancelled":
+            self.pool.cancel(run_id)
+            self._drop_originals(run)
+            if self.store.release_followers(run_id):
+                self.pool.notify()
+            self.bell.ring(run_id)
+        return run
+
+    def remove(self, what: Literal["run", "job"], name: str) -> None:
+        """Removes an ended run or job because a client asked for it."""
+        self.retention.remove(what, name, "it was deleted on request")
+
+    def fetched(self, what: Literal["runs", "jobs"], name: str) -> None:
+        """Notes that a result has been handed out; not being able to note it must not keep it from the client."""
+        try:
+            self.store.mark_fetched(what, name)
+        except Exception:
+            logger.warning("it could not be noted that %s was fetched", name)
+
+    def free_room(self) -> None:
+        """Gives up what may go because the disk is full."""
+        self.retention.release_ballast()
+        with suppress(Exception):
+            self.retention.make_room(below=0.5)
+
+    def require_room(self) -> None:
+        """Nothing, unless what is kept takes all the room and none of it may go; raises Problem."""
+        if self.retention.is_full():
+            self.retention.make_room()
+            if self.retention.is_full():
+                raise storage_full()
 
     def key_of(self, kind: str, request: Json) -> str:
         """What makes two requests the same: bytes, question and settings, not the names of the files."""
@@ -140,7 +226,7 @@ class Service:
     def prepare(self, run: Run) -> Json:
         """The run as a task; files under allowed folders are copied, so that what is assessed cannot change."""
         folder = self.folder_of(run.id)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         files = [*run.request["images"], *([run.request["reference"]] if run.request["reference"] else [])]
         for entry in files:
             if "path" in entry:
@@ -156,13 +242,21 @@ class Service:
             raise type(error)(str(error).replace(str(wanted), name)) from None
 
     def require_allowed(self, path: str) -> tuple[Path, Path]:
-        """The path, seen from the allowed folder it lies in, and that folder; raises Problem."""
+        """The path, seen from the allowed folder it lies in, and that folder; raises Problem.
+
+        A relative name is looked for in each folder in turn.
+        """
+        inside: list[tuple[Path, Path]] = []
         for root in self.options.allow_folders:
             wanted = root.resolve() / path
             # A name with a zero byte, or a link to itself, leads nowhere.
             with suppress(ValueError, OSError, RuntimeError):
                 if wanted.resolve().is_relative_to(root.resolve()):
-                    return wanted, root
+                    inside.append((wanted, root))
+                    if wanted.exists():
+                        return wanted, root
+        if inside:
+            return inside[0]
         raise Problem("path_not_allowed", f"{display_name(path)}: lies outside the folders this service may read")
 
     def happened(self, run: Run, kind: str, data: Json) -> None:
@@ -172,21 +266,95 @@ class Service:
             self.bell.ring(run.id)
 
     def ended(self, run: Run, outcome: str, data: Json) -> None:
-        """Keeps the end of a run."""
+        """Keeps the end of a run, and hands it to those that share its work."""
         if outcome == RESULT:
-            self.store.finish(run, data, _summary(data))
+            self._keep_result(run, data)
         else:
-            self.store.fail(run, data)
+            self._keep_problem(run, data)
         seconds = time.time() - (run.started or run.created)
         self._seconds.append(seconds)
         self.metrics.ended(run.kind, "finished" if outcome == RESULT else data["code"], seconds)
-        if run.job_id is not None:
-            shutil.rmtree(self.folder_of(run.id), ignore_errors=True)
         self.bell.ring(run.id)
+        if self.retention.is_full():
+            self._sweep_now.set()
+
+    def _keep_result(self, run: Run, data: Json) -> None:
+        self._drop_originals(run)
+        named = named_result(data, run.request)
+        size = folder_size(self.folder_of(run.id)) + len(json.dumps(named))
+        try:
+            self._on_a_full_disk_too(lambda: self.store.finish(run, named, _summary(named), size))
+        except Exception as error:
+            if not is_disk_full(error):
+                raise
+            self._keep_problem(run, storage_full().as_details())
+            return
+        if run.job_id is None:
+            self._share(run, data)
+
+    def _keep_problem(self, run: Run, data: Json) -> None:
+        self._drop_originals(run)
+        shutil.rmtree(self.folder_of(run.id), ignore_errors=True)
+        problem = named_problem(data, run.request)
+        try:
+            self._on_a_full_disk_too(lambda: self.store.fail(run, problem))
+            if run.job_id is None:
+                self._share_problem(run, data)
+        except Exception as error:
+            if not is_disk_full(error):
+                raise
+            logger.error("the end of run %s cannot be written down, the disk is full; it is kept in memory", run.id)
+            self._unsaved[run.id] = problem
+
+    def _share(self, run: Run, data: Json) -> None:
+        for follower in self.store.followers(run.id):
+            self._share_with(run, follower, data)
+
+    def _share_with(self, run: Run, follower: Run, data: Json) -> None:
+        """Gives one run the result of another, under its own names."""
+        self._drop_originals(follower)
+        source, target = self.folder_of(run.id), self.folder_of(follower.id)
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for picture in source.glob("*"):
+            with suppress(OSError):
+                os.link(picture, target / picture.name)
+        named = named_result(data, follower.request)
+        self._on_a_full_disk_too(lambda: self.store.finish(follower, named, _summary(named), len(json.dumps(named))))
+        self.bell.ring(follower.id)
+
+    def _share_problem(self, run: Run, data: Json) -> None:
+        """Fails the runs that wait for this one if it was their common fault; otherwise they try for themselves."""
+        if data["code"].startswith(_LASTING):
+            for follower in self.store.followers(run.id):
+                shutil.rmtree(self.folder_of(follower.id), ignore_errors=True)
+                self.store.fail(follower, named_problem(data, follower.request))
+                self.bell.ring(follower.id)
+        elif self.store.release_followers(run.id):
+            self.pool.notify()
+
+    def _drop_originals(self, run: Run) -> None:
+        """Removes the uploads of a run that has ended; previews and maps stay, of a job's run nothing does."""
+        folder = self.folder_of(run.id)
+        if run.job_id is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            return
+        for entry in [*run.request["images"], *([run.request["reference"]] if run.request["reference"] else [])]:
+            with suppress(OSError):
+                (folder / entry["file"]).unlink(missing_ok=True)
+
+    def _on_a_full_disk_too(self, write: Callable[[], object]) -> None:
+        """Writes; when the disk is full, once more with the room that can be freed."""
+        try:
+            write()
+        except Exception as error:
+            if not is_disk_full(error):
+                raise
+            self.free_room()
+            write()
 
     def put_back(self, run: Run) -> None:
         """Queues an interrupted run again."""
-        self.store.requeue("the service is stopping; the run begins again after its restart", run.id)
+        self.store.requeue("the run was interrupted and begins again", run.id)
         self.bell.ring(run.id)
 
     def _refuse_when_stopping(self) -> None:
@@ -196,15 +364,27 @@ class Service:
             )
 
     def _sweep_now_and_then(self) -> None:
-        while True:
+        while not self.stopping.is_set():
             try:
-                sweep(self.store, self.runs_folder, self.options.keep_days, self.options.keep_megabytes)
+                self._sweep_now.clear()
+                self._save_unsaved()
+                self.retention.sweep()
+                self.retention.restore_ballast()
+                pause = self.retention.seconds_to_next()
             except Exception:
                 # The store may be closed under it at the end; at any other time the next sweep has another try.
                 if not self.stopping.is_set():
                     logger.exception("old runs could not be removed; it is tried again")
-            if self.stopping.wait(SWEEP_EVERY):
-                return
+                pause = 10.0
+            self._sweep_now.wait(min(pause, 5.0 if self._unsaved else pause))
+
+    def _save_unsaved(self) -> None:
+        for run_id, problem in list(self._unsaved.items()):
+            run = self.store.run(run_id)
+            if run is not None:
+                self.store.fail(run, problem)
+                self._share_problem(run, problem)
+            del self._unsaved[run_id]
 
 
 def _summary(result: Json) -> Json:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.batch.samples import FIELDS
 from agenticiqa.server.problems import ProblemDetails
-from agenticiqa.server.store import Job, Run
+from agenticiqa.server.storage.store import Job, Run
 from agenticiqa.state import Region
 
 RunStatus = Literal["queued", "running", "finished", "failed", "cancelled"]
@@ -37,7 +37,7 @@ class RunView(BaseModel):
     created: datetime
     started: datetime | None
     finished: datetime | None
-    shared: bool = Field(description="an identical request was there before; this is its run")
+    shared: bool = Field(description="an identical request was there before, and its work was used")
     position: int | None = Field(description="place in the queue, 1 is next")
     names: list[str] = Field(examples=[["photo.jpg"]])
     reference_name: str | None
@@ -50,6 +50,35 @@ class RunView(BaseModel):
     problem: ProblemDetails | None = Field(description="why there is no result")
 
 
+class RunSummary(BaseModel):
+    """A run in a list, without its result."""
+
+    run_id: str
+    kind: Literal["assess", "compare"]
+    status: RunStatus
+    created: datetime
+    finished: datetime | None
+    names: list[str]
+    url: str
+
+
+class RunsPage(BaseModel):
+    """Runs, the newest first, and where the list goes on."""
+
+    runs: list[RunSummary]
+    next: str | None
+
+
+class LayerView(BaseModel):
+    """One flaw, or the difference from the reference, on a coarse grid from 0 (none) to 1 (as strong as it gets)."""
+
+    name: str = Field(examples=["softness"])
+    legend: str
+    rows: int
+    columns: int
+    grid: list[list[float]]
+
+
 class MapView(BaseModel):
     """Local quality from 1 to 5 on a coarse grid, and the worst region in pixels of the upright image."""
 
@@ -59,6 +88,7 @@ class MapView(BaseModel):
     worst: Region
     width: int
     height: int
+    layers: list[LayerView] = []
 
 
 class JobView(BaseModel):
@@ -70,6 +100,13 @@ class JobView(BaseModel):
     total: int
     counts: dict[str, int] = Field(examples=[{"queued": 7, "running": 2, "finished": 11}])
     results_url: str
+
+
+class JobsPage(BaseModel):
+    """Jobs, the newest first, and where the list goes on."""
+
+    jobs: list[JobView]
+    next: str | None
 
 
 class ToolsView(BaseModel):
@@ -103,7 +140,13 @@ class LimitsView(BaseModel):
     max_request_bytes: int
     max_pixels: int
     max_images: int
-    max_job_items: int
+    max_pixels_by_format: dict[str, int] = Field(examples=[{"PNG": 50_000_000, "WebP": 48_000_000}])
+    max_aspect_ratio: int = Field(description="so many times as long as wide an image may be")
+    max_job_items: int = Field(description="images of one job that are named in a manifest")
+    max_job_uploads: int = Field(description="images of one job that are uploaded with it")
+    max_job_paths: int = Field(description="images of one job that are named in the field `paths`")
+    max_jobs: int = Field(description="jobs that may be open at once")
+    requests_per_minute: int | None = Field(description="of one client; null where there is no such limit")
     max_query_characters: int
     queue: int
     time_limit_seconds: float
@@ -127,7 +170,20 @@ class LiveView(BaseModel):
     status: Literal["live"] = "live"
 
 
-def run_view(run: Run, position: int | None = None, shared: bool = False) -> dict[str, Any]:
+def run_summary(run: Run) -> dict[str, Any]:
+    """The run as one entry of a list."""
+    return {
+        "run_id": run.id,
+        "kind": run.kind,
+        "status": run.status,
+        "created": _moment(run.created),
+        "finished": _moment(run.finished),
+        "names": [entry["name"] for entry in run.request["images"]],
+        "url": f"/v1/runs/{run.id}",
+    }
+
+
+def run_view(run: Run, position: int | None = None) -> dict[str, Any]:
     """The run as JSON values; results were validated when they were made."""
     result = run.result or {}
     reference = run.request["reference"]
@@ -138,7 +194,7 @@ def run_view(run: Run, position: int | None = None, shared: bool = False) -> dic
         "created": _moment(run.created),
         "started": _moment(run.started),
         "finished": _moment(run.finished),
-        "shared": shared,
+        "shared": run.shares is not None,
         "position": position,
         "names": [entry["name"] for entry in run.request["images"]],
         "reference_name": reference["name"] if reference else None,
@@ -174,7 +230,13 @@ def job_record(run: Run) -> dict[str, Any]:
         error = "cancelled"
     sample = {name: run.request["sample"].get(name) for name in FIELDS}
     seconds = (run.finished or 0.0) - (run.started or run.finished or 0.0)
-    return {**sample, "assessment": assessment, "error": error, "seconds": round(max(seconds, 0.0), 4)}
+    return {
+        **sample,
+        "run_id": run.id,
+        "assessment": assessment,
+        "error": error,
+        "seconds": round(max(seconds, 0.0), 4),
+    }
 
 
 def _urls(run: Run) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from agenticiqa.tools.calibration import Calibration, Curve, same_scale
 from agenticiqa.tools.discovery import default_registry, open_cache
-from agenticiqa.tools.execution import ToolLimits
 from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.tool import Measurement, Pixels, Tool, ToolCard
 
 __all__ = [

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from agenticiqa.config import read_sections
 from agenticiqa.errors import SettingsError
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
+from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard
 
 _SECTIONS = ("tools", "calibrations", "embedded")
@@ -32,7 +33,9 @@ class Overlay:
 def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
     """All cards by name: the packaged ones, then the overlay's, which replace those of the same name."""
     text = resources.files("agenticiqa.tools").joinpath("catalogue.yaml").read_text(encoding="utf-8")
-    cards = parse_cards(yaml.safe_load(text)["tools"], "the packaged catalogue")
+    # The parser in C: in Python this file takes longer than a measurement.
+    content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    cards = parse_cards(content["tools"], "the packaged catalogue")
     return {**cards, **{card.name: card for card in overlay}}
 
 
@@ -98,3 +101,45 @@ def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:
 
 def _read_mapping(path: Path) -> dict[str, Any]:
     return read_sections(path, _SECTIONS) if path.is_file() else {}
+
+
+def describe_tools(registry: ToolRegistry) -> list[dict[str, Any]]:
+    """One entry per tool, in the catalogue's order."""
+    return [describe_tool(registry, name) for name in registry.names()]
+
+
+def describe_tool(registry: ToolRegistry, name: str) -> dict[str, Any]:
+    """What is known of one tool, and whether it runs and votes here."""
+    card, calibration, missing = registry.card(name), registry.calibration(name), registry.available(name)
+    return {
+        "name": card.name,
+        "reference": card.reference,
+        "available": missing is None,
+        "reason": missing,
+        "votes": registry.votes(name),
+        "why_not": _why_not(registry, name),
+        "calibration": calibration.method if calibration else None,
+        "spread": calibration.overall.spread if calibration else None,
+        "higher_is_better": card.higher_is_better,
+        "range": list(card.raw_range),
+        "unit": card.unit,
+        "licence": card.licence,
+        "research_only": card.research_only or (calibration is not None and calibration.research_only),
+        "strengths": list(card.strengths),
+        "cost": card.cost,
+        "variant": card.variant,
+        "implementation": card.implementation,
+    }
+
+
+def _why_not(registry: ToolRegistry, name: str) -> str | None:
+    if registry.votes(name):
+        return None
+    if registry.card(name).role == "attribute":
+        return "a measured attribute"
+    refused = registry.refusal(name)
+    if refused is not None:
+        return f"no calibration: {refused}"
+    if registry.is_calibrated_on_first_use(name):
+        return f"calibrated on first use, or now with: agenticiqa calibrate --ladder {name}"
+    return f"no calibration; agenticiqa calibrate --ladder {name}"

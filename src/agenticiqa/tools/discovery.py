@@ -1,22 +1,49 @@
-"""Which tools there are on this machine: catalogue, the user's overlay and installed packages."""
+"""The built-in metrics as tools: functions in `tools.metrics`, imported when first measured."""
 
 from __future__ import annotations
 
+import importlib
 import logging
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, cast
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings
-from agenticiqa.errors import SettingsError, ToolUnavailableError
-from agenticiqa.tools import builtin, pyiqa_adapter
+from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError
+from agenticiqa.tools import discovery as builtin
+from agenticiqa.tools import pyiqa_adapter
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue, read_overlay
-from agenticiqa.tools.execution import ToolLimits
 from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.running import ToolLimits
+from agenticiqa.tools.synthetic.ladder import LadderCalibrations
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
+
+SCHEME = "builtin"
+_ROOM = "agenticiqa.tools.metrics"
+
+
+class BuiltinTool(Tool):
+    """A pure function from pixels to a number; `builtin:psnr.psnr` names module and function."""
+
+    def __init__(self, card: ToolCard) -> None:
+        self.card = card
+
+    def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
+        """The raw value; raises ToolError when there is none."""
+        if self.card.reference == "NR":
+            return float(self._function(test))
+        if reference is None:
+            raise ToolError(f"{self.name} compares with a reference image; give one")
+        return float(self._function(test, reference))
+
+    @cached_property
+    def _function(self) -> Callable[..., float]:
+        module, _, function = self.card.implementation.removeprefix(f"{SCHEME}:").rpartition(".")
+        return cast(Callable[..., float], getattr(importlib.import_module(f"{_ROOM}.{module}"), function))
+
 
 logger = logging.getLogger("agenticiqa.tools")
 
@@ -53,10 +80,11 @@ def default_registry(
     if cache is None and settings.pipeline.cache.enabled:
         cache = open_cache(settings)
     limits = ToolLimits(timeout=settings.pipeline.limits.tool_timeout)
+    first_use = LadderCalibrations(settings.tools_overlay_path().with_name("ladder.json")) if own_curves else None
     find = None
     if settings.pipeline.terms == "research":
         find = partial(pyiqa_adapter.find_metric, **_pyiqa_options(settings))
-    return ToolRegistry([_within_terms(tool, settings) for tool in tools], calibrations, cache, limits, find)
+    return ToolRegistry([_within_terms(tool, settings) for tool in tools], calibrations, cache, limits, find, first_use)
 
 
 def open_cache(settings: Settings) -> Cache:
@@ -65,11 +93,15 @@ def open_cache(settings: Settings) -> Cache:
 
 
 def installed_tools() -> list[Tool]:
-    """Tools of other packages: each entry point is a function that returns tools; one that fails is left out."""
+    """Tools of other packages; one that fails is left out.
+
+    An entry point is a `Tool` class, or a function that returns a tool or several.
+    """
     found: list[Tool] = []
     for entry in entry_points(group=ENTRY_POINT_GROUP):
         try:
-            found.extend(entry.load()())
+            made = entry.load()()
+            found.extend([made] if isinstance(made, Tool) else made)
         except Exception as error:  # a broken third party must not take our tools down
             logger.warning("tools of %s (%s) cannot be loaded: %s", entry.name, entry.value, error)
     return found

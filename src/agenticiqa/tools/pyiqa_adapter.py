@@ -1,4 +1,4 @@
-"""The metrics of IQA-PyTorch (`pyiqa`) as tools: created once, kept, and never downloaded behind the user's back."""
+"""A stretch of code during which this thread cannot reach the network, whatever libraries it calls."""
 
 from __future__ import annotations
 
@@ -7,15 +7,43 @@ import importlib.util
 import logging
 import sys
 import threading
-from functools import cached_property
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agenticiqa.errors import MissingExtraError, OfflineError, ToolError, ToolUnavailableError
-from agenticiqa.tools.offline import no_network
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
+
+_FORBIDDEN = frozenset({"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
+_thread = threading.local()
+
+
+@contextmanager
+def no_network() -> Iterator[None]:
+    """Raises OfflineError from inside whatever tries to open a connection in this thread."""
+    _install_guard()
+    before = getattr(_thread, "guarded", False)
+    _thread.guarded = True
+    try:
+        yield
+    finally:
+        _thread.guarded = before
+
+
+@cache
+def _install_guard() -> None:
+    # Python never takes an audit hook away again, so there is one, which only acts on guarded threads.
+    sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event in _FORBIDDEN and getattr(_thread, "guarded", False):
+        raise OfflineError("offline mode: a library tried to reach the network")
+
 
 logger = logging.getLogger("agenticiqa.tools")
 

@@ -1,28 +1,94 @@
-"""The tools at hand: found by name or purpose, run with cache and calibration, replaced when they fail."""
+"""Raw values already measured: the recent ones in memory, the rest on disk."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import logging
+import math
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from agenticiqa.cache import Cache, cache_key
 from agenticiqa.errors import AgenticIQAError, ToolUnavailableError, UnknownToolError
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import GLOBAL, OVERALL, Region, ToolExecutionLog
 from agenticiqa.tools.calibration import HIGHEST, Calibration
-from agenticiqa.tools.execution import Align, Prepared, ToolLimits, measure, out_of_range, prepare
-from agenticiqa.tools.results import ResultStore
+from agenticiqa.tools.running import Align, Prepared, ToolLimits, measure, out_of_range, prepare
 from agenticiqa.tools.tool import Measurement, Tool, ToolCard
 
 logger = logging.getLogger("agenticiqa.tools")
+
+NAMESPACE = "tools"
+RawResult = tuple[float, tuple[str, ...]]
+"""A raw value and the notes on how it came about."""
+
+
+class ResultStore:
+    """Raw results by key: a small memory in front of the shared cache on disk; safe for threads."""
+
+    def __init__(self, cache: Cache | None = None, remembered: int = 4096) -> None:
+        self._cache = cache
+        self._remembered = remembered
+        self._recent: OrderedDict[str, RawResult] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def recall(self, key: str) -> RawResult | None:
+        """The result stored under this key, or None."""
+        with self._lock:
+            if key in self._recent:
+                self._recent.move_to_end(key)
+                return self._recent[key]
+        text = self._cache.get(NAMESPACE, key) if self._cache else None
+        found = _parse(text) if text is not None else None
+        if found is not None:
+            self._keep(key, found)
+        return found
+
+    def store(self, key: str, result: RawResult) -> None:
+        """Keeps a result for the next time."""
+        self._keep(key, result)
+        if self._cache:
+            self._cache.put(NAMESPACE, key, json.dumps({"raw": result[0], "notes": result[1]}))
+
+    def _keep(self, key: str, result: RawResult) -> None:
+        with self._lock:
+            self._recent[key] = result
+            self._recent.move_to_end(key)
+            if len(self._recent) > self._remembered:
+                self._recent.popitem(last=False)
+
+
+def _parse(text: str) -> RawResult | None:
+    try:
+        stored = json.loads(text)
+        raw, notes = float(stored["raw"]), tuple(str(note) for note in stored["notes"])
+    except (ValueError, KeyError, TypeError):
+        logger.warning("a cached tool result cannot be read; measuring again")
+        return None
+    return (raw, notes) if math.isfinite(raw) else None
+
 
 _COST_ORDER = {"cheap": 0, "medium": 1, "heavy": 2}
 # Tools whose rank correlations differ by less are equals, and then the cheaper one goes first.
 _EQUAL_SRCC = 0.05
 _UNKNOWN_SRCC = 0.5
+
+
+class FirstUse(Protocol):
+    """Where tools without a curve get one when they are first used."""
+
+    def known(self, tool: Tool) -> Calibration | None:
+        """The curve the tool got before."""
+
+    def refusal(self, tool: Tool) -> str | None:
+        """Why the tool got none; None if it was never tried, or got one."""
+
+    def calibrate(self, registry: ToolRegistry, tool: Tool) -> Calibration | None:
+        """A curve for the tool, None if it earns none."""
 
 
 class ToolRegistry:
@@ -35,13 +101,18 @@ class ToolRegistry:
         cache: Cache | None = None,
         limits: ToolLimits | None = None,
         find: Callable[[str], Tool | None] | None = None,
+        first_use: FirstUse | None = None,
     ) -> None:
-        """`find` may supply a tool that is not listed, for example any of pyiqa's metrics by name."""
+        """`find` may supply a tool that is not listed, for example any of pyiqa's metrics by name.
+
+        `first_use` calibrates metrics that have no curve; without it they are reported raw and do not vote.
+        """
         self._tools = {tool.name: tool for tool in tools}
         self._calibrations = dict(calibrations or {})
         self._limits = limits or ToolLimits()
         self._results = ResultStore(cache)
         self._find = find
+        self._first_use = first_use
         self._lock = threading.Lock()
 
     def get(self, name: str) -> Tool:
@@ -60,6 +131,13 @@ class ToolRegistry:
         """What the catalogue says of this tool."""
         return self.get(name).card
 
+    def find_card(self, name: str) -> ToolCard | None:
+        """What the catalogue says of this tool; None if it does not know it."""
+        try:
+            return self.card(name)
+        except UnknownToolError:
+            return None
+
     def available(self, name: str) -> str | None:
         """Why the tool cannot run here, with the remedy; None when it can."""
         return self.get(name).unavailable()
@@ -67,22 +145,35 @@ class ToolRegistry:
     def calibration(self, name: str) -> Calibration | None:
         """The tool's curves, if it has any."""
         tool = self.get(name)
-        return self._calibrations.get(tool.name) or tool.calibration
+        own = self._calibrations.get(tool.name) or tool.calibration
+        return own or (self._first_use.known(tool) if self._first_use else None)
 
     def votes(self, name: str) -> bool:
         """Whether the tool's score may enter the fusion: calibrated, and a judgement rather than an attribute."""
-        card = self.card(name)
-        return card.role != "attribute" and not card.never_votes and self.calibration(name) is not None
+        return self.card(name).role != "attribute" and self.calibration(name) is not None
+
+    def is_calibrated_on_first_use(self, name: str) -> bool:
+        """Whether the tool has no curve yet and will be given one when it is used."""
+        tool = self.get(name)
+        if self._first_use is None or tool.card.role != "metric" or self.calibration(name) is not None:
+            return False
+        return self._first_use.refusal(tool) is None
+
+    def refusal(self, name: str) -> str | None:
+        """Why the tool was given no curve when it was first used; None otherwise."""
+        return self._first_use.refusal(self.get(name)) if self._first_use else None
 
     def suitable(self, category: str, has_reference: bool) -> list[ToolCard]:
-        """Cards of available voting tools for a distortion category or "Overall", best first.
+        """Cards of available tools that vote, or will once used, for a distortion category or "Overall", best first.
 
         With a reference, full-reference tools come before the others; among equals the cheaper one is first.
         """
         cards = [
             tool.card
             for tool in list(self._tools.values())
-            if (has_reference or tool.card.reference == "NR") and self.votes(tool.name) and tool.unavailable() is None
+            if (has_reference or tool.card.reference == "NR")
+            and (self.votes(tool.name) or self.is_calibrated_on_first_use(tool.name))
+            and tool.unavailable() is None
         ]
         return sorted(cards, key=lambda card: self._rank(card, category))
 
@@ -101,6 +192,23 @@ class ToolRegistry:
         """
         started = time.perf_counter()
         tool = self.get(name)
+        prepared, result = self._measured(tool, test, reference, region, align)
+        if self._first_use is not None and self.is_calibrated_on_first_use(name):
+            self._first_use.calibrate(self, tool)
+        return self._read(tool, prepared, *result, kinds, time.perf_counter() - started)
+
+    def raw(self, name: str, test: LoadedImage, reference: LoadedImage | None = None) -> float:
+        """The tool's raw value alone; raises as `execute` does."""
+        return self._measured(self.get(name), test, reference)[1][0]
+
+    def _measured(
+        self,
+        tool: Tool,
+        test: LoadedImage,
+        reference: LoadedImage | None,
+        region: Region | None = None,
+        align: Align | None = None,
+    ) -> tuple[Prepared, RawResult]:
         reason = tool.unavailable()
         if reason is not None:
             raise ToolUnavailableError(f"{tool.name} is not available: {reason}")
@@ -110,7 +218,7 @@ class ToolRegistry:
         if result is None:
             result = measure(tool, prepared, self._limits)
             self._results.store(key, result)
-        return self._read(tool, prepared, *result, kinds, time.perf_counter() - started)
+        return prepared, result
 
     def execute_with_fallback(
         self,
@@ -167,7 +275,8 @@ class ToolRegistry:
     def _rank(self, card: ToolCard, category: str) -> tuple[bool, float, int, str]:
         calibration = self.calibration(card.name)
         srcc = None
-        if calibration is not None:
+        # On made damage alone nearly every tool ranks well: that says little of its agreement with people.
+        if calibration is not None and calibration.method != "ladder":
             srcc = calibration.kinds.get(category, calibration.overall).srcc
         merit = abs(srcc if srcc is not None else _UNKNOWN_SRCC)
         if category in card.strengths:

@@ -44,7 +44,6 @@ class ToolCard(BaseModel):
     weights: tuple[str, ...] = Field(default=(), description="files the tool needs in the weights folder")
     derived_from: tuple[str, ...] = Field(default=(), description="tools whose evidence is already inside this one")
     research_only: bool = False
-    never_votes: str = Field(default="", description="why the tool never enters the fusion; empty when it may")
     version: str = "1"
 
     @model_validator(mode="after")

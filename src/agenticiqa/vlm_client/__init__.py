@@ -1,8 +1,8 @@
 """Models that look at images, behind one interface."""
 
 from agenticiqa.vlm_client.client import LabelledImage, Sampling, Usage, VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.factory import create_role_clients, create_vlm_client, providers
-from agenticiqa.vlm_client.scripted import ScriptedVLMClient
+from agenticiqa.vlm_client.factory import create_role_clients, create_vlm_client, provider_names
+from agenticiqa.vlm_client.providers.scripted import ScriptedVLMClient
 from agenticiqa.vlm_client.structured import Structured, ask_for, parse_reply
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "create_role_clients",
     "create_vlm_client",
     "parse_reply",
-    "providers",
+    "provider_names",
 ]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, Literal
 
 from PIL import Image
 from pydantic import BaseModel
 
-from agenticiqa.errors import BackendError
+from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LoadedImage
-from agenticiqa.vlm_client.tasks import Task, TaskInputs
+from agenticiqa.state import ProbabilitySource
+from agenticiqa.vlm_client.tasks.base import TaskInputs
 
-ImageLabel = Literal["test image", "reference image"]
-ProbabilitySource = Literal["logprobs", "samples", "builtin", "classification", "uniform"]
+ImageLabel = Literal["test image", "reference image", "close-up of the test image"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,11 @@ class VLMRequest:
     With `images_first` all requests of a run begin alike, up to the images, for services that remember beginnings.
     """
 
-    task: Task
+    task: str
     system: str
     user: str
     images: tuple[LabelledImage, ...]
-    inputs: TaskInputs
+    inputs: TaskInputs[Any]
     reply_model: type[BaseModel]
     sampling: Sampling = Sampling()
     images_first: bool = False
@@ -114,6 +116,26 @@ class VLMReply:
     interval: tuple[float, float] | None = None
     usage: Usage = Usage()
     notes: tuple[str, ...] = field(default=())
+    cut: bool = False
+    """Whether it ends because max_tokens was reached."""
+
+
+def _as_text(said: object, model: str) -> str:
+    """What `generate` returned as text: data is written as JSON, anything else is no reply."""
+    if isinstance(said, str):
+        return said
+    if isinstance(said, dict):
+        return json.dumps(said, ensure_ascii=False, default=str)
+    raise BadReplyError(f"{model}: generate returned {type(said).__name__}, not text")
+
+
+def _side_by_side(pictures: list[Image.Image]) -> Image.Image:
+    width, height = sum(picture.width for picture in pictures), max(picture.height for picture in pictures)
+    joined, left = Image.new("RGB", (width, height)), 0
+    for picture in pictures:
+        joined.paste(picture, (left, 0))
+        left += picture.width
+    return joined
 
 
 class VLMClient(ABC):
@@ -134,10 +156,26 @@ class VLMClient(ABC):
         """The model's reply to a prompt about one image."""
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The model's reply to a request; by default through `generate` on the first image."""
-        image = Image.fromarray(request.images[0].image.pixels)
-        text = self.generate(f"{request.system}\n\n{request.user}", image, **vars(request.sampling))
-        return VLMReply(text=text, model=self.model)
+        """The model's reply to a request; by default through `generate`.
+
+        A reference image is passed as the keyword `reference` if `generate` names it, else it stands beside the test
+        image; the reply's notes say which.
+        """
+        known = (request.image("test image"), request.image("reference image"))
+        pictures = [Image.fromarray(image.pixels) for image in known if image is not None]
+        more: dict[str, Any] = dict(vars(request.sampling))
+        notes: tuple[str, ...] = ()
+        image = pictures[0]
+        if len(pictures) > 1 and "reference" in signature(self.generate).parameters:
+            more["reference"], notes = pictures[1], ("the reference was shown as an image of its own",)
+        elif len(pictures) > 1:
+            image, notes = _side_by_side(pictures), ("test image (left) and reference (right) were shown side by side",)
+        said: object = self.generate(f"{request.system}\n\n{request.user}", image, **more)
+        return VLMReply(text=_as_text(said, self.model), model=self.model, notes=notes)
+
+    def asked_without(self, request: VLMRequest) -> frozenset[str]:
+        """Parameters this model is known to refuse for the request's task; a kept reply depends on them too."""
+        return frozenset()
 
     def keep(self, request: VLMRequest, reply: VLMReply) -> None:  # noqa: B027 - most clients keep nothing
         """Remembers that this reply was accepted for the request, where replies are kept."""

@@ -22,18 +22,18 @@ from typing import Protocol, cast
 
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError
-from agenticiqa.vlm_client.assembly import Assembly
 from agenticiqa.vlm_client.client import VLMClient
+from agenticiqa.vlm_client.middleware.assembly import Assembly
 
 ENTRY_POINTS = "agenticiqa.backends"
 PROVIDERS: dict[str, str] = {
-    "builtin": "agenticiqa.perception.client:PerceptionClient",
-    "openai": "agenticiqa.vlm_client.openai_client:OpenAIVLMClient",
-    "anthropic": "agenticiqa.vlm_client.anthropic_client:AnthropicVLMClient",
-    "google": "agenticiqa.vlm_client.google_client:GoogleVLMClient",
-    "qwen": "agenticiqa.vlm_client.qwen_client:QwenVLMClient",
-    "compatible": "agenticiqa.vlm_client.openai_client:CompatibleVLMClient",
-    "scripted": "agenticiqa.vlm_client.scripted:ScriptedVLMClient",
+    "builtin": "agenticiqa.embedded.client:PerceptionClient",
+    "openai": "agenticiqa.vlm_client.providers.openai:OpenAIVLMClient",
+    "anthropic": "agenticiqa.vlm_client.providers.anthropic:AnthropicVLMClient",
+    "google": "agenticiqa.vlm_client.providers.google:GoogleVLMClient",
+    "qwen": "agenticiqa.vlm_client.providers.qwen:QwenVLMClient",
+    "compatible": "agenticiqa.vlm_client.providers.openai:CompatibleVLMClient",
+    "scripted": "agenticiqa.vlm_client.providers.scripted:ScriptedVLMClient",
 }
 
 
@@ -57,7 +57,7 @@ def create_role_clients(settings: Settings) -> dict[str, VLMClient]:
     return {name: assembly.role_client(settings.role(name)) for name in ROLES}
 
 
-def providers() -> list[str]:
+def provider_names() -> list[str]:
     """The names of all providers, ours and third parties'."""
     return sorted({*PROVIDERS, *(point.name for point in entry_points(group=ENTRY_POINTS))})
 
@@ -69,6 +69,6 @@ def _find(provider: str) -> Backend:
     point = next((p for p in entry_points(group=ENTRY_POINTS) if p.name == provider), None)
     if point is None:
         raise UnknownBackendError(
-            f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(providers())}"
+            f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(provider_names())}"
         )
     return cast(Backend, point.load())

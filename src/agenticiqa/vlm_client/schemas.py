@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel
+from agenticiqa.vlm_client.client import VLMRequest
+from agenticiqa.vlm_client.tasks.base import Schema
 
-Schema = dict[str, Any]
 MAX_ITEMS, MAX_TEXT, MAX_NAME = 8, 800, 120
 """The longest list, the longest text, and the longest text inside a list or map, in characters."""
-# Words about the schema, and bounds that services do not enforce; pydantic checks the bounds afterwards.
-_DROPPED = ("title", "default", "examples", "minLength", "maxLength")
+# What a service's enforced schemas may hold; the rest is taken out before sending, and pydantic checks it afterwards.
+_COMMON = frozenset(
+    {"$defs", "$ref", "type", "description", "enum", "anyOf", "properties", "required", "additionalProperties", "items"}
+)
+GOOGLE_KEYWORDS = _COMMON | {"title", "format", "minItems", "maxItems", "minimum", "maximum"}
+STRICT_KEYWORDS = _COMMON
+"""For OpenAI's strict mode and Claude's structured outputs."""
 
 
-@lru_cache(maxsize=64)
-def _written(model: type[BaseModel]) -> str:
-    return json.dumps(model.model_json_schema())
+def schema_for(request: VLMRequest) -> Schema:
+    """The schema of the request's reply, narrowed to what the request allows."""
+    return request.inputs.reply_schema(request.reply_model)
 
 
-def schema_of(model: type[BaseModel]) -> Schema:
-    """The model's JSON schema, the caller's to change; pydantic takes milliseconds to work one out."""
-    schema: Schema = json.loads(_written(model))
-    return schema
+def cleaned(schema: Schema, keywords: frozenset[str]) -> Schema:
+    """The schema with these keywords alone: a tuple becomes a list, a constant a choice of one."""
+    found: Schema = _cleaned(schema, keywords)
+    return found
 
 
 def closed(schema: Schema) -> Schema | None:
-    """The schema with every property required and no others allowed; None if it has maps with free keys."""
+    """The schema for a strict service: every property required, no others allowed; None if it has free keys."""
     try:
-        found: Schema = _closed(schema)
+        found: Schema = _closed(cleaned(schema, STRICT_KEYWORDS))
     except _FreeKeysError:
         return None
     return found
@@ -45,6 +49,28 @@ def schema_rule(schema: Schema) -> str:
     """The schema said in words, for services that enforce none."""
     words = json.dumps(schema, ensure_ascii=False)
     return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{words}"
+
+
+def _cleaned(node: Any, keywords: frozenset[str], *, is_schema: bool = True) -> Any:
+    if isinstance(node, list):
+        return [_cleaned(item, keywords) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if not is_schema:
+        return {name: _cleaned(value, keywords) for name, value in node.items()}
+    node = dict(node)
+    if "const" in node:
+        node["enum"] = [node.pop("const")]
+    if "prefixItems" in node:
+        kinds = [kind for n, kind in enumerate(node["prefixItems"]) if kind not in node["prefixItems"][:n]]
+        node["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    return {
+        name: value
+        if name in ("enum", "required")
+        else _cleaned(value, keywords, is_schema=name not in ("properties", "$defs"))
+        for name, value in node.items()
+        if name in keywords
+    }
 
 
 def _bounded(node: Any, *, inside: bool) -> Any:
@@ -75,11 +101,7 @@ def _closed(node: Any, *, is_schema: bool = True) -> Any:
         return node
     if not is_schema:
         return {name: _closed(value) for name, value in node.items()}
-    shut = {
-        name: _closed(value, is_schema=name not in ("properties", "$defs"))
-        for name, value in node.items()
-        if name not in _DROPPED
-    }
+    shut = {name: _closed(value, is_schema=name not in ("properties", "$defs")) for name, value in node.items()}
     if shut.get("type") == "object":
         if node.get("additionalProperties", False) is not False or "properties" not in node:
             raise _FreeKeysError

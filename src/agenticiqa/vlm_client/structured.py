@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agenticiqa.errors import BackendError, BadReplyError, ModelReplyError
+from agenticiqa.errors import BackendError, BadReplyError, ModelReplyError, ModelUnreachableError
 from agenticiqa.logs import log_context
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.ledger import CallCounter
+from agenticiqa.vlm_client.usage import CallCounter
 
 logger = logging.getLogger("agenticiqa.vlm_client.structured")
 
@@ -23,6 +23,7 @@ STRICTER = "Return ONLY valid JSON"
 STRICTER_FOR_PLANS = "return valid JSON only"
 _SHOWN_CHARACTERS = 500
 _BRACES_TRIED = 64
+_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -63,6 +64,8 @@ def ask_for(
             return found
     logger.error("no valid reply to the task %s; the last one in full: %s", request.task, asking.last_reply)
     tries = len(asking.failures)
+    if asking.replies == 0:
+        raise ModelUnreachableError(f"no backend answered the task {request.task!r}; {asking.failures[-1]}")
     raise ModelReplyError(f"no valid reply to the task {request.task!r} after {tries} tries; {asking.failures[-1]}")
 
 
@@ -76,20 +79,23 @@ class _Asking(Generic[Reply]):
     counter: CallCounter
     check: Callable[[Reply], Reply] | None
     failures: list[str] = field(default_factory=list)
+    replies: int = 0
     last_reply: str = "(none)"
 
     def ask(self, backend: VLMClient) -> Structured[Reply] | None:
         """The backend's first valid reply; None when it has none, or is not to be reached at all."""
-        for attempt, words in enumerate(_attempts(self.request, self.attempts), start=1):
+        words = self.request
+        for attempt in range(1, self.attempts + 1):
             with log_context(attempt=attempt):
                 try:
                     found = self._ask_once(backend, words)
-                    if attempt > 1:
-                        backend.keep(self.request, found.reply)
+                    # Kept only now that every check has passed: a rejected reply must not be given again.
+                    backend.keep(self.request, found.reply)
                     return found
                 except (ValueError, BadReplyError) as error:
                     self.failures.append(f"{backend.model}: {error}")
                     logger.warning("attempt %d/%d at %s rejected: %s", attempt, self.attempts, words.task, error)
+                    words = _corrected(self.request, attempt + 1, str(error))
                 except BackendError as error:
                     self.failures.append(f"{backend.model}: {error}")
                     logger.warning("%s failed on the task %s: %s", backend.model, words.task, error)
@@ -98,7 +104,7 @@ class _Asking(Generic[Reply]):
 
     def _ask_once(self, backend: VLMClient, words: VLMRequest) -> Structured[Reply]:
         reply = _ask(backend, words, self.counter)
-        self.last_reply = reply.text
+        self.last_reply, self.replies = reply.text, self.replies + 1
         value = parse_reply(reply.text, self.model)
         return Structured(self.check(value) if self.check else value, reply, backend)
 
@@ -106,7 +112,7 @@ class _Asking(Generic[Reply]):
 def parse_reply(text: str, model: type[Reply]) -> Reply:
     """The first JSON object in the text that the model accepts; code fences, prose and trailing commas are allowed."""
     problem = "it holds no JSON object"
-    for candidate in _objects(text):
+    for candidate in _objects(without_thoughts(text)):
         try:
             return model.model_validate(_known(candidate, model))
         except ValidationError as error:
@@ -114,13 +120,20 @@ def parse_reply(text: str, model: type[Reply]) -> Reply:
     raise RejectedReplyError(f"the reply was not accepted: {problem}")
 
 
-def _attempts(request: VLMRequest, attempts: int) -> Iterator[VLMRequest]:
-    yield request
+def without_thoughts(text: str) -> str:
+    """The text without what a model wrote while thinking: a draft in there is not its answer."""
+    text = _THOUGHTS.sub("", text)
+    # Some servers cut the opening tag off.
+    return re.split(r"</think(?:ing)?>", text, flags=re.IGNORECASE)[-1]
+
+
+def _corrected(request: VLMRequest, attempt: int, problem: str) -> VLMRequest:
+    """The request once more, with what was wrong with the last reply."""
     instruction = STRICTER_FOR_PLANS if request.task == "plan" else STRICTER
-    for number in range(2, attempts + 1):
-        # The number keeps two retries apart, so that no cache answers one with the other's reply.
-        words = f"{request.user}\n\nAttempt {number}: your last reply was not accepted; {instruction}."
-        yield replace(request, user=words)
+    problem = problem.removeprefix("the reply was not accepted: ")[:_SHOWN_CHARACTERS]
+    # The number keeps two retries apart, so that no cache answers one with the other's reply.
+    words = f"{request.user}\n\nAttempt {attempt}: your last reply was not accepted ({problem}); {instruction}."
+    return replace(request, user=words)
 
 
 def _ask(backend: VLMClient, request: VLMRequest, counter: CallCounter) -> VLMReply:
@@ -131,6 +144,11 @@ def _ask(backend: VLMClient, request: VLMRequest, counter: CallCounter) -> VLMRe
     except BackendError as error:
         counter.add_failure(error)
         raise
+    except Exception as error:  # other people's clients may raise anything, and the next try or backend may answer
+        logger.warning("%s raised", backend.model, exc_info=error)
+        foreign = BadReplyError(f"unexpected {type(error).__name__}: {error}")
+        counter.add_failure(foreign)
+        raise foreign from error
     seconds = reply.usage.seconds or time.perf_counter() - start
     counter.add(replace(reply.usage, seconds=seconds))
     logger.debug("reply of %s: %s", reply.model, _shortened(reply.text))

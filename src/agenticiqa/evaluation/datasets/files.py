@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.statistics import require_scipy
 
 SUFFIXES = (".png", ".bmp", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 
@@ -106,6 +107,7 @@ def number(text: object, where: str) -> float:
 
 def matrix(path: Path, *names: str) -> Any:
     """The first of these variables that a MATLAB file has."""
+    require_scipy()
     from scipy.io import loadmat
 
     try:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, number, numbered_table
 from agenticiqa.evaluation.samples import Question, QuestionSet, RatedSet, Sample, Scale
+from agenticiqa.question.choices import lettered
 
 _RATINGS = ("rating", "mos", "dmos", "score", "opinion")
 _SHOWN_FAULTS = 10
@@ -68,10 +68,21 @@ def read_numbered(path: Path) -> list[Numbered]:
 
 
 def _entries(text: str) -> list[tuple[str, Any]]:
+    """The entries of an array, of lines, or of objects one after the other however they are broken into lines."""
     if text.lstrip().startswith("["):
         return [(f"entry {place}", entry) for place, entry in enumerate(json.loads(text), 1)]
-    lines = enumerate(text.split("\n"), 1)
-    return [(f"line {place}", json.loads(line)) for place, line in lines if line.strip()]
+    decoder, found, at = json.JSONDecoder(), list[tuple[str, Any]](), 0
+    while (begin := _next_value(text, at)) < len(text):
+        entry, at = decoder.raw_decode(text, begin)
+        found.append((f"line {text.count(chr(10), 0, begin) + 1}", entry))
+    return found
+
+
+def _next_value(text: str, at: int) -> int:
+    """Where the next value begins, past blanks and a comma between objects."""
+    while at < len(text) and (text[at].isspace() or text[at] == ","):
+        at += 1
+    return at
 
 
 class _Faults:
@@ -118,7 +129,7 @@ def questions_of(path: Path, name: str, rows: list[Numbered], pictures: Folder) 
 def _question(row: dict[str, Any], name: str, image: Path, reference: Path | None) -> Question:
     if not row.get("question"):
         raise DatasetError("question: is missing; write one, or take the row out")
-    choices = _choices(row.get("options"))
+    choices = _choices(row.get("choices") or row.get("options"))
     answer = _letter(str(row.get("answer") or ""), choices)
     labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
     mode = row.get("reference_mode")
@@ -172,14 +183,14 @@ def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
 def _choices(options: Any) -> dict[str, str]:
     """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise", parted by |, line ends or ;."""
     if isinstance(options, dict):
-        return {str(key).upper(): str(value) for key, value in options.items()}
+        return lettered({str(key).upper(): str(value) for key, value in options.items()})
     text = str(options or "")
     # One mark parts them all: a semicolon between bars belongs to its choice.
     parts = options if isinstance(options, list) else text.split(next((mark for mark in "|\n" if mark in text), ";"))
     bare = [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", str(part)).strip() for part in parts if str(part).strip()]
     if len(bare) < 2:
         raise DatasetError(f"options: {text!r} must hold two choices or more, parted by |")
-    return dict(zip(ascii_uppercase, bare, strict=False))
+    return lettered(bare)
 
 
 def _letter(answer: str, choices: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Pages about an evaluation: `write_report` puts report.html, report.md and report.json into a folder."""
+"""Pages about an evaluation: `write_report` puts report.html, .md, .tex and .json into a folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.report.latex import render_latex
 from agenticiqa.evaluation.report.markdown import render_markdown
 from agenticiqa.evaluation.report.page import render_page
 from agenticiqa.evaluation.summary import as_json
@@ -13,7 +14,8 @@ from agenticiqa.report.writing import write_whole
 
 
 def write_report(found: Evaluation, folder: Path) -> None:
-    """Writes the three forms of the report, each whole or not at all."""
+    """Writes the four forms of the report, each whole or not at all."""
     write_whole(folder / "report.html", render_page(found))
     write_whole(folder / "report.md", render_markdown(found))
+    write_whole(folder / "report.tex", render_latex(found))
     write_whole(folder / "report.json", json.dumps(as_json(found), indent=2, ensure_ascii=False) + "\n")

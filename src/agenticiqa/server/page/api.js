@@ -12,10 +12,11 @@ export class Trouble extends Error {
   }
 }
 
-/** The service as the page sees it; `askToken(wrong)` resolves to a token or null, `onWait` hears why we wait and how long. */
+/** The service as the page sees it; `askToken(wrong)` resolves to a token or null, `onWait` hears why we wait and how long,
+ *  `onShare` which share of an upload has been sent. */
 export class Service {
-  constructor({ askToken, onWait = () => {} }) {
-    Object.assign(this, { askToken, onWait });
+  constructor({ askToken, onWait = () => {}, onShare = () => {} }) {
+    Object.assign(this, { askToken, onWait, onShare });
   }
 
   /** A successful response; everything else is a Trouble. */
@@ -44,7 +45,7 @@ export class Service {
   async submit(path, form, signal) {
     for (;;) {
       try {
-        return await this.json(`${path}?wait=false`, { method: "POST", body: form, signal });
+        return await this.json(`${path}?wait=false`, { method: "POST", body: form, signal, onShare: this.onShare });
       } catch (trouble) {
         if (signal?.aborted || !(trouble.gone || trouble.status === 429 || trouble.status === 503)) throw trouble;
         // A service that answers and still breaks off the upload will do so again.
@@ -104,6 +105,7 @@ export class Service {
     const token = remembered();
     if (token) headers.Authorization = `Bearer ${token}`;
     try {
+      if (options.onShare) return await upload(path, { ...options, headers });
       return await fetch(path, { ...options, headers });
     } catch (error) {
       if (error.name === "AbortError") throw error;
@@ -132,6 +134,27 @@ async function troubleOf(response) {
   try { problem = await response.json(); } catch { /* a proxy may answer without JSON */ }
   const pause = Number(response.headers.get("Retry-After")) || null;
   return new Trouble(sentenceFor(response.status, problem), { status: response.status, code: problem.code, pause });
+}
+
+// fetch() does not say how much of a body has been sent.
+function upload(path, { method, body, headers, signal, onShare }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, path);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) onShare(event.loaded / event.total); });
+    request.addEventListener("load", () => resolve(new Response(request.response, { status: request.status, headers: retryOf(request) })));
+    request.addEventListener("error", () => reject(new TypeError("the connection broke")));
+    request.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError")));
+    signal?.addEventListener("abort", () => request.abort(), { once: true });
+    if (signal?.aborted) return reject(new DOMException("aborted", "AbortError"));
+    request.send(body);
+  });
+}
+
+function retryOf(request) {
+  const pause = request.getResponseHeader("Retry-After");
+  return pause ? { "Retry-After": pause } : {};
 }
 
 function sleep(seconds, signal) {

@@ -48,7 +48,7 @@ function row(finding, index) {
 export function tools(record) {
   const rows = [
     record.score !== null && { name: "Fused score", calibrated: record.score, kind: "fused" },
-    record.model_score !== null && { name: "Model", calibrated: record.model_score, kind: "model" },
+    record.model_score !== null && Math.abs(record.model_score - record.score) >= 0.005 && { name: "Model", calibrated: record.model_score, kind: "model" },
     ...record.tools.map((reading, index) => ({ ...reading, name: reading.tool, kind: reading.voted ? "tool" : "tool aside", id: `evidence-tool-${index}` })),
     ...metricsIn(record).filter((one) => !record.tools.some((reading) => reading.tool === one.name)),
   ].filter(Boolean);

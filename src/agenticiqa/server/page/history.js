@@ -27,6 +27,11 @@ export function keep(run) {
   }
 }
 
+/** Forgets one run. */
+export function drop(id) {
+  try { localStorage.setItem(KEY, JSON.stringify(recall().filter((run) => run.run_id !== id))); } catch { /* nothing was kept then */ }
+}
+
 /** Forgets every run. */
 export function forget() {
   try { localStorage.removeItem(KEY); } catch { /* nothing was kept then */ }

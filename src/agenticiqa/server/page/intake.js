@@ -1,6 +1,10 @@
 // Images come in by choosing, dropping or pasting; two or more make a comparison.
 import { announce, at, button, icon, make } from "./dom.js";
 
+const MOST = 1000;
+const SHOWN = 12;
+const PICTURES = /\.(jpe?g|png|webp|avif|heic|heif|tiff?|bmp|gif|jp2|ppm|pgm|ico)$/i;
+
 /** The images and the reference chosen so far; `onChange` hears of every change. */
 export class Intake {
   constructor(onChange, onRefusal) {
@@ -18,9 +22,8 @@ export class Intake {
     if (!wanted.length) return;
     if (this.used) this.images = [];
     this.used = false;
-    const most = this.limits.max_images ?? 16;
-    if (this.images.length + wanted.length > most) this.onRefusal(`At most ${most} images can be compared at once; the rest was left out.`);
-    this.images = [...this.images, ...wanted.map(kept)].slice(0, most);
+    if (this.images.length + wanted.length > MOST) this.onRefusal(`At most ${MOST} images can be checked at once; the rest was left out.`);
+    this.images = [...this.images, ...wanted.map(kept)].slice(0, MOST);
     this.#show(`${this.images.length} ${this.images.length === 1 ? "image" : "images"} chosen.`);
   }
 
@@ -41,6 +44,7 @@ export class Intake {
 
   #fits(file) {
     const most = this.limits.max_request_bytes;
+    if (!file.type.startsWith("image/") && !PICTURES.test(file.name)) return this.#refuse(`“${file.name}” is no image file. Choose a picture.`);
     if (!file.size) return this.#refuse(`“${file.name}” is empty. Choose another file.`);
     if (most && file.size > most) return this.#refuse(`“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`);
     return true;
@@ -75,7 +79,7 @@ export class Intake {
       if (!holdsFiles(event)) return;
       event.preventDefault();
       mark(depth = 0);
-      const files = [...event.dataTransfer.files];
+      const files = [...event.dataTransfer.files].filter((file) => file.size || file.type);
       if (event.target.closest?.("#reference-slot")) this.setReference(files[0]);
       else this.add(files);
     });
@@ -88,7 +92,9 @@ export class Intake {
   }
 
   #show(words) {
-    at("tray").replaceChildren(...this.images.map((image) => thumb(image, () => this.#remove(image))));
+    const more = this.images.length - SHOWN;
+    at("tray").replaceChildren(...this.images.slice(0, SHOWN).map((image) => thumb(image, () => this.#remove(image))),
+      ...(more > 0 ? [make("li", { class: "soft small" }, `and ${more} more`)] : []));
     at("drop").classList.toggle("small", this.images.length > 0);
     const chosen = this.reference ? [thumb(this.reference, () => { this.setReference(null); at("choose-reference").focus(); })] : [];
     at("reference-tray").replaceChildren(...chosen);
@@ -98,8 +104,10 @@ export class Intake {
   }
 }
 
+// The address is made when the picture is shown: hundreds are chosen and few are.
 function kept(file) {
-  return { file, url: URL.createObjectURL(file) };
+  let url = null;
+  return { file, get url() { return (url ??= URL.createObjectURL(file)); } };
 }
 
 function thumb(image, remove) {

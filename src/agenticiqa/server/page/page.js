@@ -1,40 +1,95 @@
 // The page: what is chosen goes to the service, what happens there is shown, what was found is kept.
 import { Service, Trouble } from "./api.js";
 import { announce, at, button, fixed, make } from "./dom.js";
-import { forget, keep, recall, smallCopy } from "./history.js";
+import { Gallery, forgetFolders, keptFolders } from "./gallery.js";
+import { drop, forget, keep, recall, smallCopy } from "./history.js";
 import { Intake } from "./intake.js";
 import { Progress } from "./progress.js";
 import { ranking } from "./ranking.js";
 import { actions, result } from "./result.js";
+import { Viewer } from "./viewer.js";
 import { watchHealth } from "./status.js";
-import { LEVEL_NAMES, QUESTIONS } from "./words.js";
+import { LEVEL_NAMES, QUESTIONS, kindName } from "./words.js";
 import { welcome } from "./welcome.js";
 
 let current = null;
 let progress = null;
+let working = null;
 
-const service = new Service({ askToken, onWait: (words) => progress?.say(words) });
+const service = new Service({ askToken, onWait: (words) => progress?.say(words), onShare: (share) => progress?.sending(share) });
 const intake = new Intake(showChosen, showFormTrouble);
+const gallery = new Gallery(service, { open: openItem, beside: showBeside, changed: listRecent });
 
-/** Sends what is chosen and follows the run to its end. */
-async function send() {
+/** Sends what is chosen and follows the run to its end; `fresh` asks anew for what has been answered. */
+async function send(fresh = false) {
   if (!intake.images.length) return showFormTrouble("Choose an image first: drop one here, paste it, or pick a file.", at("choose"));
   showFormTrouble(null);
+  if (checksEach()) return checkFolder();
   const images = intake.images.map((image) => image.file);
   const pictures = Promise.all(images.map(smallCopy));
   const signal = begin(images.map((file) => file.name), intake.images[0]);
   intake.used = true;
   try {
     const path = images.length > 1 ? "/v1/compare" : "/v1/assess";
-    const run = await service.submit(path, formOf(images), signal);
+    const run = await service.submit(path, formOf(images, fresh), signal);
     await follow({ ...run, events: [], thumbs: await pictures }, signal);
   } catch (trouble) {
     showTrouble(trouble, signal, send);
   }
 }
 
-function formOf(images) {
+// The selection is handed in: it tells of its first change before it is known by name.
+function checksEach({ images, limits } = intake) {
+  return images.length > 1 && (images.length > mostCompared(limits) || document.querySelector("[name=several]:checked").value === "check");
+}
+
+function mostCompared(limits) {
+  return limits.max_images ?? 16;
+}
+
+/** Each image on its own, in a gallery. */
+function checkFolder() {
+  current?.abort();
+  intake.used = true;
+  showGallery();
+  gallery.take(intake.images.map((image) => image.file), at("question").value.trim());
+  nameInAddress(`folder-${gallery.folder.id}`);
+}
+
+function showGallery() {
+  progress?.stop();
+  show(gallery.element);
+  gallery.heading.focus({ preventScroll: true });
+  bringIntoView();
+}
+
+async function openItem(item) {
+  try {
+    const run = { ...await service.json(`/v1/runs/${item.run_id}`), events: [] };
+    present(run, null, button("← All images", () => { showGallery(); nameInAddress(`folder-${gallery.folder.id}`); }, { class: "secondary" }));
+  } catch (trouble) {
+    showFormTrouble(trouble.message);
+  }
+}
+
+/** Two pictures of a folder under one slider, with what was found in each. */
+async function showBeside(first, second) {
+  const viewer = new Viewer(second.name);
+  const column = (item) => make("div", { class: "card" }, make("h3", {}, item.name),
+    make("p", { class: "big" }, make("b", {}, fixed(item.score)), make("span", { class: "soft" }, "of 5"), item.level && make("span", { class: `pill level-${item.level}` }, LEVEL_NAMES[item.level])),
+    make("p", { class: "soft" }, item.flaws?.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") || "nothing wrong found"));
+  const heading = make("h2", { tabindex: "-1" }, "Two images");
+  show(make("div", { class: "result-head" }, heading, button("← All images", showGallery, { class: "secondary" })), viewer.element,
+    make("div", { class: "beside-scores" }, column(first), column(second)));
+  heading.focus({ preventScroll: true });
+  const [before, after] = await Promise.all([first, second].map((item) => service.picture(`/v1/runs/${item.run_id}/image.webp`)));
+  viewer.setImage(after);
+  viewer.setReference(before, [first.name, second.name]);
+}
+
+function formOf(images, fresh) {
   const form = new FormData();
+  if (fresh) form.append("fresh", "true");
   for (const file of images) form.append(images.length > 1 ? "images" : "image", file, file.name);
   if (intake.reference) form.append("reference", intake.reference.file, intake.reference.file.name);
   const question = at("question").value.trim();
@@ -47,14 +102,28 @@ function begin(names, image) {
   current?.abort();
   progress?.stop();
   current = new AbortController();
-  progress = new Progress(names);
+  progress = new Progress(names, cancel);
   const picture = image && make("div", { class: "sweep" }, make("img", { src: image.url, alt: "", onerror: (event) => event.target.remove() }));
   show(make("div", { class: "work" }, picture, progress.element));
   bringIntoView();
   return current.signal;
 }
 
+/** Leaves the run; the service is told, so that nobody waits behind it. */
+function cancel() {
+  const run = working;
+  current?.abort();
+  progress?.stop();
+  if (run) service.request(`${run.urls.self}?remove=true`, { method: "DELETE" }).catch(() => {});
+  if (run) drop(run.run_id);
+  listRecent();
+  announce("Cancelled.");
+  showWelcome();
+  at("go").focus();
+}
+
 async function follow(run, signal) {
+  working = run;
   remember(run);
   for await (const event of service.follow(run.urls.events, signal)) {
     run.events.push(event);
@@ -62,23 +131,44 @@ async function follow(run, signal) {
   }
   const found = { ...await service.json(run.urls.self, { signal }), events: run.events, thumbs: run.thumbs };
   progress.stop();
+  working = null;
   remember(found);
   if (found.status !== "finished") throw new Trouble(found.problem?.detail ?? "The run did not finish. Try again.", { status: found.problem?.status ?? 500 });
   present(found);
 }
 
-function present(run, number = null) {
+function present(run, number = null, way = null) {
   const only = run.kind === "assess" ? 1 : number;
   const record = only && (run.kind === "assess" ? run.assessment : run.ranking.entries[run.order ? run.order.indexOf(only) : only - 1].assessment);
-  const back = run.kind === "compare" && only ? button("← All images", () => present(run), { class: "secondary" }) : null;
+  const back = way ?? (run.kind === "compare" && only ? button("← All images", () => present(run), { class: "secondary" }) : null);
   const heading = make("h2", { tabindex: "-1" }, record ? "Result" : `${run.names.length} images, ranked`);
   const head = make("div", { class: "result-head" }, heading, back,
-    actions(run, record || run.ranking, service, (trouble) => showFormTrouble(trouble.message)));
+    actions(run, record || run.ranking, service, only, { onTrouble: (trouble) => showFormTrouble(trouble.message), again: againOf(run), remove: () => remove(run) }));
   show(head, record ? result(run, record, only, service) : ranking(run, service, (chosen) => present(run, chosen)));
   markRecent(run.run_id);
   heading.focus({ preventScroll: true });
   bringIntoView();
   announce(record ? `Finished: ${record.answer}, ${fixed(record.score)} of 5.` : "Finished: the images are ranked.");
+}
+
+// Only while the files are still chosen: the page keeps no pictures of its own.
+function againOf(run) {
+  const names = intake.images.map((image) => image.file.name);
+  return names.length === run.names.length && names.every((name, place) => name === run.names[place]) ? () => send(true) : null;
+}
+
+/** Deletes a run, its pictures and its result on the service and here. */
+async function remove(run) {
+  try {
+    await service.request(`${run.urls.self}?remove=true`, { method: "DELETE" });
+  } catch (trouble) {
+    if (trouble.status !== 404 && trouble.status !== 410) return showFormTrouble(trouble.message);
+  }
+  drop(run.run_id);
+  listRecent();
+  nameInAddress("");
+  announce("Deleted.");
+  showWelcome();
 }
 
 /** Opens a kept run; one that was still working is followed again. */
@@ -135,10 +225,14 @@ function showFormTrouble(words, focus) {
   focus?.focus();
 }
 
-function showChosen({ images, reference }) {
+function showChosen(chosen) {
+  const { images, reference, limits } = chosen;
   showFormTrouble(null);
   const verb = images.length > 1 ? `Compare ${images.length} images` : "Assess";
-  at("go").textContent = reference ? `${verb} against the reference` : verb;
+  at("go").textContent = reference ? `${verb} against the reference` : checksEach(chosen) ? `Check ${images.length} images` : verb;
+  at("several").hidden = images.length < 2;
+  at("too-many").hidden = images.length <= mostCompared(limits);
+  at("too-many").textContent = `Up to ${mostCompared(limits)} can be ranked; these are checked one by one.`;
 }
 
 function show(...parts) {
@@ -153,6 +247,7 @@ function bringIntoView() {
 
 function showWelcome() {
   current?.abort();
+  working = null;
   show(welcome(service, useExample));
 }
 
@@ -164,9 +259,13 @@ function remember(run) {
 
 function listRecent() {
   const runs = recall();
-  at("no-recent").hidden = runs.length > 0;
-  at("forget").hidden = !runs.length;
-  at("recent").replaceChildren(...runs.map((run) => make("li", {}, button([
+  const folders = keptFolders();
+  at("no-recent").hidden = runs.length + folders.length > 0;
+  at("forget").hidden = !(runs.length + folders.length);
+  at("recent").replaceChildren(...folders.map((folder) => make("li", {}, button([make("span", { class: "blank" }),
+    make("span", {}, make("b", {}, `${folder.items.length} images`), make("small", {}, folder.items.slice(0, 3).map((item) => item.name).join(", "))),
+    make("span", { class: "soft" }, `${folder.items.filter((item) => item.status === "finished").length}/${folder.items.length}`),
+  ], () => { nameInAddress(`folder-${folder.id}`); openAddress(); }, { class: "past" }))), ...runs.map((run) => make("li", {}, button([
     run.thumbs?.[0] ? make("img", { src: run.thumbs[0], alt: "" }) : make("span", { class: "blank" }),
     make("span", {}, make("b", {}, run.names.join(", ")), make("small", {}, run.query || QUESTIONS[0])),
     summary(run),
@@ -181,8 +280,24 @@ function summary(run) {
   return make("span", { class: level ? `pill level-${level}` : "soft", title: level && LEVEL_NAMES[level] }, fixed(run.assessment.score, 1));
 }
 
+// A run of its own is a step that the back button undoes.
+function nameInAddress(words) {
+  if (location.hash === `#${words}` || (!words && !location.hash)) return;
+  history.pushState(null, "", words ? `#${words}` : location.pathname);
+}
+
+function openAddress() {
+  const words = location.hash.slice(1);
+  // Other words behind the # are no run of ours: the skip link's target, or a link that was cut.
+  if (/^[0-9a-f]{24}$/.test(words)) return openLinked(words);
+  const folder = words.startsWith("folder-") && keptFolders().find((one) => `folder-${one.id}` === words);
+  if (!folder) return words ? null : showWelcome();
+  if (gallery.folder?.id !== folder.id) { gallery.show(folder); gallery.go(); }
+  showGallery();
+}
+
 function markRecent(id) {
-  history.replaceState(null, "", `#${id}`);
+  nameInAddress(id);
   for (const one of at("recent").querySelectorAll("button")) one.setAttribute("aria-current", String(one.dataset.run === id));
 }
 
@@ -195,6 +310,10 @@ function askToken(wrong) {
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "use" ? value.value.trim() || null : null), { once: true });
   });
+}
+
+function recallQuestion() {
+  try { return sessionStorage.getItem("agenticiqa.question") ?? ""; } catch { return ""; }
 }
 
 function chooseTheme(theme) {
@@ -211,11 +330,14 @@ at("questions").replaceChildren(...QUESTIONS.map((words) => make("li", {},
   button(words, () => { at("question").value = words; at("question").focus(); }, { class: "suggestion", lang: /\p{Script=Han}/u.test(words) ? "zh" : null }))));
 at("theme").value = document.documentElement.dataset.theme ?? "";
 at("theme").addEventListener("change", (event) => chooseTheme(event.target.value));
-at("forget").addEventListener("click", () => { forget(); listRecent(); at("choose").focus(); });
+at("forget").addEventListener("click", () => { forget(); forgetFolders(); listRecent(); at("choose").focus(); });
+for (const choice of document.querySelectorAll("[name=several]")) choice.addEventListener("change", () => showChosen(intake));
+addEventListener("popstate", openAddress);
+at("question").value = recallQuestion();
+at("question").addEventListener("input", () => { try { sessionStorage.setItem("agenticiqa.question", at("question").value); } catch { /* it is typed again then */ } });
 
 listRecent();
 showWelcome();
-// Other words behind the # are no run of ours: the skip link's target, or a link that was cut.
-if (/^#[0-9a-f]{24}$/.test(location.hash)) openLinked(location.hash.slice(1));
+if (location.hash) openAddress();
 watchHealth(service, () => { if (document.querySelector(".welcome > [hidden]")) showWelcome(); });
 service.json("/v1/limits").then((limits) => { intake.limits = limits; }, () => {});

@@ -1,5 +1,5 @@
 // Planner, executor and summarizer at work: the events of a run, pass by pass.
-import { announce, fixed, icon, make } from "./dom.js";
+import { announce, button, fixed, icon, make } from "./dom.js";
 import { STEPS, SUBTASKS } from "./words.js";
 
 /** What the events of a run say so far: passes per image, in order. */
@@ -31,19 +31,28 @@ export function passCards(pass) {
 
 /** A moving picture of a running agent. */
 export class Progress {
-  constructor(names) {
+  constructor(names, cancel) {
     Object.assign(this, { names, events: [] });
+    this.sent = make("progress", { class: "upload", max: 1, value: 0, "aria-label": "Sent" });
     this.clock = make("span", { class: "clock", "aria-hidden": "true" });
     this.line = make("p", { class: "doing" }, "Sending the image …");
     this.body = make("div", { class: "passes" });
     this.element = make("section", { class: "card working", "aria-label": "Progress", "aria-busy": "true" },
-      make("div", { class: "card-head" }, make("h2", {}, names.length > 1 ? "Comparing" : "Assessing"), this.clock), this.line, this.body);
+      make("div", { class: "card-head" }, make("h2", {}, names.length > 1 ? "Comparing" : "Assessing"), this.clock,
+        button("Cancel", cancel, { class: "secondary" })), this.line, this.sent, this.body);
     const begun = performance.now();
     this.timer = setInterval(() => { this.clock.textContent = `${fixed((performance.now() - begun) / 1000, 1)} s`; }, 100);
     this.#show();
   }
 
+  /** Shows which share of the upload has been sent. */
+  sending(share) {
+    this.sent.value = share;
+    this.line.textContent = share < 1 ? `Sending: ${Math.round(share * 100)} %` : "Sent; waiting for the service.";
+  }
+
   take(event) {
+    this.sent.hidden = true;
     this.events.push(event);
     this.say(inWords(event, this.names));
     this.#show();

@@ -9,10 +9,21 @@ const VERDICTS = { better: "is better than", "no clear difference": "does not cl
 export function ranking(run, service, open) {
   const { entries, pairs } = run.ranking;
   return make("article", { class: "result" },
+    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said" }, answerOf(run))),
     make("ol", { class: "ranks" }, entries.map((entry, place) => card(run, entry, run.order?.[place] ?? place + 1, service, open))),
     make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
       make("ul", { class: "pair-lines" }, pairs.map(pairLine)),
       make("p", { class: "soft small" }, "The share is the probability that people on average prefer the first.")));
+}
+
+// Places stand for names in the ranking: two images may be called the same.
+function answerOf(run) {
+  const { answer, entries, pairs } = run.ranking;
+  const named = (words) => words.replace(/\b\d+\b/g, (place) => run.names[place - 1] ?? place);
+  if (answer) return named(answer);
+  const [first, second] = entries;
+  const close = pairs.find((pair) => [pair.first, pair.second].includes(first.name) && [pair.first, pair.second].includes(second?.name));
+  return close?.verdict === "no clear difference" ? `No clear difference between ${named(first.name)} and ${named(second.name)}` : `${named(first.name)} is the best`;
 }
 
 function card(run, entry, number, service, open) {

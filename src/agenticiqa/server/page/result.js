@@ -19,22 +19,27 @@ export function result(run, record, number, service) {
       make("div", {}, tools(record), costs(record, run))));
 }
 
-/** Buttons that hand the result over: JSON to the clipboard, the report to a file. */
-export function actions(run, content, service, onTrouble) {
+/** Buttons that hand the result over, ask again or delete; a report is of what is shown: one image, or all of a comparison. */
+export function actions(run, content, service, number, { onTrouble, again, remove }) {
   const name = (run.names[0] ?? "image").replace(/\.[^.]*$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "_") || "image";
   const save = async () => {
-    try { download(await service.picture(run.urls.report), `${name}-quality.html`); } catch (trouble) { onTrouble(trouble); }
+    try { download(await service.picture(number && run.kind === "compare" ? `${run.urls.report}?n=${number}` : run.urls.report), `${name}-quality.html`); } catch (trouble) { onTrouble(trouble); }
   };
-  const copied = async (event) => {
+  const copier = (words, text) => async (event) => {
     const pressed = event.currentTarget.lastChild;
-    await copy(JSON.stringify(content, null, 2));
+    await copy(text());
     pressed.textContent = "Copied";
-    announce("JSON copied.");
-    setTimeout(() => { pressed.textContent = "Copy JSON"; }, 2000);
+    announce(`${words} copied.`);
+    setTimeout(() => { pressed.textContent = words; }, 2000);
   };
+  const json = copier("Copy JSON", () => JSON.stringify(content, null, 2));
+  const link = copier("Copy link", () => new URL(`#${run.run_id}`, location.href).href);
   return make("div", { class: "actions" },
-    make("button", { type: "button", class: "secondary", onclick: copied }, icon("copy"), "Copy JSON"),
-    make("button", { type: "button", class: "secondary", onclick: save }, icon("save"), "Save report"));
+    again && make("button", { type: "button", class: "secondary", onclick: again }, icon("again"), "Assess again"),
+    make("button", { type: "button", class: "secondary", onclick: json }, icon("copy"), "Copy JSON"),
+    make("button", { type: "button", class: "secondary", onclick: link }, icon("copy"), "Copy link"),
+    make("button", { type: "button", class: "secondary", onclick: save }, icon("save"), "Save report"),
+    make("button", { type: "button", class: "secondary", onclick: remove }, icon("close"), "Delete"));
 }
 
 function verdict(run, record, number) {
@@ -121,7 +126,8 @@ function lightUp(ids) {
   found[0].scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
 }
 
-function download(url, name) {
+/** Saves what a URL holds under a name. */
+export function download(url, name) {
   const link = make("a", { href: url, download: name });
   document.body.append(link);
   link.click();

@@ -2,6 +2,7 @@
 import { button, icon, make, showPicture } from "./dom.js";
 
 const COLOURS = [[1, [178, 24, 43]], [3, [247, 247, 247]], [5, [33, 102, 172]]];
+const LAYERS = { quality: "quality", difference: "what changed", softness: "softness", highlights: "burnt-out lights", shadows: "black shadows", noise: "noise" };
 const MAP_WIDTH = 192;
 const LARGEST = 8;
 
@@ -11,10 +12,11 @@ export class Viewer {
     Object.assign(this, { regions, zoom: 1, x: 0, y: 0, share: 50 });
     this.base = make("img", { alt: name, class: "base", draggable: "false" });
     this.sheet = make("div", { class: "sheet" }, this.base);
-    this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move, 0 shows all.",
-      onkeydown: (event) => this.#key(event), onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#drag(event) }, this.sheet);
+    this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move the divider or the picture, 1 shows every pixel, 0 shows all.",
+      onkeydown: (event) => this.#key(event), onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#drag(event), onpointermove: (event) => this.#read(event) }, this.sheet);
     this.zoomed = make("output", { class: "took", "aria-label": "Zoom" }, "100 %");
     this.controls = make("div", { class: "controls" });
+    this.readout = make("output", { class: "map-readout" });
     this.element = make("section", { class: "card viewer", id: "evidence-picture", tabindex: "-1", "aria-label": "Picture" }, this.stage, this.controls);
     this.#layOut();
   }
@@ -23,16 +25,19 @@ export class Viewer {
     showPicture(this.base, url);
   }
 
-  setReference(url) {
+  setReference(url, [before, after] = ["reference", "image"]) {
     this.before = showPicture(make("img", { alt: "", class: "before", draggable: "false" }), url);
-    this.divider = make("div", { class: "divider", "aria-hidden": "true" }, make("span", {}, "reference"), make("span", {}, "image"));
+    this.divider = make("div", { class: "divider", "aria-hidden": "true" }, make("span", {}, before), make("span", {}, after));
     this.sheet.append(this.before, this.divider);
     this.comparing = true;
     this.#layOut();
   }
 
+  /** The quality map and, where the service sends them, a layer per flaw; a difference from the reference comes first. */
   setMap(map) {
-    this.map = painted(map);
+    this.width = map.width;
+    this.layers = [{ ...map, name: "quality", legend: "red is bad, blue is good" }, ...(map.layers ?? [])];
+    this.#lay(map.layers?.[0]?.name === "difference" ? 1 : 0);
     this.box = framed(map.worst, map, "worst region");
     this.showsMap = this.showsBox = true;
     this.opacity = 45;
@@ -43,9 +48,18 @@ export class Viewer {
     this.#layOut();
   }
 
+  #lay(index) {
+    this.layer = this.layers[index];
+    const fresh = painted(this.layer, this.layer.name === "quality" ? colourOf : heatOf);
+    if (this.map) this.map.replaceWith(fresh);
+    this.map = fresh;
+  }
+
   #layOut() {
     const parts = [
-      this.map && this.#toggle("Quality map", "showsMap"),
+      this.map && this.#toggle("Map", "showsMap"),
+      this.layers?.length > 1 && make("label", { class: "slider" }, make("span", {}, "of"), make("select", { class: "layer", onchange: (event) => { this.#lay(event.target.selectedIndex); this.showsMap = true; this.#layOut(); } },
+        this.layers.map((one) => make("option", { selected: one === this.layer }, LAYERS[one.name] ?? one.name)))),
       this.map && slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }),
       this.map && this.#toggle("Worst region", "showsBox"),
       this.before && this.#toggle("Before / after", "comparing"),
@@ -54,8 +68,9 @@ export class Viewer {
     this.controls.replaceChildren(...parts.filter(Boolean), make("div", { class: "zoom" },
       button(icon("shrink"), () => this.#zoomTo(this.zoom / 1.5), { class: "quiet round", "aria-label": "Zoom out" }), this.zoomed,
       button(icon("grow"), () => this.#zoomTo(this.zoom * 1.5), { class: "quiet round", "aria-label": "Zoom in" }),
+      button("1:1", () => this.#zoomTo(this.#pixels()), { class: "quiet", "aria-label": "Show every pixel" }),
       button("Fit", () => this.#zoomTo(1), { class: "quiet" })),
-      this.map && make("p", { class: "legend soft small" }, make("span", { class: "ramp", "aria-hidden": "true" }), "red is bad, blue is good"));
+      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), this.layer.legend, " ", this.readout));
     this.#paint();
   }
 
@@ -85,11 +100,17 @@ export class Viewer {
   }
 
   #zoomTo(wanted) {
-    const zoom = Math.min(LARGEST, Math.max(1, wanted));
+    const zoom = Math.min(Math.max(LARGEST, 2 * this.#pixels()), Math.max(1, wanted));
     this.x *= zoom / this.zoom;
     this.y *= zoom / this.zoom;
     this.zoom = zoom;
     this.#moveBy(0, 0);
+  }
+
+  /** The zoom at which one pixel of the picture is one pixel of the screen. */
+  #pixels() {
+    const shown = this.base.clientWidth || 1;
+    return Math.max(1, (this.width ?? this.base.naturalWidth) / shown);
   }
 
   #moveBy(x, y) {
@@ -104,6 +125,8 @@ export class Viewer {
     if (event.key === "+" || event.key === "=") this.#zoomTo(this.zoom * 1.5);
     else if (event.key === "-") this.#zoomTo(this.zoom / 1.5);
     else if (event.key === "0") this.#zoomTo(1);
+    else if (event.key === "1") this.#zoomTo(this.#pixels());
+    else if (this.comparing && ["ArrowLeft", "ArrowRight"].includes(event.key)) this.#divideTo(this.share + (event.key === "ArrowLeft" ? -5 : 5));
     else if (moves[event.key] && this.zoom > 1) this.#moveBy(...moves[event.key]);
     else return;
     event.preventDefault();
@@ -114,6 +137,16 @@ export class Viewer {
     if (!event.ctrlKey) return;
     event.preventDefault();
     this.#zoomTo(this.zoom * (event.deltaY < 0 ? 1.15 : 1 / 1.15));
+  }
+
+  /** The number of the map under the pointer. */
+  #read(event) {
+    if (!this.layer || !this.showsMap) return;
+    const { left, top, width, height } = this.base.getBoundingClientRect();
+    const [across, down] = [(event.clientX - left) / width, (event.clientY - top) / height];
+    if (across < 0 || across >= 1 || down < 0 || down >= 1) return;
+    const value = this.layer.grid[Math.floor(down * this.layer.rows)][Math.floor(across * this.layer.columns)];
+    this.readout.textContent = this.layer.name === "quality" ? `here: ${value.toFixed(1)} of 5` : `here: ${Math.round(value * 100)} %`;
   }
 
   #drag(event) {
@@ -132,7 +165,11 @@ export class Viewer {
 
   #divideAt(clientX) {
     const { left, width } = this.base.getBoundingClientRect();
-    this.share = Math.round(Math.min(100, Math.max(0, ((clientX - left) / width) * 100)));
+    this.#divideTo(((clientX - left) / width) * 100);
+  }
+
+  #divideTo(share) {
+    this.share = Math.round(Math.min(100, Math.max(0, share)));
     this.#paint();
   }
 }
@@ -152,14 +189,14 @@ function framed(region, { width, height }, name) {
 }
 
 /** The grid as a smooth picture: values are interpolated, not colours. */
-function painted({ grid, rows, columns, width, height }) {
+function painted({ grid, rows, columns, width = columns, height = rows }, colour) {
   const canvas = make("canvas", { class: "map", width: MAP_WIDTH, height: Math.max(1, Math.round((MAP_WIDTH * height) / width)), "aria-hidden": "true" });
   const pen = canvas.getContext("2d");
   const picture = pen.createImageData(canvas.width, canvas.height);
   for (let y = 0; y < canvas.height; y += 1) {
     for (let x = 0; x < canvas.width; x += 1) {
       const value = between(grid, ((y + 0.5) / canvas.height) * rows - 0.5, ((x + 0.5) / canvas.width) * columns - 0.5, rows, columns);
-      picture.data.set([...colourOf(value), 255], 4 * (y * canvas.width + x));
+      picture.data.set(colour(value), 4 * (y * canvas.width + x));
     }
   }
   pen.putImageData(picture, 0, 0);
@@ -179,5 +216,10 @@ function between(grid, row, column, rows, columns) {
 function colourOf(value) {
   const [[low, from], [high, to]] = value < 3 ? COLOURS.slice(0, 2) : COLOURS.slice(1);
   const share = Math.min(1, Math.max(0, (value - low) / (high - low)));
-  return from.map((part, index) => Math.round(part + share * (to[index] - part)));
+  return [...from.map((part, index) => Math.round(part + share * (to[index] - part))), 255];
+}
+
+// Clear where there is nothing, so that the picture shows through; strong orange where the flaw is.
+function heatOf(value) {
+  return [255, Math.round(190 - 130 * value), 0, Math.round(255 * Math.min(1, value * 1.6))];
 }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
-from agenticiqa.tools.metrics.planes import YIQ, Image, require_image
+from agenticiqa.tools.metrics.planes import YIQ, Image, block_dct, require_image
 
 SMALLEST_SIDE = 32
 BLOCK = 8
@@ -91,7 +89,7 @@ def _coefficients(image: Image) -> NDArray[np.float32]:
     cells = cells.reshape(-1, BLOCK, BLOCK, 3)[:: max(1, rows * columns // MOST_BLOCKS)]
     unclipped = cells[(cells.min(axis=(1, 2, 3)) > 0) & (cells.max(axis=(1, 2, 3)) < 255)]
     luma = unclipped.astype(np.float32) @ YIQ[0]
-    return cast(NDArray[np.float32], fft.dctn(luma, axes=(1, 2), norm="ortho"))
+    return block_dct(luma)
 
 
 def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -41,16 +41,16 @@ def mdsi(test: Image, reference: Image) -> float:
     return math.sqrt(math.sqrt(mean(np.sqrt(deviation))))
 
 
-def mdsi_map(test: Image, reference: Image) -> Plane:
-    """Gradient and chroma similarity at viewing size, 1 where nothing changed."""
+def mdsi_map(test: Image, reference: Image, factor: int | None = None) -> Plane:
+    """Gradient and chroma similarity, 1 where nothing changed; shrunk by the factor, to viewing size without one."""
     require_pair(test, reference, SMALLEST_SIDE)
-    first, second = (change_colours(_shrunk(image), LHM) for image in (test, reference))
+    chosen = viewing_factor(test) if factor is None else factor
+    first, second = (change_colours(_shrunk(image, chosen), LHM) for image in (test, reference))
     gradients = _gradient_similarity(first[0], second[0])
     return GRADIENT_SHARE * gradients + (1 - GRADIENT_SHARE) * _chroma_similarity(first[1:], second[1:])
 
 
-def _shrunk(image: Image) -> Plane:
-    factor = viewing_factor(image)
+def _shrunk(image: Image, factor: int) -> Plane:
     before, after = (factor - 1) // 2, factor // 2
     if after:
         image = cv2.copyMakeBorder(image, before, after, before, after, cv2.BORDER_CONSTANT, value=0)

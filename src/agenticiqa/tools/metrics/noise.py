@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy import fft
 
-from agenticiqa.tools.metrics.planes import Image, require_image
+from agenticiqa.tools.metrics.planes import Image, block_dct, require_image
 
 SMALLEST_SIDE = 16
 BLOCK = 8
@@ -34,7 +33,7 @@ def noise_sigma(image: Image) -> float:
 
 
 def _channel_sigma(channel: Image) -> float:
-    energy = fft.dctn(_blocks(channel).astype(np.float32), axes=(1, 2), norm="ortho") ** 2
+    energy = block_dct(_blocks(channel).astype(np.float32)) ** 2
     # White noise is independent between coefficients: choosing by the coarse ones does not bias the fine ones.
     coarse = energy[:, COARSE].sum(axis=1)
     count = max(min(FEWEST_BLOCKS, len(coarse)), int(len(coarse) * SMOOTH_SHARE))

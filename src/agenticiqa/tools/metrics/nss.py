@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from agenticiqa.tools.metrics.planes import Plane, pool
 
@@ -47,7 +47,7 @@ def _neighbour_features(normalised: Plane, step: tuple[int, int], rows: int, col
     """Shape, mean, left and right width of the products of neighbouring pixels."""
     product = normalised * np.roll(normalised, step, axis=(0, 1))
     shape, left, right = _fit(product, rows, columns)
-    mean = (right - left) * special.gamma(2 / shape) / special.gamma(1 / shape)
+    mean = (right - left) * _gamma(2 / shape) / _gamma(1 / shape)
     return np.stack([shape, mean, left, right], axis=-1)
 
 
@@ -63,7 +63,7 @@ def _fit(values: Plane, rows: int, columns: int) -> tuple[Values, Values, Values
     balance = (left + TINY) / (right + TINY)
     asymmetry = (balance**3 + 1) * (balance + 1) / (balance**2 + 1) ** 2
     shape = _shape_of(magnitude**2 / (square + TINY) * asymmetry)
-    width = np.sqrt(special.gamma(1 / shape) / special.gamma(3 / shape))
+    width = np.sqrt(_gamma(1 / shape) / _gamma(3 / shape))
     return shape, left * width, right * width
 
 
@@ -84,5 +84,9 @@ def _shape_of(ratio: Values) -> Values:
 def _shape_table() -> tuple[Values, Values]:
     """Shapes and the ratio of squared mean magnitude to mean square that each implies."""
     shapes = np.arange(0.2, 10.001, 0.001)
-    ratios = special.gamma(2 / shapes) ** 2 / (special.gamma(1 / shapes) * special.gamma(3 / shapes))
+    ratios = _gamma(2 / shapes) ** 2 / (_gamma(1 / shapes) * _gamma(3 / shapes))
     return shapes, ratios
+
+
+def _gamma(values: Values) -> Values:
+    return np.asarray([math.gamma(value) for value in values.ravel()]).reshape(values.shape)

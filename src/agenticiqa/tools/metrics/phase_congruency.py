@@ -9,7 +9,6 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 from agenticiqa.tools.metrics.planes import Plane, sum_of_squares
 
@@ -34,7 +33,7 @@ class FilterBank:
 def phase_congruency(plane: Plane) -> Plane:
     """The congruency at every pixel, from 0 to 1."""
     bank = filter_bank(*plane.shape)
-    spectrum = fft.fft2(plane)
+    spectrum = np.fft.fft2(plane)
     energy, amplitude = np.full_like(plane, TINY), np.full_like(plane, TINY)
     for filters, gain in zip(bank.filters, bank.threshold_gains, strict=True):
         _add_orientation(spectrum * filters, gain, energy, amplitude)
@@ -43,7 +42,7 @@ def phase_congruency(plane: Plane) -> Plane:
 
 def _add_orientation(spectra: NDArray[np.complex64], gain: float, energy: Plane, amplitude: Plane) -> None:
     """Adds one orientation's energy above noise, and its amplitude, to the two maps."""
-    responses = fft.ifft2(spectra, overwrite_x=True)
+    responses = np.fft.ifft2(spectra)
     even, odd = np.ascontiguousarray(responses.real), np.ascontiguousarray(responses.imag)
     sum_even, sum_odd = even.sum(axis=0), odd.sum(axis=0)
     length = np.sqrt(sum_of_squares(sum_even, sum_odd))
@@ -100,7 +99,7 @@ def _angular_filter(angle: NDArray[np.float64], centre: float) -> NDArray[np.flo
 
 def _threshold_gain(filters: NDArray[np.float64]) -> float:
     """Noise threshold over median magnitude of the finest scale, if that median were noise alone."""
-    kernels = fft.ifft2(filters).real * math.sqrt(filters[0].size)
+    kernels = np.fft.ifft2(filters).real * math.sqrt(filters[0].size)
     # Squares and cross products of all scales together are the square of their sum.
     energy = (kernels.sum(axis=0) ** 2).sum()
     power_per_median = 1 / (math.log(2) * (filters[0] ** 2).sum())

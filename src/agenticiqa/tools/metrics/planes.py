@@ -15,6 +15,8 @@ Plane: TypeAlias = NDArray[np.float32]
 
 YIQ = np.array([[0.299, 0.587, 0.114], [0.5959, -0.2746, -0.3213], [0.2115, -0.5227, 0.3112]], np.float32)
 PREWITT = np.array([[-1 / 3, 0, 1 / 3], [1, 1, 1]], np.float32)
+COSINES = np.cos(np.pi * np.outer(np.arange(8), 2 * np.arange(8) + 1) / 16)
+DCT_BASIS = (COSINES * np.sqrt(np.where(np.arange(8) == 0, 0.125, 0.25))[:, None]).astype(np.float32)
 SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
 
 
@@ -121,6 +123,11 @@ def similarity(first: Plane, second: Plane, constant: float) -> Plane:
     spread += np.float32(constant)
     difference /= spread
     return cast(Plane, np.subtract(np.float32(1), difference, out=difference))
+
+
+def block_dct(blocks: Plane) -> Plane:
+    """The orthonormal cosine transform of a stack of 8 × 8 blocks."""
+    return cast(Plane, DCT_BASIS @ blocks @ DCT_BASIS.T)
 
 
 def mean(plane: Plane) -> float:

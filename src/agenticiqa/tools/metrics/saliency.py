@@ -8,7 +8,6 @@ from typing import cast
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft
 
 from agenticiqa.tools.metrics.phase_congruency import frequencies
 from agenticiqa.tools.metrics.planes import Plane
@@ -49,7 +48,7 @@ def _lab(pixels: Plane) -> list[Plane]:
 
 
 def _band_pass(channel: Plane) -> Plane:
-    return cast(Plane, fft.irfft2(fft.rfft2(channel) * _log_gabor(), s=channel.shape))
+    return cast(Plane, np.fft.irfft2(np.fft.rfft2(channel) * _log_gabor(), s=channel.shape))
 
 
 def _stretched(channel: Plane) -> Plane:

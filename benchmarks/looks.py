@@ -1,0 +1,162 @@
+"""What the eyes see in real photographs, against the project's own labels, and whether they contradict themselves.
+
+    python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions]
+
+Looks at the photographs of BIQ2021's test split that two eyes labelled independently (`training/looks.csv`); those
+with a near-identical twin in the training split are left out. A flaw is present from a mean severity of 1.5; the main
+flaw is the strongest finding, dark and bright told apart by direction; "nothing wrong" is no finding of moderate or
+above. Intervals are 95 % bootstraps over photographs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.eyes import Look, RememberingEyes
+from agenticiqa.embedded.shipped_eyes import ShippedEyes
+from agenticiqa.images import load_image
+from agenticiqa.state import SEVERITIES
+from benchmarks.contradictions import QUESTIONS, ask_and_check
+from training.biq2021 import read_photographs
+from training.clusters import thumbnails, twins_between
+from training.looks import CATEGORY_OF, FLAWS, PRESENT, LookedAt, read_looks
+
+Floats = npt.NDArray[np.float64]
+MODERATE = SEVERITIES.index("moderate")
+DRAWS = 1000
+TARGETS = {
+    "AUC blur": 0.97, "AUC noise": 0.97, "AUC dark": 0.98, "AUC bright": 0.95, "AUC contrast": 0.93,
+    "AUC colour": 0.90, "AUC compression": 0.85, "found blur": 0.8, "found dark": 0.8, "found bright": 0.8,
+    "found noise": 0.8, "main flaw": 0.75, "nothing wrong": 0.75, "kappa blur": 0.75, "kappa dark": 0.75,
+    "kappa bright": 0.75, "kappa noise": 0.6,
+}  # fmt: skip
+MOST_FALSE_ALARMS = 0.05
+
+
+def main() -> None:
+    """Prints every figure with its interval and target."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, required=True, help="folder of BIQ2021")
+    options.add_argument("--terms", choices=("research", "open"), default="research")
+    options.add_argument("--limit", type=int, default=10_000)
+    options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")
+    options.add_argument("--json", type=Path, help="also write the figures here")
+    given = options.parse_args()
+    looked_at = without_twins(read_looks("test"), given.data)[: given.limit]
+    eyes = RememberingEyes(ShippedEyes(given.terms), capacity=4)
+    client = PerceptionClient(eyes)
+    looks, contradictions = [], []
+    for photograph in looked_at:
+        image = load_image(given.data / "Images" / photograph.image)
+        looks.append(eyes.look(image))
+        if not given.skip_questions:
+            contradictions += [f"{photograph.image}: {found}" for found in ask_and_check(client, image, looks[-1])]
+    figures = report(looked_at, looks)
+    if not given.skip_questions:
+        print(f"contradictions: {len(contradictions)} over {len(looked_at)} photographs x {len(QUESTIONS)} questions")
+        print("\n".join(contradictions[:40]))
+        figures["contradictions"] = float(len(contradictions))
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1))
+
+
+def without_twins(looked_at: list[LookedAt], data: Path) -> list[LookedAt]:
+    """The photographs that no photograph of the training split resembles."""
+    paths = [data / "Images" / p.name for p in read_photographs(data) if p.split == "train"]
+    own = thumbnails([data / "Images" / photograph.image for photograph in looked_at])
+    twins = {first for first, _ in twins_between(own, thumbnails(paths))}
+    print(f"{len(twins)} of {len(looked_at)} photographs have a twin in the training split and are left out")
+    return [photograph for number, photograph in enumerate(looked_at) if number not in twins]
+
+
+def strength_of(look: Look, flaw: str) -> float:
+    """The strength of a flaw's finding; the opposite exposure counts below none."""
+    finding = look.finding(CATEGORY_OF[flaw])
+    if finding is None:
+        return 0.0
+    if flaw in ("dark", "bright"):
+        return finding.position if is_flaw(finding.kind, flaw) else -finding.position
+    return finding.position
+
+
+def is_flaw(kind: str | None, flaw: str) -> bool:
+    """Whether a kind of brightness is the one the flaw names."""
+    return kind == {"dark": "darken", "bright": "brighten"}[flaw]
+
+
+def main_flaw(look: Look) -> str:
+    """The strongest finding as a flaw of the guide, "none" where nothing is even slight."""
+    strengths = {flaw: strength_of(look, flaw) for flaw in FLAWS}
+    best = max(strengths, key=lambda flaw: strengths[flaw])
+    return best if strengths[best] >= 0.5 else "none"
+
+
+def report(looked_at: Sequence[LookedAt], looks: Sequence[Look]) -> dict[str, float]:
+    """All figures of the photographs, printed and by name."""
+    truth = {flaw: np.array([p.flaws[flaw] for p in looked_at]) for flaw in FLAWS}
+    found = {flaw: np.array([strength_of(look, flaw) for look in looks]) for flaw in FLAWS}
+    figures: dict[str, float] = {}
+    for flaw in FLAWS:
+        figures |= _of_flaw(flaw, truth[flaw], found[flaw])
+    agreed = [(p.agreed_main, main_flaw(look)) for p, look in zip(looked_at, looks, strict=True) if p.agreed_main]
+    figures |= _share("main flaw", np.array([said == true for true, said in agreed]))
+    fine = np.array([np.max([found[flaw][n] for flaw in FLAWS]) < MODERATE - 0.5 for n in range(len(looks))])
+    none = np.array([p.agreed_main == "none" for p in looked_at])
+    return figures | _share("nothing wrong", fine[none])
+
+
+def _of_flaw(flaw: str, truth: Floats, found: Floats) -> dict[str, float]:
+    present, alarmed = truth >= PRESENT, found >= MODERATE - 0.5
+    if not present.any():
+        return {}
+    figures = _printed(f"AUC {flaw}", auc, present.astype(np.float64), found)
+    figures |= _share(f"found {flaw}", alarmed[present])
+    figures |= _share(f"false alarms {flaw}", alarmed[~present])
+    return figures | _printed(f"kappa {flaw}", kappa, truth, found)
+
+
+def auc(present: Floats, found: Floats) -> float:
+    """How often a photograph with the flaw is ranked above one without."""
+    if present.all() or not present.any():
+        return float("nan")
+    above = found[present.astype(bool)][:, None] - found[~present.astype(bool)][None]
+    return float((above > 0).mean() + 0.5 * (above == 0).mean())
+
+
+def kappa(truth: Floats, found: Floats) -> float:
+    """Quadratic kappa of the severity words with the eyes' mean, halves rounded up, from none to severe."""
+    first, second = (np.clip(np.floor(values + 0.5), 0, 3).astype(int) for values in (truth, found))
+    table = np.zeros((4, 4))
+    np.add.at(table, (first, second), 1)
+    apart = np.subtract.outer(np.arange(4), np.arange(4)) ** 2
+    chance = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    return float(1 - (apart * table).sum() / (apart * chance).sum())
+
+
+def _printed(name: str, measure: Callable[..., float], *columns: Floats) -> dict[str, float]:
+    value = measure(*columns)
+    random = np.random.default_rng(1)
+    rows = (random.integers(0, len(columns[0]), len(columns[0])) for _ in range(DRAWS))
+    drawn = [measure(*(column[row] for column in columns)) for row in rows]
+    low, high = np.nanpercentile(drawn, (2.5, 97.5))
+    target = f"target {TARGETS[name]}" if name in TARGETS else ""
+    print(f"{name:22} {value:.3f}  [{low:.3f}, {high:.3f}]  {target}")
+    return {name: value}
+
+
+def _share(name: str, hits: npt.NDArray[np.bool_]) -> dict[str, float]:
+    figures = _printed(name, lambda rows: float(rows.mean()), hits.astype(np.float64))
+    limit = f"at most {MOST_FALSE_ALARMS}" if name.startswith("false alarms") else ""
+    print(f"{'':22} {int(hits.sum())} of {len(hits)} {limit}")
+    return figures
+
+
+if __name__ == "__main__":
+    main()

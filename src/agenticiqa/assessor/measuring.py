@@ -1,0 +1,84 @@
+"""Numbers without the agent: what the tools say of a picture or a pair, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agenticiqa.config import Settings, load_settings
+from agenticiqa.errors import ToolUnavailableError
+from agenticiqa.images import ImageSource, LoadedImage, load_image
+from agenticiqa.tools.discovery import default_registry
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.running import Align
+from agenticiqa.tools.tool import Measurement
+
+# They are models and take a second to load, so they are made only for whoever names one.
+LEARNED = ("AIQA_NR", "AIQA_FR")
+
+
+def measure(
+    image: ImageSource,
+    reference: ImageSource | None = None,
+    tools: Sequence[str] | str | None = None,
+    *,
+    align: Align | None = None,
+    settings: Settings | None = None,
+) -> dict[str, Measurement]:
+    """What each tool says, by name; without names, every quick tool that fits. Nothing is planned or asked.
+
+    Raises UnknownToolError, ToolUnavailableError (no reference where one is needed) and ImageError.
+
+    >>> from agenticiqa.tools.synthetic.ladder import photographs
+    >>> cat = photographs()["chelsea"].pixels
+    >>> measure(cat, cat, "PSNR")["PSNR"].raw
+    100.0
+    """
+    names = tool_names(tools)
+    return measure_with(measuring_tools(settings or load_settings(), names), image, reference, names, align)
+
+
+def measure_with(
+    registry: ToolRegistry,
+    image: ImageSource,
+    reference: ImageSource | None,
+    names: Sequence[str],
+    align: Align | None = None,
+) -> dict[str, Measurement]:
+    """The same with tools at hand."""
+    test = load_image(image)
+    other = None if reference is None else load_image(reference)
+    chosen = [registry.get(name).name for name in names] if names else quick_tools(registry, test, other)
+    return {name: registry.execute(name, test, other, align=align) for name in chosen}
+
+
+def tool_names(tools: Sequence[str] | str | None) -> list[str]:
+    """The names in a list, or in a text parted by commas."""
+    given = tools.split(",") if isinstance(tools, str) else tools or ()
+    return [name.strip() for name in given if name.strip()]
+
+
+def measuring_tools(settings: Settings, names: Sequence[str] = ()) -> ToolRegistry:
+    """The tools, without the learned ones unless they are among the names."""
+    wanted = {name.upper() for name in names}
+    if wanted.isdisjoint(LEARNED):
+        return default_registry(settings)
+    from agenticiqa.embedded.tools import learned_tools
+
+    return default_registry(settings, more=learned_tools(settings.pipeline.terms))
+
+
+def quick_tools(registry: ToolRegistry, test: LoadedImage, reference: LoadedImage | None) -> list[str]:
+    """The names of all built-in tools that take little time and fit the pictures."""
+    cards = [registry.card(name) for name in registry.names()]
+    side = min(test.size)
+    found = [
+        card.name
+        for card in cards
+        if card.cost == "cheap"
+        and card.implementation.startswith("builtin:")
+        and (reference is not None or card.reference == "NR")
+        and card.min_side <= side
+    ]
+    if not found:
+        raise ToolUnavailableError(f"no tool fits a picture of {test.width}×{test.height} pixels; use a larger one")
+    return found

@@ -1,0 +1,142 @@
+"""The regions of an assessment: where each named thing is, what it is, and how good it is there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import LoadedImage
+from agenticiqa.state import DistortionCategory, LocatedRegion, Region, Severity
+
+if TYPE_CHECKING:
+    from agenticiqa.embedded.eyes import Eyes
+
+logger = logging.getLogger("agenticiqa.assessor")
+
+# A finding is told from this probability on.
+TOLD = 0.5
+# A box of another model is the detector's thing if they share this much.
+SAME_THING = 0.5
+
+
+class RegionFinding(BaseModel):
+    """One distortion of a region, how strong and how certain."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: DistortionCategory
+    severity: Severity
+    probability: float
+
+
+class AssessedRegion(BaseModel):
+    """A box in pixels of the upright image, the class of what is in it, and its quality with its surroundings in mind.
+
+    `class_name` and `confidence` are None for a place such as "top left". `findings` lists what is there; `score` and
+    `findings` are None where the region could not be judged.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    left: int = Field(ge=0)
+    top: int = Field(ge=0)
+    right: int
+    bottom: int
+    class_name: str | None = None
+    confidence: float | None = None
+    score: float | None = Field(default=None, description="1 (bad) to 5 (excellent)")
+    interval: tuple[float, float] | None = None
+    findings: list[RegionFinding] | None = None
+
+    @model_validator(mode="after")
+    def _has_area(self) -> Self:
+        if self.right <= self.left or self.bottom <= self.top:
+            raise ValueError("right must exceed left and bottom must exceed top")
+        return self
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom."""
+        return self.left, self.top, self.right, self.bottom
+
+
+def assess_regions(
+    image: LoadedImage,
+    reference: LoadedImage | None,
+    located: Mapping[str, Region | None],
+    wanted: Iterable[str],
+    terms: str,
+) -> dict[str, AssessedRegion | None]:
+    """Every located region judged, and the wanted ones located first; None for a thing that is not found."""
+    names = dict.fromkeys([*located, *wanted])
+    if not names:
+        return {}
+    from agenticiqa.embedded.answers.gathering import place_called
+    from agenticiqa.embedded.shipped_eyes import shipped_eyes
+
+    eyes = shipped_eyes(terms)
+    own = {name: eyes.locate(image, place_called(name)) for name in names}
+    return {name: _assessed(eyes, image, reference, located.get(name), own[name]) for name in names}
+
+
+def write_crops(
+    image: LoadedImage, regions: Mapping[str, AssessedRegion | None], folder: Path, stem: str
+) -> list[Path]:
+    """Writes each region's pixels as `STEM-NAME.png` and returns the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, region in regions.items():
+        if region is not None:
+            path = folder / f"{stem}-{'_'.join(name.split())}.png"
+            Image.fromarray(image.pixels).crop(region.box).save(path)
+            written.append(path)
+    return written
+
+
+def draw_regions(image: LoadedImage, regions: Mapping[str, AssessedRegion | None]) -> bytes:
+    """The image as PNG with every region framed and named."""
+    from agenticiqa.embedded.overlay import draw_overlay
+
+    found = {name: region for name, region in regions.items() if region is not None}
+    boxes = {
+        name: Region(left=each.left, top=each.top, right=each.right, bottom=each.bottom) for name, each in found.items()
+    }
+    return draw_overlay(image.pixels, None, boxes)
+
+
+def _assessed(
+    eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, given: Region | None, own: Region | None
+) -> AssessedRegion | None:
+    if given is None and own is None:
+        return None
+    region = own if given is None or (own is not None and _same(given, own)) else given
+    if region is None:
+        return None
+    box = {"left": region.left, "top": region.top, "right": region.right, "bottom": region.bottom}
+    what = {"class_name": region.kind, "confidence": region.confidence} if isinstance(region, LocatedRegion) else {}
+    try:
+        look = eyes.look(image, reference, region)
+    except AgenticIQAError as error:
+        logger.warning("a region could not be judged: %s", error)
+        return AssessedRegion.model_validate({**box, **what})
+    judged = look.against_reference or look.quality
+    findings = [
+        RegionFinding(type=each.category, severity=each.severity, probability=round(each.probability, 3))
+        for each in sorted(look.findings, key=lambda each: -each.weight)
+        if each.probability >= TOLD and each.severity != "none"
+    ]
+    return AssessedRegion.model_validate(
+        {**box, **what, "score": round(judged.score, 4), "interval": judged.interval, "findings": findings}
+    )
+
+
+def _same(given: Region, own: Region) -> bool:
+    from agenticiqa.embedded.regions.places import overlap
+
+    return min(overlap(given, own), overlap(own, given)) >= SAME_THING

@@ -1,0 +1,211 @@
+"""An audit from its source to its result: measured once per picture, resumable, judged anew whenever it is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from agenticiqa.audit.duplicates import Group, exact_groups, near_groups
+from agenticiqa.audit.issues import ISSUES, chosen_thresholds, picture_scores, size_scores
+from agenticiqa.audit.measuring import VERSION, AuditWith
+from agenticiqa.audit.sources import open_source
+from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
+from agenticiqa.batch.journal import standing_records
+from agenticiqa.config import Settings, load_settings
+from agenticiqa.errors import AgenticIQAError
+
+MEASUREMENTS = "measurements.jsonl"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """How an audit is run; `thresholds` by issue replace the defaults."""
+
+    quick: bool = False
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    issues: Sequence[str] | None = None
+    engine: Literal["auto", "threads", "processes", "ray"] = "auto"
+    concurrency: int | None = None
+    address: str | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result: a row per picture with a score and a flag per issue, groups of duplicates, and what was run."""
+
+    rows: list[Row]
+    groups: list[Group]
+    thresholds: dict[str, float]
+    issues: tuple[str, ...]
+    summary: BatchSummary | None = None
+    seconds: float = 0.0
+
+    def counts(self) -> dict[str, int]:
+        """How many pictures each issue flags."""
+        return {name: sum(bool(row[f"is_{name}_issue"]) for row in self.rows) for name in self.issues}
+
+    def worst(self, issue: str, count: int = 12) -> list[Row]:
+        """The flagged pictures with the lowest scores of an issue."""
+        flagged = [row for row in self.rows if row[f"is_{issue}_issue"]]
+        return sorted(flagged, key=lambda row: row[f"{issue}_score"])[:count]
+
+    def columns(self) -> list[str]:
+        """The table's columns: cleanvision's names where it has the issue."""
+        own = [column for name in self.issues for column in (f"{name}_score", f"is_{name}_issue")]
+        return ["name", "path", "width", "height", "bytes", *own, "group", "keep", "error"]
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame, by picture; needs pandas."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise AgenticIQAError("a DataFrame needs pandas; install it with `pip install pandas`") from error
+        return pandas.DataFrame(self.rows, columns=self.columns()).set_index("name")
+
+    def in_words(self) -> str:
+        """The counts as lines for a person, the most frequent first."""
+        counts = sorted(self.counts().items(), key=lambda item: -item[1])
+        lines = [f"{len(self.rows)} pictures audited"]
+        lines += [f"  {name}: {count}" for name, count in counts if count]
+        clean = sum(not any(row[f"is_{name}_issue"] for name in self.issues) for row in self.rows)
+        return "\n".join([*lines, f"  without an issue: {clean}"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts, thresholds and groups as JSON values."""
+        return {
+            "pictures": len(self.rows),
+            "issues": self.counts(),
+            "thresholds": self.thresholds,
+            "duplicates": [{"kind": g.kind, "members": list(g.members), "keep": g.keep} for g in self.groups],
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _repr_html_(self) -> str:
+        from agenticiqa.audit.gallery import card_html
+
+        return card_html(self)
+
+
+def audit(
+    source: Any,
+    output: str | Path = "audit",
+    options: AuditOptions | None = None,
+    *,
+    settings: Settings | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[BatchProgress], None] | None = None,
+    **changes: Any,
+) -> Audit:
+    """Audits the pictures of a folder, list, zip or data set; measurements are kept in the folder `output`.
+
+    The same call again finishes what was interrupted and measures changed pictures anew. `changes` are fields of
+    AuditOptions. Raises ManifestError for a source without pictures.
+    """
+    options = replace(options or AuditOptions(), **changes)
+    thresholds = chosen_thresholds(options.thresholds)
+    found, started = open_source(source), time.monotonic()
+    records = Path(output) / MEASUREMENTS
+    summary = run_batch(
+        found.manifest,
+        records,
+        _batch_options(options, found.in_memory),
+        settings=settings or load_settings(),
+        prepare=AuditWith(found.opener, options.quick),
+        identity={"audit": VERSION, "quick": options.quick, **found.identity},
+        disk=SparingDisk(),
+        stop=stop,
+        on_progress=on_progress,
+    )
+    judged = judge(records, thresholds, options.quick, options.issues)
+    return replace(judged, summary=summary, seconds=time.monotonic() - started)
+
+
+def judge(
+    records: Path,
+    thresholds: Mapping[str, float] | None = None,
+    quick: bool = False,
+    issues: Sequence[str] | None = None,
+) -> Audit:
+    """The result of measurements made before, with these thresholds; nothing is measured again."""
+    limits = chosen_thresholds(thresholds)
+    chosen = tuple(
+        issue.name for issue in ISSUES if (issue.quick or not quick) and (not issues or issue.name in issues)
+    )
+    found: dict[str, Mapping[str, Any]] = {}
+    paths: dict[str, str] = {}
+    for record in standing_records(records):
+        name = record["sample_id"]
+        paths[name] = record["image_path"]
+        found[name] = record["assessment"] or {"corrupt": record["error"], "kind": "failed"}
+    groups = [*exact_groups(found), *near_groups(found)]
+    sizes = size_scores([_size(each) for each in found.values()])
+    rows = [
+        _row(name, paths[name], each, size, limits, chosen)
+        for (name, each), size in zip(found.items(), sizes, strict=True)
+    ]
+    _mark_duplicates(rows, groups, chosen)
+    return Audit(rows, groups, {name: limits[name] for name in chosen}, chosen)
+
+
+def _row(
+    name: str,
+    path: str,
+    found: Mapping[str, Any],
+    size: float | None,
+    limits: Mapping[str, float],
+    chosen: Sequence[str],
+) -> Row:
+    scores = {**picture_scores(found), "odd_size": size, "exact_duplicates": 1.0, "near_duplicates": 1.0}
+    row: Row = {"name": name, "path": path, **{key: found.get(key) for key in ("width", "height", "bytes")}}
+    for issue in chosen:
+        score = scores[issue]
+        row[f"{issue}_score"] = score
+        row[f"is_{issue}_issue"] = score is not None and score < limits[issue]
+    return {**row, "group": None, "keep": None, "error": found.get("corrupt")}
+
+
+def _mark_duplicates(rows: Sequence[Row], groups: Sequence[Group], chosen: Sequence[str]) -> None:
+    by_name = {row["name"]: row for row in rows}
+    for number, group in enumerate(groups, 1):
+        issue = f"{group.kind}_duplicates"
+        for name in group.members if issue in chosen else ():
+            row = by_name[name]
+            row[f"{issue}_score"], row[f"is_{issue}_issue"] = 0.0, True
+            row["group"], row["keep"] = row["group"] or number, name == group.keep
+
+
+def _size(found: Mapping[str, Any]) -> tuple[int, int] | None:
+    return None if "corrupt" in found else (int(found["width"]), int(found["height"]))
+
+
+def _batch_options(options: AuditOptions, in_memory: bool) -> BatchOptions:
+    # A data set in memory is shared by threads; a folder's pictures are shared out to processes.
+    engine = "threads" if in_memory and options.engine == "auto" else options.engine
+    width = options.concurrency or (os.cpu_count() if engine == "threads" else None)
+    return BatchOptions(engine=engine, concurrency=width, address=options.address, force=options.force)
+
+
+class SparingDisk(Disk):
+    """Waits for the disk once a second: a killed process loses nothing, a power failure at most that second."""
+
+    def __init__(self, interval: float = 1.0) -> None:
+        self._interval, self._synced = interval, 0.0
+
+    def sync(self, descriptor: int) -> None:
+        """Waits until what was written is on the disk, unless it did so just now."""
+        now = time.monotonic()
+        if now - self._synced >= self._interval:
+            super().sync(descriptor)
+            self._synced = now
+
+
+def write_summary(result: Audit, path: Path) -> None:
+    """The counts, thresholds and groups as JSON."""
+    path.write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,183 @@
+"""Limits on what one run may spend, kept before they are passed rather than noticed afterwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agenticiqa.batch.records import Spent, is_done, spent_on
+from agenticiqa.config import ROLES, BackendLimits, RoleSettings, Settings
+from agenticiqa.errors import UsageError
+from agenticiqa.vlm_client.client import Usage, VLMClient
+from agenticiqa.vlm_client.factory import create_role_clients
+from agenticiqa.vlm_client.usage import load_prices
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most one run may cost, call and fail; None sets no limit."""
+
+    max_cost: float | None = None
+    max_calls: int | None = None
+    max_failures: int | None = None
+
+
+class Budget:
+    """What a run has spent, and whether there is room for another sample.
+
+    Room is kept for the samples under way, each taken to be as dear as the dearest one so far, or as `expected` before
+    there is one.
+    """
+
+    def __init__(self, limits: Limits, expected: Spent) -> None:
+        self._limits = limits
+        self._dearest: Spent | None = None
+        self._expected = expected
+        self.spent = Spent()
+        self.finished = self.failures = 0
+
+    def book(self, record: Mapping[str, Any]) -> None:
+        """Counts a finished sample."""
+        spent = spent_on(record)
+        self.spent = self.spent.plus(spent)
+        self.finished += 1
+        self.failures += not is_done(record)
+        known = self._dearest or Spent()
+        cost = max(known.cost_usd or 0.0, spent.cost_usd or 0.0)
+        self._dearest = Spent(max(known.calls, spent.calls), cost)
+
+    def exhausted(self, under_way: int = 0) -> str | None:
+        """Which limit leaves no room for another sample beside those under way, in words."""
+        limits, each = self._limits, self._dearest or self._expected
+        if limits.max_failures is not None and self.failures >= limits.max_failures:
+            return f"{self.failures} samples failed and --max-failures is {limits.max_failures}"
+        if limits.max_calls is not None and self.spent.calls + (under_way + 1) * each.calls > limits.max_calls:
+            return f"{self.spent.calls} calls were made and --max-calls is {limits.max_calls}"
+        if limits.max_cost is None:
+            return None
+        if self.spent.cost_usd is None:
+            return "a reply had no known price and --max-cost cannot be kept"
+        if self.spent.cost_usd + (under_way + 1) * (each.cost_usd or 0.0) > limits.max_cost:
+            return f"{self.spent.cost_usd:.4f} USD were spent and --max-cost is {limits.max_cost:g}"
+        return None
+
+
+Engine = Literal["threads", "processes", "ray"]
+
+# Assumptions for a first estimate, said wherever it is shown; measured figures take their place once there are some.
+INPUT_TOKENS, OUTPUT_TOKENS = 2000, 250
+_LANES = 16
+_CALLS = {"planner": 1, "executor": 3, "summarizer": 1}
+_CALLS_FAST = {"planner": 1, "executor": 1, "summarizer": 1}
+
+
+@dataclass(frozen=True)
+class Backends:
+    """What the backends of a run ask of an engine."""
+
+    remote: bool
+    """At least one is waited for over a network."""
+    embedded: bool
+    """All of them compute here, one core each."""
+
+
+def backends_of(settings: Settings) -> Backends:
+    """What the settings' backends are like; raises what keeps one from being used, before anything is paid for."""
+    clients = [link for client in create_role_clients(settings).values() for link in client.chain()]
+    names = [name for role in ROLES for name in _names(settings.role(role))]
+    return Backends(any(client.remote for client in clients), all(name.startswith("builtin") for name in names))
+
+
+def choose_engine(wanted: str, backends: Backends, concurrency: int | None, settings: Settings) -> tuple[Engine, int]:
+    """The engine and how many samples it works on at once."""
+    width = concurrency or _default_width(backends, settings)
+    if wanted == "auto":
+        return ("processes" if backends.embedded and width > 1 else "threads"), width
+    chosen: Engine = "ray" if wanted == "ray" else "processes" if wanted == "processes" else "threads"
+    return chosen, width
+
+
+def actors_for(width: int, backends: Backends) -> tuple[int, int]:
+    """Ray actors and samples per actor: a waiting backend leaves its core to many, a computing one needs it."""
+    if not backends.remote:
+        return width, 1
+    actors = -(-width // _LANES)
+    return actors, -(-width // actors)
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def pressing(settings: Settings, lanes: int, processes: int = 1) -> Settings:
+    """The settings in which each of so many processes presses the backends with its share of what is allowed.
+
+    A backend without a limit of its own may be asked by every lane at once.
+    """
+    transport = settings.pipeline.transport
+    limits = dict(transport.limits)
+    for name in {name for role in ROLES for name in _names(settings.role(role))}:
+        own = name in limits or name.partition(".")[0] in limits
+        limits[name] = _share(transport.limits_for(name), processes) if own else BackendLimits(concurrency=lanes)
+    changed = transport.model_copy(update={"limits": limits})
+    return settings.model_copy(update={"pipeline": settings.pipeline.model_copy(update={"transport": changed})})
+
+
+def expected_spending(settings: Settings) -> Spent:
+    """What one sample takes, by assumption: one pass of the agent, replies of a usual length."""
+    clients = create_role_clients(settings)
+    own = settings.pipeline.transport.prices
+    prices = load_prices(Path(own) if own else None)
+    usage = Usage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
+    total = Spent()
+    for role, calls in (_CALLS_FAST if settings.pipeline.mode == "fast" else _CALLS).items():
+        client = first(clients[role])
+        price = prices.of(client.model)
+        paid = None if price is None else calls * price.cost(usage)
+        total = total.plus(Spent(calls, paid if client.remote else 0.0))
+    return total
+
+
+def require_prices(settings: Settings) -> None:
+    """Raises UsageError when a backend's price is unknown, so that a limit on cost cannot be kept."""
+    own = settings.pipeline.transport.prices
+    prices = load_prices(Path(own) if own else None)
+    links = [link for client in create_role_clients(settings).values() for link in client.chain()]
+    unknown = sorted({link.model for link in links if link.remote and prices.of(link.model) is None})
+    if unknown:
+        raise UsageError(
+            f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown; "
+            "name it in a table of your own (pipeline.transport.prices), or use --max-calls"
+        )
+
+
+def first(client: VLMClient) -> VLMClient:
+    """The backend that is asked first."""
+    return client.chain()[0]
+
+
+def _default_width(backends: Backends, settings: Settings) -> int:
+    if backends.embedded:
+        return cores()
+    if not backends.remote:
+        return 1
+    transport = settings.pipeline.transport
+    return max(transport.limits_for(name).concurrency for role in ROLES for name in _names(settings.role(role)))
+
+
+def _names(role: RoleSettings) -> list[str]:
+    return [name for name in (role.backend, role.fallback_backend) if name]
+
+
+def _share(limits: BackendLimits, processes: int) -> BackendLimits:
+    rate = limits.requests_per_minute
+    return BackendLimits(
+        concurrency=max(1, limits.concurrency // processes), requests_per_minute=rate / processes if rate else None
+    )

@@ -1,0 +1,153 @@
+"""Records as a table, and what can be said of all of them: one pass over the file, whatever its length."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from agenticiqa.batch.journal import is_stream, standing_records
+from agenticiqa.batch.records import spent_on
+from agenticiqa.errors import MissingExtraError, OutputError
+from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
+
+TableFormat = Literal["csv", "parquet"]
+
+NUMBERS = ("score", "interval_low", "interval_high", "tool_score", "model_score", "mos", "cost_usd", "seconds")
+COLUMNS = (
+    "sample_id", "image_path", "reference_path", "query", "answer", "expected_answer", "score", "level", "level_name",
+    "interval_low", "interval_high", "tool_score", "model_score", "distortions", "reasoning", "mos", "error", "calls",
+    "cost_usd", "seconds", "metadata",
+)  # fmt: skip
+
+
+def require_table(records: Path, kind: TableFormat, manifest: Path | None) -> None:
+    """Raises MissingExtraError when such a table cannot be written, OutputError when its place is taken or unknown."""
+    if is_stream(records):
+        raise OutputError(f"{records}: a table is written beside a file of records; name one with -o")
+    target = records.with_suffix(f".{kind}")
+    if manifest is not None and target.exists() and target.samefile(manifest):
+        raise OutputError(f"{target}: is the input, and the table would take its place; choose another output")
+    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("writing Parquet", "parquet")
+
+
+def write_table(records: Path, kind: TableFormat) -> Path:
+    """The table beside the records, written whole or not at all."""
+    target = records.with_suffix(f".{kind}")
+    spare = target.with_name(f".{target.name}.new")
+    columns = (*COLUMNS, *measured_columns(standing_records(records)))
+    try:
+        (_write_csv if kind == "csv" else _write_parquet)(map(row_of, standing_records(records)), spare, columns)
+        os.replace(spare, target)
+    except OSError as error:
+        raise OutputError(f"{target}: cannot be written ({error.strerror or error}); make room for it") from error
+    finally:
+        spare.unlink(missing_ok=True)
+    return target
+
+
+def row_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """One record as a row: `COLUMNS`, and a number per category, tool and region it has (`measured_columns`)."""
+    found: Mapping[str, Any] = record["assessment"] or {}
+    spent, (low, high) = spent_on(record), found.get("interval") or (None, None)
+    return {
+        "sample_id": record["sample_id"],
+        **{name: record.get(name) for name in ("image_path", "reference_path", "mos", "error", "seconds")},
+        "query": found.get("query") or record.get("query"),
+        **{name: found.get(name) for name in ("answer", "score", "level", "level_name", "reasoning")},
+        **{name: found.get(name) for name in ("tool_score", "model_score")},
+        "expected_answer": record.get("answer"),
+        "interval_low": low,
+        "interval_high": high,
+        "distortions": json.dumps(found.get("distortions") or []),
+        "calls": spent.calls,
+        "cost_usd": spent.cost_usd,
+        "metadata": json.dumps(record.get("metadata") or {}),
+        **_numbers(record, found),
+    }
+
+
+def measured_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The further columns of a table of these records, sorted: `severity.Blurs` (0 none to 4 extreme), `tool.SSIM`
+    (raw), `tool.SSIM.score` (1 to 5), `region.face.left` and so on; a probability per category where findings have one.
+    """
+    return sorted({name for record in records for name in _numbers(record, record["assessment"] or {})})
+
+
+def _numbers(record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+    """Every number of a record that has no column of its own, by name."""
+    numbers = {f"tool.{name}": value for name, value in (record.get("measurements") or {}).items()}
+    for reading in found.get("tools") or []:
+        if reading["object_name"] == "Global":
+            numbers |= {f"tool.{reading['tool']}": reading["raw"]}
+            numbers |= {f"tool.{reading['tool']}.score": reading["calibrated"]}
+    for name, region in (found.get("regions") or {}).items():
+        values = {side: (region or {}).get(side) for side in ("left", "top", "right", "bottom", "score")}
+        numbers |= {f"region.{name}.{side}": value for side, value in values.items()}
+    numbers |= _severities(found)
+    return {name: float(value) for name, value in numbers.items() if value is not None}
+
+
+def _severities(found: Mapping[str, Any]) -> dict[str, float]:
+    """The strongest severity of each category in the whole picture; 0 for one that was looked for and not found."""
+    looked = bool(((found.get("plan") or {}).get("plan") or {}).get("distortion_detection"))
+    failed = {"distortion_detection", "distortion_analysis"} & set(found.get("evidence_errors") or {})
+    steps: dict[str, float] = dict.fromkeys(
+        map(_severity_column, DISTORTION_CATEGORIES if looked and not failed else ()), 0.0
+    )
+    for finding in found.get("distortions") or []:
+        if finding["object_name"] != "Global":
+            continue
+        name = _severity_column(finding["type"])
+        if finding.get("severity") is not None:
+            steps[name] = max(steps.get(name, 0.0), float(SEVERITIES.index(finding["severity"])))
+        if finding.get("probability") is not None:
+            steps[f"probability.{finding['type']}"] = float(finding["probability"])
+    return steps
+
+
+def _severity_column(category: str) -> str:
+    return f"severity.{category}"
+
+
+def count_unusable(records: Path) -> int:
+    """How many records failed because of a file: their error begins with its name, and comes again until it changes."""
+    return sum(_blames_a_file(record) for record in standing_records(records))
+
+
+def _blames_a_file(record: Mapping[str, Any]) -> bool:
+    files = [record.get("image_path"), record.get("reference_path")]
+    return any(file and str(record.get("error") or "").startswith(f"{file}: ") for file in files)
+
+
+def _write_csv(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:
+    with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
+        table = csv.DictWriter(file, columns)
+        table.writeheader()
+        table.writerows(rows)
+
+
+def _write_parquet(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    numbers = {*NUMBERS, *set(columns).difference(COLUMNS)}
+    kinds = {**dict.fromkeys(numbers, arrow.float64()), "calls": arrow.int64()}
+    schema = arrow.schema([(name, kinds.get(name, arrow.string())) for name in columns])
+    with parquet.ParquetWriter(path, schema) as writer:
+        while chunk := [_encodable(row) for row in islice(rows, 1024)]:
+            writer.write_table(arrow.Table.from_pylist(chunk, schema))
+
+
+def _encodable(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with texts that UTF-8 can hold: a file name may have bytes that it cannot."""
+    return {
+        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for name, value in row.items()
+    }

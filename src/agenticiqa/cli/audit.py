@@ -1,0 +1,132 @@
+"""`agenticiqa audit`: a data set checked for faults."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agenticiqa.cli.batch_progress import shown_batch, stopping_on_signals
+from agenticiqa.cli.options import AsJson, ConfigFile, Quiet, effective_settings
+from agenticiqa.errors import UsageError
+
+if TYPE_CHECKING:
+    from agenticiqa.audit import Audit
+
+INTERRUPTED_CODE = 130
+
+
+def audit(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="INPUT", help="A folder, a .zip, a pattern, images, a .txt list, - for a list."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("audit"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only hash, size, exposure, sharpness and information.")
+    ] = False,
+    threshold: Annotated[
+        list[str] | None, typer.Option("--threshold", metavar="ISSUE=SCORE", help="Flag below this score instead.")
+    ] = None,
+    issues: Annotated[str | None, typer.Option("--issues", help="Only these, parted by commas.")] = None,
+    to: Annotated[Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table.")] = "csv",
+    gallery: Annotated[bool, typer.Option("--gallery/--no-gallery", help="Write a page of the worst pictures.")] = True,
+    engine: Annotated[
+        Literal["auto", "threads", "processes", "ray"], typer.Option("--engine", help="auto: processes.")
+    ] = "auto",
+    address: Annotated[str | None, typer.Option("--address", help="Of a Ray cluster.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Measure again what was measured with other settings.")
+    ] = False,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a data set: blurry, dark, over-exposed, noisy, broken, odd and duplicate pictures.
+
+    The same command again finishes what was interrupted and measures changed pictures anew. Exit codes: 0 audited,
+    1 some remain, 2 wrong request, 130 interrupted.
+
+    \b
+    Examples:
+      agenticiqa audit photos/
+      agenticiqa audit photos/ --quick -o quick-audit --to json
+      agenticiqa audit photos/ --threshold blurry=0.5 --issues blurry,dark --no-gallery
+    """
+    from agenticiqa.audit.auditing import AuditOptions
+    from agenticiqa.audit.auditing import audit as run_audit
+    from agenticiqa.audit.tables import require_format
+
+    require_format(to)
+    chosen = [name.strip() for name in issues.split(",")] if issues else None
+    options = AuditOptions(quick, thresholds_from(threshold or []), chosen, engine, concurrency, address, force)
+    given: Any = inputs[0] if len(inputs) == 1 else inputs
+    with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
+        result = run_audit(
+            given, output, options, settings=effective_settings(config), stop=stop, on_progress=on_progress
+        )
+    written = write_results(result, given, output, to, gallery)
+    typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else in_words(result, written))
+    raise typer.Exit(_exit_code(result))
+
+
+def thresholds_from(given: list[str]) -> dict[str, float]:
+    """Thresholds by issue from texts like blurry=0.5."""
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise UsageError(f"--threshold {text}: write ISSUE=SCORE, for example blurry=0.5") from None
+    return found
+
+
+def write_results(
+    result: Audit, given: Any, output: Path, to: Literal["csv", "parquet", "json"], gallery: bool
+) -> list[Path]:
+    """Table, summary and gallery in the output folder."""
+    from agenticiqa.audit.auditing import write_summary
+    from agenticiqa.audit.gallery import gallery_page
+    from agenticiqa.audit.sources import open_source
+    from agenticiqa.audit.tables import write_table
+    from agenticiqa.batch import Sample
+    from agenticiqa.report.writing import write_whole
+
+    table, summary, page = output / f"table.{to}", output / "summary.json", output / "gallery.html"
+    write_table(result, table, to)
+    write_summary(result, summary)
+    if not gallery:
+        return [table, summary]
+    opener = open_source(given).opener if given != "-" else open_source([row["path"] for row in result.rows]).opener
+    write_whole(
+        page, gallery_page(result, lambda row: opener.open(Sample(row["name"], row["path"])), f"Audit of {given}")
+    )
+    return [table, summary, page]
+
+
+def in_words(result: Audit, written: list[Path]) -> str:
+    """The counts, and what was run and written."""
+    lines = [result.in_words()]
+    summary = result.summary
+    if summary is not None:
+        done = summary.answered + summary.failed
+        rate = done / summary.seconds if summary.seconds > 0 else 0.0
+        lines.append(f"{done} measured in {summary.seconds:.1f} s ({rate:.1f}/s), {summary.done_before} before")
+        if summary.judged_again or summary.gone:
+            lines.append(f"{summary.judged_again} had changed and were measured again, {summary.gone} are gone")
+        if summary.remaining:
+            lines.append(f"{summary.remaining} remain; run the same command again")
+    return "\n".join([*lines, f"Written: {', '.join(map(str, written))}"])
+
+
+def _exit_code(result: Audit) -> int:
+    from agenticiqa.batch.runner import INTERRUPTED
+
+    summary = result.summary
+    if summary is not None and summary.stopped == INTERRUPTED:
+        return INTERRUPTED_CODE
+    return 1 if summary is not None and summary.remaining else 0

@@ -1,0 +1,120 @@
+"""What `assess` and `batch` share of the gate: its options, its outputs, its exit code."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agenticiqa.errors import RuleError
+
+if TYPE_CHECKING:
+    from agenticiqa.config import Settings
+    from agenticiqa.gate.gatekeeping import Gate, LocateObjects, MeasureTool
+
+BELOW = 3
+"""Exit code of a picture that meets a rule it must not meet; 1 is a failure, 2 a wrong request."""
+
+FailUnder = Annotated[
+    float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 for a score below.")
+]
+FailIf = Annotated[
+    list[str] | None,
+    typer.Option("--fail-if", metavar="RULE", help="Exit code 3 where it holds: 'SSIM < 0.95', 'blur >= moderate'."),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option("--require", metavar="RULE", help="Exit code 3 where it does not hold: 'face: sharp', 'score >= 3'."),
+]
+GateFile = Annotated[
+    Path | None,
+    typer.Option("--gate", metavar="FILE", help="Thresholds per pattern (TOML); default: ./agenticiqa.toml if there."),
+]
+JUnit = Annotated[Path | None, typer.Option("--junit", help="Also write the gate's report as JUnit XML.")]
+GitHub = Annotated[bool, typer.Option("--github", help="Print failures as GitHub annotations too.")]
+
+
+def open_gate(
+    fail_under: float | None,
+    fail_if: list[str] | None,
+    file: Path | None,
+    settings: Settings,
+    require: list[str] | None = None,
+) -> Gate:
+    """The gate these options describe; a measurement that nobody can make is refused before the work."""
+    from agenticiqa.gate.gatekeeping import SETTINGS_FILE, Gate, gate_sections
+
+    found = file or (Path(SETTINGS_FILE) if Path(SETTINGS_FILE).is_file() else None)
+    sections = gate_sections(fail_under, fail_if or (), found, require or ())
+    gate = Gate(sections, measuring(settings), locating(settings))
+    if gate.measurements():
+        tools_of(gate, settings)
+    return gate
+
+
+def tools_of(gate: Gate, settings: Settings) -> list[str]:
+    """The names of the tools that the gate's rules need; RuleError names one that does not exist."""
+    from agenticiqa.gate.judging import TOOL_NAMES
+    from agenticiqa.gate.rules import folded
+    from agenticiqa.parts import tools_for
+
+    known = {folded(name): name for name in tools_for(settings).names()}
+    wanted = [TOOL_NAMES.get(name, name) for name in gate.measurements()]
+    for name in wanted:
+        if name not in known:
+            close = difflib.get_close_matches(name, [*known, *TOOL_NAMES], 3)
+            hint = f"did you mean {', '.join(close)}?" if close else "`agenticiqa tools` lists what can be measured"
+            raise RuleError(f"nothing measures {name!r}; {hint}")
+    return [known[name] for name in wanted]
+
+
+def measuring(settings: Settings) -> MeasureTool:
+    """Measures what a rule names and the record lacks."""
+
+    def measure_tool(record: Mapping[str, Any], tool: str) -> float:
+        from agenticiqa.assessor.measuring import measure_with
+        from agenticiqa.gate.rules import folded
+        from agenticiqa.parts import tools_for
+
+        registry = tools_for(settings)
+        name = next(name for name in registry.names() if folded(name) == tool)
+        return measure_with(registry, record["image_path"], record.get("reference_path"), [name], "resize")[name].raw
+
+    return measure_tool
+
+
+def locating(settings: Settings) -> LocateObjects:
+    """Locates and judges what a rule names and the record lacks."""
+
+    def locate_objects(record: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+        from agenticiqa.assessor.regions import assess_regions
+        from agenticiqa.images import load_image
+
+        found = assess_regions(load_image(record["image_path"]), None, {}, names, settings.pipeline.terms)
+        return {name: region and region.model_dump(mode="json") for name, region in found.items()}
+
+    return locate_objects
+
+
+def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, quiet_words: bool) -> None:
+    """Says what failed: on stderr, as a file, as annotations."""
+    from agenticiqa.gate.outputs import github_annotations, in_words, junit_xml
+
+    if gate and not quiet_words:
+        typer.echo(in_words(gate.report), err=True)
+    if junit is not None:
+        from agenticiqa.report.writing import write_whole
+
+        write_whole(junit, junit_xml(gate.report, names))
+    if github and gate.report.failures:
+        typer.echo(github_annotations(gate.report))
+
+
+def gate_code(gate: Gate) -> int:
+    """3 where a rule was met, 1 where one could not be judged, 0 where all passed."""
+    if gate.report.failed:
+        return BELOW
+    return 1 if gate.report.unknown else 0

@@ -1,0 +1,117 @@
+"""`agenticiqa measure`: what the tools say, without the agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from agenticiqa.cli.app import require_folder_of
+from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
+from agenticiqa.errors import UsageError
+
+if TYPE_CHECKING:
+    from agenticiqa.config import Settings
+    from agenticiqa.tools.registry import ToolRegistry
+    from agenticiqa.tools.tool import Measurement
+
+
+def measure(
+    image: Annotated[Path | None, typer.Argument(help="The image to measure.")] = None,
+    reference: Annotated[Path | None, typer.Argument(help="Its original, for tools that compare.")] = None,
+    tools: Annotated[
+        str | None, typer.Option("--tools", help="Names, parted by commas; default: all quick ones that fit.")
+    ] = None,
+    align: Annotated[
+        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to the image's.")
+    ] = None,
+    map_to: Annotated[
+        Path | None, typer.Option("--map", help="Also draw where a pair differs, or where one image is poor (PNG).")
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the tools that can be named.")] = False,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure an image, or a pair, with tools of your choice; no agent, no model is asked.
+
+    \b
+    Examples:
+      agenticiqa measure photo.jpg
+      agenticiqa measure compressed.jpg original.png --tools SSIM,PSNR,BLUR_RADIUS
+      agenticiqa measure compressed.jpg original.png --tools SSIM --json --map difference.png
+      agenticiqa measure --list
+    """
+    from agenticiqa.assessor.measuring import measure_with, measuring_tools, tool_names
+
+    settings = effective_settings(config)
+    if listing:
+        typer.echo(_listed(measuring_tools(settings, ["AIQA_NR"]), as_json))
+        return
+    if image is None:
+        raise UsageError("an image is needed; `agenticiqa measure --list` shows the tools")
+    if map_to is not None:
+        require_folder_of(map_to)
+    names = tool_names(tools)
+    registry = measuring_tools(settings, names)
+    found = measure_with(registry, image, reference, names, align)
+    values = [_values(registry, each) for each in found.values()]
+    typer.echo(json.dumps(values, indent=2) if as_json else "\n".join(map(_line, values)))
+    if map_to is not None:
+        write_map(map_to, image, reference, settings, align)
+
+
+def write_map(
+    target: Path, image: Path, reference: Path | None, settings: Settings, align: Literal["resize"] | None
+) -> None:
+    """Draws where the pair differs; of a single image, where its quality is low."""
+    from PIL import Image
+
+    from agenticiqa.cli.app import writing_to
+    from agenticiqa.images import load_image
+
+    test = load_image(image)
+    if reference is not None:
+        from agenticiqa.embedded.full_reference.difference_map import difference_map
+        from agenticiqa.tools.running import aligned_reference
+
+        other = aligned_reference(test, load_image(reference), align)
+        with writing_to(target):
+            Image.fromarray(difference_map(other, test.pixels).picture()).save(target, "PNG")
+        return
+    from agenticiqa.report.pictures import quality_overlay
+
+    with writing_to(target):
+        quality_overlay(test, settings.pipeline.terms).save(target, "PNG")
+
+
+def _values(registry: ToolRegistry, found: Measurement) -> dict[str, Any]:
+    card = registry.card(found.tool)
+    return {
+        "tool": found.tool,
+        "value": found.raw,
+        "unit": card.unit,
+        "score": found.calibrated,
+        "higher_is_better": card.higher_is_better,
+        "notes": list(found.notes),
+        "seconds": round(found.seconds, 4),
+    }
+
+
+def _line(values: dict[str, Any]) -> str:
+    score = "" if values["score"] is None else f", {values['score']:.2f} of 5"
+    unit = f" {values['unit']}" if values["unit"] else ""
+    notes = "".join(f"\n  {note}" for note in values["notes"])
+    return f"{values['tool']}: {values['value']:.6g}{unit}{score}{notes}"
+
+
+def _listed(registry: ToolRegistry, as_json: bool) -> str:
+    cards = [registry.card(name) for name in registry.names() if registry.available(name) is None]
+    if as_json:
+        return json.dumps([card.model_dump(mode="json") for card in cards], indent=2)
+    return "\n".join(
+        f"{card.name}: {'compares with a reference' if card.reference == 'FR' else 'needs no reference'}, "
+        f"{'higher' if card.higher_is_better else 'lower'} is better{', ' + card.unit if card.unit else ''}"
+        for card in cards
+    )

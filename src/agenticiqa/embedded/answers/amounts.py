@@ -1,0 +1,128 @@
+"""How much of a flaw the evidence shows, for every attribute a question may ask about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, kind_by_direction, kind_factor
+from agenticiqa.embedded.eyes import Look
+from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Degree
+
+# From here on a distortion is taken to be there.
+PRESENT = 0.5
+_OPPOSITE = 0.02
+# From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
+_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
+# The same for the overall quality: the strongest finding, or a score below this one.
+_OVERALL_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 1.5, "acceptable": 1.5, "severe": 2.5}
+_OVERALL_SCORE: dict[Degree, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How likely a flaw is there, how strong it is from 0 (none) to 4 (extreme), and the finding that says so."""
+
+    probability: float
+    strength: float
+    item: PlacedFinding | None = None
+
+    @property
+    def is_present(self) -> bool:
+        """Whether the flaw is taken to be there."""
+        return self.probability >= PRESENT and self.strength >= _LIMIT["visible"]
+
+    @property
+    def severity(self) -> int:
+        """The severity in whole steps, 0 none to 4 extreme."""
+        return min(4, math.floor(self.strength + 0.5)) if self.is_present else 0
+
+
+def amount_of(attribute: Attribute, evidence: Evidence, kind: str | None = None) -> Amount | None:
+    """How much of the attribute's flaw is there; None when it was not looked for."""
+    if attribute not in CATEGORY_OF:
+        return _overall(evidence)
+    item = evidence.strongest([CATEGORY_OF[attribute]])
+    if item is None:
+        return None
+    finding = item.finding
+    found = kind_by_direction(finding)
+    fit = kind_factor(DIRECTION_OF.get(attribute) or kind, found)
+    strength = 0.0 if finding.severity == "none" or fit < PRESENT else finding.position
+    # What is too bright is not too dark as well.
+    is_opposite = attribute in DIRECTION_OF and fit < PRESENT
+    return Amount(min(finding.probability, _OPPOSITE) if is_opposite else finding.probability * fit, strength, item)
+
+
+def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: str | None = None) -> float | None:
+    """How likely there is more of a flaw than the question allows; None when the evidence cannot tell."""
+    amount = amount_of(attribute, evidence, kind)
+    if amount is None:
+        return None
+    if attribute not in CATEGORY_OF:
+        return _overall_too_much(degree, evidence, amount)
+    if not amount.is_present:
+        return min(amount.probability, 0.49)
+    if degree in ("any", "visible"):
+        return amount.probability
+    return min(amount.probability, step(amount.strength, _LIMIT[degree], 0.25))
+
+
+def flaw_share(attribute: Attribute, look: Look) -> float:
+    """How much of the flaw one look shows, 0 to 1, as finely as it was measured: for putting images in order."""
+    if attribute not in CATEGORY_OF:
+        return (5 - look.quality.score) / 4
+    category = CATEGORY_OF[attribute]
+    values = {reading.name: reading.value for finding in look.findings for reading in finding.readings}
+    brightness = values.get("mean brightness", MIDDLE_GREY) / 255
+    match attribute:
+        case "dark":
+            return 0.9 * (1 - brightness) + 0.1 * values.get("clipped shadows", 0.0) / 100
+        case "bright":
+            return 0.9 * brightness + 0.1 * values.get("clipped highlights", 0.0) / 100
+    finding = look.finding(category)
+    found = 0.0 if finding is None else (finding.weight + finding.probability) / 5
+    measured = _measured(attribute, values, brightness)
+    return found if measured is None else (found + measured) / 2
+
+
+def _measured(attribute: Attribute, values: Mapping[str, float], brightness: float) -> float | None:
+    """The measurement behind an attribute, 0 (nothing wrong) to 1; None where there is none."""
+    by_attribute = {
+        "blur": ("blur radius", 6.0), "noise": ("noise sigma", 48.0), "colour": ("color cast", 40.0),
+    }  # fmt: skip
+    if attribute in by_attribute:
+        name, whole = by_attribute[attribute]
+        return min(1.0, values[name] / whole) if name in values else None
+    if attribute == "compression" and "JPEG quality" in values:
+        return 1 - min(100.0, values["JPEG quality"]) / 100
+    if attribute == "contrast" and "contrast" in values:
+        return 1 - min(1.0, values["contrast"] / 100)
+    return min(1.0, 2 * abs(brightness - 0.45)) if attribute == "exposure" else None
+
+
+def step(value: float, threshold: float, width: float) -> float:
+    """A smooth step from 0 to 1 at the threshold."""
+    return 1 / (1 + math.exp(-(value - threshold) / width))
+
+
+def _overall(evidence: Evidence) -> Amount | None:
+    """The loss of quality: by its score, and at least as much as the strongest finding says."""
+    top = evidence.strongest()
+    found = top.finding if top is not None and top.finding.probability >= PRESENT else None
+    strength = found.position if found is not None and found.severity != "none" else 0.0
+    if evidence.judgement is None:
+        return None if top is None else Amount(top.finding.probability, strength, top)
+    lost = max(0.0, 5 - evidence.judgement.score - 0.75)
+    return Amount(max(strength and found.probability if found else 0.0, step(lost, 1.0, 0.4)), max(strength, lost), top)
+
+
+def _overall_too_much(degree: Degree, evidence: Evidence, amount: Amount) -> float:
+    top = amount.item.finding if amount.item else None
+    by_finding = 0.0
+    if top is not None and top.severity != "none" and top.probability >= PRESENT:
+        by_finding = min(top.probability, step(top.position, _OVERALL_LIMIT[degree], 0.25))
+    if evidence.judgement is None:
+        return by_finding
+    return max(by_finding, step(-evidence.judgement.score, -_OVERALL_SCORE[degree], 0.25))

@@ -1,0 +1,321 @@
+"""The answer to a question: one case per intent, in the form that was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+
+from agenticiqa.embedded.answers.against_reference import relation_of, yes_likelihood
+from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, step
+from agenticiqa.embedded.answers.choosing import best_option
+from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
+from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
+from agenticiqa.embedded.answers.where import EQUAL, find_place, share_in
+from agenticiqa.embedded.eyes import Finding, Reading
+from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
+from agenticiqa.question.scales import OWN_SCALE
+from agenticiqa.state import SEVERITIES, UNABLE
+
+_FLAWS_TOLD = 3
+# The measurement a question asks for by name, and the attribute it belongs to.
+_MEASURED = (
+    (r"jpe?g quality|quality factor|压缩质量", "compression", "JPEG quality"),
+    (r"clip\w*.*shadow|shadow.*clip|below level|暗部截断", "dark", "clipped shadows"),
+    (r"clip|blown|burnt|highlight|溢出|截断", "bright", "clipped highlights"),
+    (r"mean|average|brightness|luma|luminance|平均|亮度", "exposure", "mean brightness"),
+    (r"nois|sigma|grain|噪", "noise", "noise sigma"),
+    (r"blur|radius|focus|pixels wide|模糊", "blur", "blur radius"),
+    (r"contrast|对比", "contrast", "contrast"),
+    (r"saturat|饱和", "colour", "saturation"),
+)
+_ONE_WORD = re.compile(
+    r"\b(?:only|just|single|one[- ]word|one word|nothing else|no explanation|don'?t explain|do not explain|nur"
+    r"|solo|sólo|seulement|uniquement|só|apenas)\b|只|仅|だけ|のみ|一言|一个[字词]",
+    re.IGNORECASE,
+)
+_TRUE = re.compile(
+    r"\btrue\b.{0,8}\bfalse\b|\bt\s*/\s*f\b|对错|判断正误|正誤|wahr oder falsch|vrai ou faux"
+    r"|verdader\w* o fals\w*|verdadeir\w* ou fals\w*",
+    re.IGNORECASE,
+)
+_AGREE = re.compile(r"\bagree or disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
+_KEY = re.compile(
+    r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
+    r"|(?:key|field|键名?|字段|schlüssel|clave|clé|chave|キー)\s*:?\s*[\"'“]?([A-Za-z_]\w*)",
+    re.IGNORECASE,
+)
+_BOOLEAN = re.compile(r"\btrue\b|\bfalse\b|\bbool", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer's text, how sure it is, and why there is none if there is none (the name of a sentence)."""
+
+    text: str
+    certainty: float | None = None
+    why_not: str | None = None
+    value: str | float | bool | None = None
+    """The answer as a value, for questions that want JSON."""
+
+
+def answer(question: Question, evidence: Evidence) -> Answer:
+    """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    given = _by_intent(question, evidence)
+    return _as_json(question, given) if question.form == "json" and given.why_not is None else given
+
+
+def _by_intent(question: Question, evidence: Evidence) -> Answer:
+    match question.intent:
+        case "decline":
+            return _unable("content")
+        case "unclear":
+            return _unable("unclear")
+        case "choose":
+            return _choose(question, evidence)
+        case "compare":
+            return _compare(question, evidence)
+        case "yesno":
+            return _yes_or_no(question, evidence)
+        case "degree":
+            return _degree(question, evidence)
+        case "score":
+            return _score(question, evidence)
+        case "measure":
+            return _measure(question, evidence)
+        case "advice":
+            return _advice(question, evidence)
+        case "where":
+            return _where(question, evidence)
+        case "open":
+            return _open(question, evidence)
+
+
+def _unable(why_not: str) -> Answer:
+    return Answer(UNABLE, why_not=why_not)
+
+
+def _choose(question: Question, evidence: Evidence) -> Answer:
+    if not question.options:
+        return _open(question, evidence)
+    relates = any(option.relation or option.side for option in question.options.values())
+    if relates and (question.wants_reference or question.compares) and not evidence.has_reference:
+        return _unable("no_reference")
+    best = best_option(question, evidence)
+    return _unable(best) if isinstance(best, str) else Answer(best[0], best[1], value=best[0])
+
+
+def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
+    too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
+    if too_much is None or question.yes_means is None:
+        return _unable("no_evidence")
+    yes = too_much if question.yes_means == "flaw" else 1 - too_much
+    return _said(question, yes, _remark(question, evidence))
+
+
+def _said(question: Question, yes: float, remark: str = "") -> Answer:
+    is_yes = yes >= PRESENT
+    pair = ("true", "false") if _TRUE.search(question.text) else ("yes", "no")
+    pair = ("agree", "disagree") if _AGREE.search(question.text) else pair
+    word = phrase("words", pair[0] if is_yes else pair[1], question.language)
+    bare = not remark or _ONE_WORD.search(question.text)
+    text = word if bare else say("with_remark", question.language, word=word, remark=remark)
+    return Answer(text, max(yes, 1 - yes), value=is_yes)
+
+
+def _remark(question: Question, evidence: Evidence) -> str:
+    """The degree behind a yes or no: "severe blur", "no visible noise"."""
+    amount = amount_of(question.attribute, evidence, question.kind)
+    if amount is None:
+        return ""
+    if question.attribute not in CATEGORY_OF:
+        level = evidence.judgement.letter if evidence.judgement else None
+        named = [item for item in evidence.findings if _is_present(item)][:1]
+        if named and amount.strength >= 1.5:
+            return _named_flaw(named[0], question)
+        return (
+            say("quality_is", question.language, level=phrase("levels", level, question.language).lower())
+            if level
+            else ""
+        )
+    return _strength(question.attribute, amount, question)
+
+
+def _strength(attribute: Attribute, amount: Amount, question: Question) -> str:
+    name = phrase("attributes", attribute, question.language)
+    if not amount.is_present:
+        return say("none_of", question.language, categories=name)
+    severity = phrase("severities", SEVERITIES[max(1, amount.severity)], question.language)
+    return say("named", question.language, severity=severity, kind=name)
+
+
+def _degree(question: Question, evidence: Evidence) -> Answer:
+    amount = amount_of(question.attribute, evidence, question.kind)
+    if amount is None:
+        return _unable("no_evidence")
+    if question.scale is not None and question.form == "number":
+        return _score(question, evidence)
+    if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
+        word = phrase("levels", evidence.judgement.letter, question.language)
+    elif question.yes_means == "fine":
+        word = phrases_in("merits", question.attribute, question.language)[amount.severity]
+    else:
+        word = phrase("severities", SEVERITIES[amount.severity], question.language)
+    return Answer(word, amount.probability if amount.is_present else 1 - amount.probability, value=word)
+
+
+def _score(question: Question, evidence: Evidence) -> Answer:
+    amount = amount_of(question.attribute, evidence, question.kind)
+    if amount is None or (question.attribute not in CATEGORY_OF and evidence.judgement is None):
+        return _unable("no_evidence")
+    loss = amount.strength / 4 if amount.is_present else 0.0
+    if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
+        loss = (5 - evidence.judgement.score) / 4
+    scale = question.scale or OWN_SCALE
+    share = loss if (question.yes_means == "flaw") != (scale.best_is_low and question.yes_means != "flaw") else 1 - loss
+    return Answer(scale.written(share), value=scale.at(share))
+
+
+def _measure(question: Question, evidence: Evidence) -> Answer:
+    found = _reading(question, evidence)
+    if found is None:
+        return _unable("not_measured")
+    return Answer(f"{found.value:.3g} {phrase('units', found.unit, question.language)}".rstrip(), value=found.value)
+
+
+def _reading(question: Question, evidence: Evidence) -> Reading | None:
+    for pattern, attribute, name in _MEASURED:
+        if re.search(pattern, question.stem, re.IGNORECASE):
+            item = evidence.strongest([CATEGORY_OF[attribute]])  # type: ignore[index]
+            readings = item.finding.readings if item else ()
+            if found := next((reading for reading in readings if reading.name == name), None):
+                return found
+    return None
+
+
+def _advice(question: Question, evidence: Evidence) -> Answer:
+    flaws = _asked_flaws(question, evidence)
+    if not flaws:
+        return Answer(say("nothing_to_do", question.language, what=_none_of(question)))
+    parts = [
+        say(
+            "advice",
+            question.language,
+            flaw=_capitalised(_named_flaw(item, question)),
+            advice=_what_to_do(item, question),
+        )
+        for item in flaws[:2]
+    ]
+    return Answer(phrase("words", "and_more", question.language).join(parts))
+
+
+def _what_to_do(item: PlacedFinding, question: Question) -> str:
+    kinds = phrases_in("advice", item.finding.kind or "", question.language)
+    return " ".join(kinds or phrases_in("advice", item.finding.category, question.language))
+
+
+def _where(question: Question, evidence: Evidence) -> Answer:
+    place = find_place(question, evidence)
+    if place is None:
+        return _unable("no_evidence")
+    return Answer(_none_of(question) if place == "" else phrase("places", place, question.language))
+
+
+def _open(question: Question, evidence: Evidence) -> Answer:
+    flaws = _asked_flaws(question, evidence)
+    if not flaws:
+        return Answer(_none_of(question), value=_none_of(question))
+    told = flaws[:1] if question.form == "word" else flaws[:_FLAWS_TOLD]
+    if question.form == "word":
+        return Answer(kind_name(told[0], question), value=kind_name(told[0], question))
+    text = phrase("words", "and_more", question.language).join(_named_flaw(item, question) for item in told)
+    return Answer(text, value=text)
+
+
+def _compare(question: Question, evidence: Evidence) -> Answer:
+    if question.places:
+        return _compare_places(question, evidence)
+    if not evidence.has_reference:
+        return _unable("no_reference")
+    if question.form in ("yesno", "json") and question.compares != "what" and not question.asks_which:
+        yes = yes_likelihood(question, evidence)
+        return _unable("no_evidence") if yes is None else _said(question, yes)
+    relation = relation_of(question.attribute, evidence)
+    if relation is None:
+        return _unable("no_evidence")
+    if question.compares == "what" and relation == "worse" and (flaws := _asked_flaws(question, evidence)):
+        told = (_named_flaw(item, question) for item in flaws[:_FLAWS_TOLD])
+        return Answer(phrase("words", "and_more", question.language).join(told))
+    if question.asks_which:
+        wanted = "worse" if question.yes_means == "flaw" else "better"
+        side = "neither" if relation == "same" else "the_test" if relation == wanted else "the_reference"
+        return Answer(phrase("words", side, question.language))
+    return Answer(phrase("words", relation, question.language))
+
+
+def _compare_places(question: Question, evidence: Evidence) -> Answer:
+    if evidence.unlocated or question.places is None:
+        return _unable("not_located")
+    first, second = (share_in(evidence.places[name], question) for name in question.places)
+    lead = first - second if question.yes_means == "flaw" else second - first
+    return replace(_said(question, step(lead, EQUAL, 0.02)), certainty=None)
+
+
+def _asked_flaws(question: Question, evidence: Evidence) -> list[PlacedFinding]:
+    """The findings that are there and asked about, strongest first."""
+    if question.attribute in CATEGORY_OF:
+        amount = amount_of(question.attribute, evidence)
+        return [amount.item] if amount and amount.is_present and amount.item else []
+    return [item for item in evidence.findings if _is_present(item)]
+
+
+def _is_present(item: PlacedFinding) -> bool:
+    return item.finding.probability >= PRESENT and item.finding.severity != "none"
+
+
+def is_present(item: PlacedFinding, question: Question) -> bool:
+    """Whether a finding is there and asked for."""
+    asked = not question.categories or item.finding.category in question.categories
+    return asked and _is_present(item)
+
+
+def _named_flaw(item: PlacedFinding, question: Question) -> str:
+    severity = phrase("severities", item.finding.severity, question.language)
+    return say("named", question.language, severity=severity, kind=kind_name(item, question))
+
+
+def kind_name(item: PlacedFinding, question: Question) -> str:
+    """The finer kind where it is known, else the category."""
+    finding = item.finding
+    if question.language not in ("en", "zh"):
+        return phrase("attributes", _attribute_of(finding), question.language)
+    if finding.kind:
+        return phrase("kinds", finding.kind, question.language)
+    return phrase("categories", finding.category, question.language).lower()
+
+
+def _attribute_of(finding: Finding) -> Attribute:
+    by_direction = {direction: attribute for attribute, direction in DIRECTION_OF.items()}
+    by_category = {category: attribute for attribute, category in reversed(CATEGORY_OF.items())}
+    return by_direction.get(kind_by_direction(finding) or "", by_category[finding.category])
+
+
+def _none_of(question: Question) -> str:
+    """That none of what was asked for is there; only a question about everything is told that nothing is."""
+    if question.attribute not in CATEGORY_OF:
+        return phrase("words", "clean", question.language)
+    return say("none_of", question.language, categories=phrase("attributes", question.attribute, question.language))
+
+
+def _as_json(question: Question, given: Answer) -> Answer:
+    """The answer as a JSON object, under the key the question names."""
+    named = _KEY.search(question.text)
+    key = (named.group(1) or named.group(2)) if named else "answer"
+    value = given.value if given.value is not None else given.text
+    if isinstance(value, bool) and not _BOOLEAN.search(question.text):
+        value = "yes" if value else "no"
+    return replace(given, text=json.dumps({key: value}, ensure_ascii=False))
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

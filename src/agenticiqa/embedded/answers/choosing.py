@@ -1,0 +1,196 @@
+"""The option the evidence fits best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from agenticiqa.embedded.answers.against_reference import Relation, likelihood_of
+from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much
+from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.answers.where import share_in
+from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
+from agenticiqa.state import DistortionCategory
+
+# Two options closer than this are not told apart by the evidence.
+TIE = 1e-6
+# An option that fits less well than this does not fit: of two flaws that are both absent neither is chosen.
+_FITS_AT_ALL = 0.05
+# The kinds that "low" and "high" of a noun stand for; "medium" means that it is not off at all.
+_DIRECTIONS: dict[Attribute, dict[str, str]] = {
+    "contrast": {"high": "contrast_up", "low": "contrast_down"},
+    "exposure": {"high": "brighten", "low": "darken"},
+    "dark": {"high": "brighten", "low": "darken"},
+    "bright": {"high": "brighten", "low": "darken"},
+    "colour": {"high": "saturation_up", "low": "saturation_down"},
+}
+
+
+def best_option(question: Question, evidence: Evidence) -> tuple[str, float] | str:
+    """The label of the option that fits best with its share of the belief, or the reason why there is none."""
+    fits = {label: fit_of(option, question, evidence) for label, option in question.options.items()}
+    known = {label: fit for label, fit in fits.items() if fit is not None}
+    if len(fits) == 2 and len(known) == 1:
+        # Of two options one of which is understood, the other is its opposite.
+        known = {label: 1 - next(iter(known.values())) if fit is None else fit for label, fit in fits.items()}
+    if not known:
+        return "no_match"
+    ranked = sorted(known, key=lambda label: -known[label])
+    best = ranked[0]
+    if len(ranked) > 1 and known[best] - known[ranked[1]] < TIE:
+        return "tie"
+    if known[best] < _FITS_AT_ALL:
+        return "no_match"
+    # A lone understood option wins only on its own merit, never because the others were not understood.
+    if len(known) < len(fits) and known[best] < PRESENT:
+        return "no_match"
+    total = sum(known.values())
+    return best, known[best] / total if total else 0.0
+
+
+def fit_of(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+    """How well an option fits the evidence; only comparable among the options of one question."""
+    fit = _fit(option, question, evidence)
+    return 1 - fit if fit is not None and question.asks_for_absent and not option.nothing else fit
+
+
+def _fit(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+    if option.truth is not None:
+        return _truth(option, question, evidence)
+    if option.side and evidence.has_reference:
+        wanted: Relation = "worse" if question.yes_means == "flaw" else "better"
+        other: Relation = "better" if wanted == "worse" else "worse"
+        return likelihood_of(wanted if option.side == "test" else other, question.attribute, evidence)
+    if option.relation and evidence.has_reference:
+        return likelihood_of(option.relation, question.attribute, evidence)
+    if option.place and option.place in evidence.places:
+        return share_in(evidence.places[option.place], question)
+    if option.all_of_them:
+        return _together(dict.fromkeys(_named(question), True), question, evidence)
+    if option.nothing and not _grades_one_flaw(question):
+        return _nothing(question, evidence)
+    if option.attributes:
+        claims = {attribute: says == "flaw" for attribute, says in option.attributes}
+        return _together(claims, question, evidence)
+    if option.attribute in CATEGORY_OF and _some_joined(question):
+        return _together({option.attribute: option.says == "flaw"}, question, evidence)
+    if option.attribute in CATEGORY_OF:
+        return _claim(option, question, evidence)
+    return _grade(option, question, evidence)
+
+
+def _truth(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+    too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
+    if too_much is None or question.yes_means is None:
+        return None
+    yes = too_much if question.yes_means == "flaw" else 1 - too_much
+    likely = yes if option.truth else 1 - yes
+    # "Yes, slightly" and "yes, severely", "no, too dark" and "no, too bright" differ in what follows.
+    if option.attribute in CATEGORY_OF:
+        return likely * (_claim(option, question, evidence) or 0.0)
+    if option.severity is not None and (amount := amount_of(question.attribute, evidence)):
+        return likely * _closeness(amount, option.severity)
+    return likely
+
+
+def _claim(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+    assert option.attribute is not None
+    amount = amount_of(option.attribute, evidence, option.kind)
+    if amount is None:
+        return None
+    if option.says == "fine":
+        alone = 1 - amount.probability if amount.is_present or amount.probability < PRESENT else 0.5
+        return alone * _nothing_else(option.attribute, question, evidence)
+    if _is_graded(option.attribute, question):
+        return _closeness(amount, _claimed_strength(option))
+    if not amount.is_present:
+        return 0.5 * amount.probability
+    # Of two flaws equally likely to be there, the stronger one is the better answer.
+    return amount.probability * (0.75 + 0.0625 * amount.strength)
+
+
+def _nothing_else(attribute: Attribute, question: Question, evidence: Evidence) -> float:
+    """How likely none of the flaws that other options claim is there: "sharp" is no answer for a noisy picture then."""
+    others = {each.attribute for each in question.options.values() if each.says == "flaw"} - {attribute, None}
+    amounts = [amount_of(other, evidence) for other in others if other is not None]
+    return math.prod(1 - amount.probability for amount in amounts if amount)
+
+
+def _claimed_strength(option: OptionMeaning) -> float:
+    if option.severity is None and option.level is not None:
+        return 0.95 * (5 - option.level)
+    return 2.5 if option.severity is None else option.severity
+
+
+def _is_graded(attribute: Attribute, question: Question) -> bool:
+    """Whether several options claim different strengths of the same flaw."""
+    claimed = [option for option in question.options.values() if option.attribute == attribute]
+    strengths = {_claimed_strength(option) for option in claimed if option.says == "flaw"}
+    return len(strengths) > 1
+
+
+def _grades_one_flaw(question: Question) -> bool:
+    """Whether "none" is a strength of the flaw asked about, not the absence of all flaws."""
+    return question.attribute in CATEGORY_OF and not any(
+        option.attribute in CATEGORY_OF and option.attribute != question.attribute
+        for option in question.options.values()
+    )
+
+
+def _nothing(question: Question, evidence: Evidence) -> float | None:
+    present = evidence.any_distortion
+    return None if present is None else 1 - present
+
+
+def _grade(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+    """ "Good", "slight", "too low": of what the question asks about."""
+    attribute = question.attribute
+    if option.amount and attribute in _DIRECTIONS:
+        kind = _DIRECTIONS[attribute].get(option.amount)
+        return _of_kind(CATEGORY_OF[attribute], kind, evidence)
+    amount = amount_of(attribute, evidence)
+    if amount is None:
+        return None
+    is_flaw = attribute in CATEGORY_OF and question.yes_means != "fine"
+    if option.amount and attribute in CATEGORY_OF and not is_flaw:
+        stressed = option.severity is not None and option.severity >= 3
+        return _closeness(amount, {"low": 3.0, "medium": 1.5, "high": 0.0 if stressed else 0.5}[option.amount])
+    if option.severity is not None and (is_flaw or option.level is None):
+        return _closeness(amount, option.severity)
+    if option.level is not None:
+        if attribute not in CATEGORY_OF and evidence.judgement is not None:
+            return math.exp(-0.5 * (evidence.judgement.score - option.level) ** 2)
+        return _closeness(amount, max(0.0, 0.95 * (5 - option.level)))
+    return _closeness(amount, {"low": 0.5, "medium": 1.5, "high": 3.0}[option.amount]) if option.amount else None
+
+
+def _of_kind(category: DistortionCategory, kind: str | None, evidence: Evidence) -> float | None:
+    item = evidence.strongest([category])
+    if item is None:
+        return None
+    there = item.finding.probability if item.finding.severity != "none" else min(0.49, item.finding.probability)
+    return 1 - there if kind is None else there * kind_factor(kind, kind_by_direction(item.finding))
+
+
+def _closeness(amount: Amount, strength: float) -> float:
+    shown = amount.strength if amount.is_present else 0.0
+    return math.exp(-((shown - strength) ** 2))
+
+
+def _together(claims: Mapping[Attribute, bool], question: Question, evidence: Evidence) -> float | None:
+    """How likely all claims of an option hold at once, and no flaw that only other options claim."""
+    wanted = {**dict.fromkeys(_named(question), False), **claims}
+    amounts = [(amount_of(attribute, evidence), is_flaw) for attribute, is_flaw in wanted.items()]
+    if not amounts or any(amount is None for amount, _ in amounts):
+        return None
+    return math.prod(a.probability if is_flaw else 1 - a.probability for a, is_flaw in amounts if a)
+
+
+def _some_joined(question: Question) -> bool:
+    """Whether an option makes several claims at once, so that each must say what it leaves out."""
+    return any(option.attributes or option.all_of_them for option in question.options.values())
+
+
+def _named(question: Question) -> list[Attribute]:
+    named = [option.attribute for option in question.options.values() if option.attribute in CATEGORY_OF]
+    return list(dict.fromkeys(name for name in named if name is not None))

@@ -1,0 +1,153 @@
+"""All that an answer may rest on: findings, judgement, tool scores and places, gathered once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agenticiqa.embedded.eyes import Finding, Judgement, Look
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory, Severity
+
+# How sure a severity word is when whoever wrote it gave no probability.
+PROBABILITY_OF = {"none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98}
+# A finding of the right category but another kind, or of a kind that could not be told.
+OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
+MIDDLE_GREY = 127.5
+# A picture this dark on average, in grey levels, with less than this share of clipped lights, in percent, lacks light.
+DARK, NO_LIGHTS = 50.0, 0.05
+
+
+@dataclass(frozen=True)
+class PlacedFinding:
+    """A finding, the place it belongs to and the sentence the analysis gave it, if it did."""
+
+    finding: Finding
+    place: str = GLOBAL
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class ToolScore:
+    """A calibrated score of a tool for a place and a distortion."""
+
+    tool: str
+    score: float
+    place: str
+    distortion: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about one image, strongest finding first."""
+
+    findings: tuple[PlacedFinding, ...] = ()
+    judgement: Judgement | None = None
+    judged_place: str = GLOBAL
+    """What the judgement is about: the whole image, or the first place asked about."""
+    tools: tuple[ToolScore, ...] = ()
+    has_reference: bool = False
+    advantage: float | None = None
+    """How much better than the reference image the no-reference model finds the test image, where that was asked."""
+    leads: Mapping[str, float] = field(default_factory=dict)
+    """By category, how much more of it the test image shows than the reference, each looked at by itself."""
+    unlocated: tuple[str, ...] = ()
+    seen_instead: str = ""
+    """What is clearly there where something named was not found, as a list for a person."""
+    places: Mapping[str, Look] = field(default_factory=dict)
+    asked_place: str | None = None
+    """Of the places compared, the one a "where" question asks for."""
+
+    def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
+        """The finding that matters most among these categories, or among all."""
+        return next((item for item in self.findings if not categories or item.finding.category in categories), None)
+
+    def probability(self, category: DistortionCategory, kind: str | None = None) -> float | None:
+        """How likely a distortion of this category, and of this kind where one is given, is there; None if unseen."""
+        item = self.strongest([category])
+        return None if item is None else item.finding.probability * kind_factor(kind, kind_by_direction(item.finding))
+
+    @property
+    def any_distortion(self) -> float | None:
+        """How likely the image has any distortion at all."""
+        return max((item.finding.probability for item in self.findings), default=None)
+
+
+def gather(
+    looks: Mapping[str, Look],
+    analysis: Mapping[str, Sequence[DistortionAnalysis]] | None = None,
+    scores: Mapping[str, Mapping[str, tuple[str, float]]] | None = None,
+    *,
+    has_reference: bool = False,
+) -> Evidence:
+    """The evidence of the analysis, completed by what the looks at the same places show."""
+    placed = [item for place, look in looks.items() for item in _findings(place, look, (analysis or {}).get(place, ()))]
+    judged_place = GLOBAL if GLOBAL in looks else next(iter(looks), GLOBAL)
+    return Evidence(
+        findings=tuple(sorted(placed, key=_by_weight)),
+        judgement=_judgement(looks.get(judged_place), has_reference),
+        judged_place=judged_place,
+        tools=tuple(
+            ToolScore(tool, score, place, distortion)
+            for place, by_distortion in (scores or {}).items()
+            for distortion, (tool, score) in by_distortion.items()
+        ),
+        has_reference=has_reference,
+    )
+
+
+def _lit(finding: Finding) -> Finding:
+    """The finding, and underexposure where a picture is dark all over with nothing bright in it."""
+    values = {reading.name: reading.value for reading in finding.readings}
+    brightness, burnt = values.get("mean brightness", MIDDLE_GREY), values.get("clipped highlights", 1.0)
+    if finding.category != "Brightness change" or finding.severity != "none" or brightness > DARK or burnt > NO_LIGHTS:
+        return finding
+    severity: Severity = "severe" if brightness < DARK / 2 else "moderate"
+    return replace(finding, probability=PROBABILITY_OF[severity], severity=severity, kind="darken", strength=None)
+
+
+def kind_factor(asked: str | None, found: str | None) -> float:
+    """How well the kind found fits the kind asked for: 1 when none was asked for or both agree."""
+    if asked is None or asked == found:
+        return 1.0
+    return UNKNOWN_KIND if found is None else OTHER_KIND
+
+
+def kind_by_direction(finding: Finding) -> str | None:
+    """The kind; of a shifted brightness, the side it was shifted to."""
+    brightness = next((reading.value for reading in finding.readings if reading.name == "mean brightness"), None)
+    if finding.kind != "mean_shift" or brightness is None:
+        return finding.kind
+    return "brighten" if brightness > MIDDLE_GREY else "darken"
+
+
+def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
+    described = {entry.type: entry for entry in analysis}
+    seen = {finding.category: _lit(finding) for finding in look.findings}
+    categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
+    return [
+        PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
+        if category in described
+        else PlacedFinding(seen[category], place)
+        for category in categories
+    ]
+
+
+def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:
+    """The analysis wins; what was seen only adds detail to the same verdict."""
+    if seen is not None and seen.severity == entry.severity:
+        return seen
+    position = float(SEVERITIES.index(entry.severity))
+    base = Finding(entry.type, PROBABILITY_OF[entry.severity], entry.severity, strength=position)
+    return replace(base, kind=seen.kind) if seen is not None and entry.severity != "none" else base
+
+
+def _by_weight(item: PlacedFinding) -> tuple[float, float, int]:
+    finding = item.finding
+    return -finding.weight, -finding.probability, DISTORTION_CATEGORIES.index(finding.category)
+
+
+def _judgement(look: Look | None, has_reference: bool) -> Judgement | None:
+    if look is None:
+        return None
+    # With a reference the no-reference judgement must not stand in: it answers another question.
+    return look.against_reference if has_reference else look.quality

@@ -1,0 +1,144 @@
+"""Looking where a question wants it, and gathering the evidence for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agenticiqa.embedded.answers.evidence import Evidence, gather
+from agenticiqa.embedded.answers.where import share_in
+from agenticiqa.embedded.eyes import Eyes, Look
+from agenticiqa.embedded.objects.scene import in_words, scene_of
+from agenticiqa.embedded.regions.objects import blur_differs
+from agenticiqa.embedded.shipped_eyes import judgement_from_tools
+from agenticiqa.images import LoadedImage
+from agenticiqa.question.lexicon import lexicon
+from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.state import GLOBAL, Region
+from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
+
+# Where a place is looked for when the question offers no places of its own.
+_PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
+# Quarters that differ by this share of what is asked for, 0 to 1, are clearly apart.
+CLEARLY_APART = 0.1
+
+
+class Observer:
+    """Eyes that know the names of places."""
+
+    def __init__(self, eyes: Eyes) -> None:
+        self._eyes = eyes
+
+    def evidence(
+        self,
+        question: Question,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        inputs: AnswerInputs | ScoreInputs | None = None,
+    ) -> Evidence:
+        """The evidence in the inputs, completed by what the eyes see of the same places."""
+        if question.is_declined:
+            return Evidence(has_reference=reference is not None)
+        analysis = inputs.distortion_analysis if inputs else None
+        scores = inputs.quality_scores if inputs else None
+        looks, unlocated = self.looks(image, reference, tuple(analysis or question.scope or (GLOBAL,)))
+        evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
+        if unlocated:
+            evidence = replace(evidence, seen_instead=in_words(scene_of(image).listed, question.language))
+        if evidence.judgement is None:
+            evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
+        if reference is not None and _is_compared(question) and not question.places:
+            # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
+            alone = self._eyes.look(image), self._eyes.look(reference)
+            if question.attribute in CATEGORY_OF:
+                return replace(evidence, leads=_leads(*alone))
+            return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
+        if question.places:
+            looks, unlocated = self.looks(image, reference, question.places)
+            return replace(evidence, places=looks, unlocated=unlocated)
+        return self._with_places(question, evidence, image, reference) if _asks_where(question) else evidence
+
+    def looks(
+        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]
+    ) -> tuple[dict[str, Look], tuple[str, ...]]:
+        """A look at each named place, and the names that could not be located and stand for the whole image."""
+        regions = {name: self.region(image, name) for name in names}
+        looks = {name: _consistent(self._eyes.look(image, reference, region)) for name, region in regions.items()}
+        unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
+        return {
+            name: _of_anything(look, image) if name in unlocated else look for name, look in looks.items()
+        }, unlocated
+
+    def region(self, image: LoadedImage, name: str) -> Region | None:
+        """The box of a named place; None for the whole image and for what cannot be located."""
+        return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
+
+    def _with_places(
+        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
+    ) -> Evidence:
+        """The evidence with a look at each place the question compares."""
+        named = [option.place for option in question.options.values() if option.place]
+        if not named and len(question.scope) > 1:
+            named = list(question.scope)
+            if evidence.unlocated:  # the place asked for may be the very one that was not found
+                return evidence
+        boxes = {name: self.region(image, name) for name in named or _PLACES}
+        looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
+        wanted = min if question.asks_for_least else max
+        shares = {name: share_in(look, question) for name, look in looks.items()}
+        asked = wanted(shares, key=lambda name: shares[name], default=None)
+        half = None if named or asked is None else _half_around(asked, shares)
+        if half and (box := self.region(image, half)):
+            asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
+        return replace(evidence, places=looks, asked_place=asked)
+
+
+def _is_compared(question: Question) -> bool:
+    """Whether the image is to be put beside its reference."""
+    relates = any(option.relation or option.side for option in question.options.values())
+    return question.intent == "compare" or (question.intent == "choose" and (question.wants_reference or relates))
+
+
+def _asks_where(question: Question) -> bool:
+    return question.intent == "where" or any(option.place for option in question.options.values())
+
+
+def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
+    """The half of the picture whose two quarters both have what is asked for, while the other two do not."""
+    for half in ("left", "right", "top", "bottom"):
+        inside = [share for name, share in shares.items() if half in name.split()]
+        outside = [share for name, share in shares.items() if name != "centre" and half not in name.split()]
+        if half in asked.split() and len(inside) == len(outside) == 2:
+            within = max(inside) - min(inside)
+            apart = max(min(inside) - max(outside), min(outside) - max(inside))
+            if apart > max(CLEARLY_APART, 2 * within):
+                return half
+    return None
+
+
+def place_called(name: str) -> str:
+    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
+    lowered = name.strip().lower()
+    return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+
+
+def _of_anything(look: Look, image: LoadedImage) -> Look:
+    """What the look at the whole picture says of a thing that was not found: no blur that only some parts have."""
+    if not blur_differs(scene_of(image).edges, image.width, image.height):
+        return look
+    return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
+
+
+def _consistent(look: Look) -> Look:
+    """The look in which no image without noise is called a compressed noisy one."""
+    noise = look.finding("Noise")
+    if noise is None or noise.severity != "none":
+        return look
+    named = (replace(each, kind="jpeg") if each.kind == "noisy_jpeg" else each for each in look.findings)
+    return replace(look, findings=tuple(named))
+
+
+def _leads(test: Look, reference: Look) -> dict[str, float]:
+    """By category, how much more of it the first look shows."""
+    before = {finding.category: finding.weight for finding in reference.findings}
+    return {finding.category: finding.weight - before.get(finding.category, 0.0) for finding in test.findings}

@@ -1,0 +1,288 @@
+"""Why an answer was given: short sentences, each made from one item of evidence and carrying it along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
+from agenticiqa.embedded.answers.answering import Answer, is_present
+from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
+from agenticiqa.embedded.answers.phrases import phrase, say
+from agenticiqa.embedded.answers.where import EQUAL, describe_place, is_soft, measured_in, share_in
+from agenticiqa.embedded.eyes import Finding, Judgement, Reading
+from agenticiqa.embedded.full_reference.disagreement import Disagreement
+from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.text import Language
+from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES
+
+# A tool this far from the model's score contradicts it.
+DISAGREEMENT = 1.0
+# An answer less certain than this is called a close call.
+CLOSE_CALL = 0.65
+# From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
+NEARLY_LOSSLESS = 99
+_FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and the item of evidence it is made from, as a few words for the record."""
+
+    text: str
+    item: str
+
+
+def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sentence]:
+    """The sentences behind an answer, the decisive ones first."""
+    language: Language = "zh" if question.language == "zh" else "en"
+    question = replace(question, language=language)
+    if given.why_not == "unclear":
+        return [Sentence(_not_understood(question), f"question: unclear {', '.join(question.doubts)}")]
+    if given.why_not in ("content", "no_reference", "not_measured"):
+        return [Sentence(say(given.why_not, language), f"question: {question.intent}")]
+    sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
+    sentences += _on_scale(question, evidence) + _beside(question, evidence) + _places(question, evidence)
+    sentences += _findings(question, evidence)
+    sentences += _judgement(evidence, language)
+    sentences += _tools(evidence, language)
+    return sentences + _doubts(evidence, given, language)
+
+
+def describe_finding(finding: Finding, language: Language) -> str:
+    """What a finding looks like, with its measurements in human units and how sure it is."""
+    readings = "".join(_reading(reading, language) for reading in _telling(finding)[:_READINGS_TOLD])
+    if finding.severity == "none" or finding.probability < PRESENT:
+        return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
+    what = phrase("kinds", finding.kind, language) if finding.kind else ""
+    if finding.manner and language == "en":
+        what = finding.manner  # a photographer's word says more than the kind of damage it resembles
+    seen = (what + readings).lstrip(",， ")
+    effect = _effect(finding, language)
+    sure = _percent(finding.probability, language)
+    return _capitalised(say("present" if seen else "effect_only", language, seen=seen, effect=effect, sure=sure))
+
+
+def _telling(finding: Finding) -> list[Reading]:
+    """The readings that speak for the finding: of the two ends that may be clipped, only the one that is."""
+    values = {reading.name: reading.value for reading in finding.readings}
+    bright = values.get("mean brightness", 0.0) > MIDDLE_GREY
+    shadows, highlights = (values.get(name, 0.0) for name in ("clipped shadows", "clipped highlights"))
+    measured = (highlights, bright) > (shadows, not bright)
+    too_bright = {"brighten": True, "darken": False}.get(finding.kind or "", measured)
+    untold = {"clipped shadows" if too_bright else "clipped highlights"}
+    if finding.category == "Sharpness":
+        untold.add("blur radius")  # it speaks for blur, not for halos
+    if values.get("JPEG quality", 0.0) >= NEARLY_LOSSLESS and finding.severity != "none":
+        untold.add("JPEG quality")
+    return [reading for reading in finding.readings if reading.name not in untold]
+
+
+def in_one_text(sentences: list[Sentence], language: Language) -> str:
+    """The sentences as one paragraph."""
+    return ("" if language == "zh" else " ").join(sentence.text for sentence in sentences)
+
+
+def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
+    asked = [item for item in evidence.findings if item.finding.category in question.categories]
+    amount = amount_of(question.attribute, evidence) if question.attribute in CATEGORY_OF else None
+    # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
+    if amount is not None and asked and is_present(asked[0], question) and not amount.is_present:
+        asked = []
+    if is_soft(question, evidence) and not any(is_present(item, question) for item in asked):
+        return []  # that the image as a whole shows no blur would contradict the place that does
+    if question.places and not any(is_present(item, question) for item in asked):
+        return []  # the two measurements say it
+    present = [item for item in evidence.findings if is_present(item, question)]
+    told = asked or present
+    if question.categories and evidence.judgement and evidence.judgement.letter in ("A", "B"):
+        # A level that reads good may not hide what disturbs, whatever was asked.
+        told = [*told, *(item for item in evidence.findings if item not in told and _disturbs(item))]
+    # After "blur (severe)" that the edges show no halos would only confuse.
+    if any(item.finding.category == "Blurs" for item in present):
+        told = [item for item in told if item.finding.category != "Sharpness" or item in present]
+    if not told and evidence.findings:
+        return [_nothing_found(evidence, question.language)]
+    return [_finding(item, question.language) for item in told[:_FINDINGS_TOLD]]
+
+
+def _disturbs(item: PlacedFinding) -> bool:
+    finding = item.finding
+    return finding.probability >= 0.5 and SEVERITIES.index(finding.severity) >= SEVERITIES.index("moderate")
+
+
+def _finding(item: PlacedFinding, language: Language) -> Sentence:
+    finding = item.finding
+    text = say(
+        "finding" if item.place == GLOBAL else "finding_in",
+        language,
+        category=phrase("categories", finding.category, language),
+        severity=phrase("severities", finding.severity, language),
+        place=phrase("places", item.place, language),
+        explanation=item.explanation or describe_finding(finding, language),
+    )
+    return Sentence(text, f"finding: {finding.category}, {finding.severity}, {item.place}")
+
+
+def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
+    likeliest = max(evidence.findings, key=lambda item: item.finding.probability).finding
+    if likeliest.probability == 0:  # of a picture that equals its reference
+        return Sentence(say("no_difference", language), "finding: none")
+    bound = _percent(max(PRESENT, likeliest.probability), language)
+    text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
+    return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
+
+
+def _not_understood(question: Question) -> str:
+    """What was understood of the question and what was not."""
+    language = question.language
+    name = phrase("attributes", question.attribute, language)
+    if question.doubts == ("polarity",):
+        return say("unclear_polarity", language, attribute=name)
+    if "attribute" in question.doubts or not question.doubts:
+        return say("unclear", language)
+    return say("unclear_intent", language, attribute=name)
+
+
+def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
+    """How the number on the scale asked for came about, where that scale is another than ours."""
+    scale, judgement = question.scale, evidence.judgement
+    if question.intent != "score" or judgement is None or scale is None or question.attribute in CATEGORY_OF:
+        return []
+    if (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
+        return []
+    share = (judgement.score - 1) / 4
+    number = f"{scale.at(1 - share if question.yes_means == 'flaw' else share):g}"
+    score = f"{judgement.score:.2f}"
+    text = say("on_scale", question.language, low=f"{scale.low:g}", high=f"{scale.high:g}", score=score, number=number)
+    return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
+
+
+def _beside(question: Question, evidence: Evidence) -> list[Sentence]:
+    """The two measurements of a comparison of places, and that they are about equal where they are."""
+    names, language = question.places, question.language
+    if names is None or evidence.unlocated:
+        return []
+    first, second = (evidence.places[name] for name in names)
+    equal = abs(share_in(first, question) - share_in(second, question)) < EQUAL
+    told = [Sentence(say("about_equal", language), "comparison: equal")] if equal else []
+    readings = [measured_in(look, question) for look in (first, second)]
+    if None in readings:
+        return told
+    one, other = (_reading(reading, language).lstrip(",， ") for reading in readings if reading)
+    labels = [_capitalised(phrase("places", name, language)) for name in names]
+    text = say("side_by_side", language, first=labels[0], amount=one, second=labels[1], other=other)
+    return [Sentence(text, f"region: {names[0]} beside {names[1]}"), *told]
+
+
+def _places(question: Question, evidence: Evidence) -> list[Sentence]:
+    text = describe_place(question, evidence)
+    return [Sentence(text, f"region: {evidence.asked_place}")] if text else []
+
+
+def _judgement(evidence: Evidence, language: Language) -> list[Sentence]:
+    judgement = evidence.judgement
+    if judgement is None:
+        return []
+    text = say(
+        "quality_fr" if evidence.has_reference else "quality",
+        language,
+        what=_judged(evidence, language),
+        score=f"{judgement.score:.2f}",
+        level=phrase("levels", judgement.letter, language),
+        interval=_interval(judgement, language),
+    )
+    told = [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
+    if evidence.advantage is not None:
+        text = say("advantage", language, difference=f"{evidence.advantage:+.1f}")
+        told.append(Sentence(text, f"judgement: test minus reference {evidence.advantage:+.2f}"))
+    if judgement.disagreement is not None:
+        told.append(_disagreement(judgement.disagreement, language))
+    return told
+
+
+def _judged(evidence: Evidence, language: Language) -> str:
+    place = evidence.judged_place
+    if place == GLOBAL or place in evidence.unlocated:
+        return phrase("words", "the_image", language)
+    return say("the_place", language, place=phrase("places", place, language))
+
+
+def _disagreement(found: Disagreement, language: Language) -> Sentence:
+    text = say(
+        "metrics_disagree",
+        language,
+        others=", ".join(f"{metric.name} ({metric.score:.1f})" for metric in found.contradicting),
+        trusted=found.trusted.name,
+        score=f"{found.trusted.score:.1f}",
+        kind=phrase("kinds", found.kind or "damage", language),
+        own=f"{found.trusted.spread:.2f}",
+        worst=f"{max(metric.spread for metric in found.contradicting):.2f}",
+    )
+    return Sentence(text, f"metrics: {found.statement}")
+
+
+def _interval(judgement: Judgement, language: Language) -> str:
+    if judgement.interval is None:
+        return ""
+    low, high = judgement.interval
+    return say("interval", language, low=f"{low:.1f}", high=f"{high:.1f}")
+
+
+def _tools(evidence: Evidence, language: Language) -> list[Sentence]:
+    # The model's own judgement, run as a tool, would only repeat what has been said.
+    own = evidence.judgement.source if evidence.judgement else ""
+    distinct = list({score.tool: score for score in reversed(evidence.tools) if score.tool != own}.values())[::-1]
+    return [_tool(score, evidence.judgement, language) for score in distinct[:_TOOLS_TOLD]]
+
+
+def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> Sentence:
+    item = f"tool: {score.tool} {score.score:.2f}, {score.distortion}, {score.place}"
+    if judgement is not None and abs(score.score - judgement.score) >= DISAGREEMENT:
+        model = f"{judgement.score:.1f}"
+        return Sentence(say("disagreement", language, tool=score.tool, score=f"{score.score:.1f}", model=model), item)
+    what = (
+        phrase("words", "overall", language)
+        if score.distortion == OVERALL
+        else phrase("categories", score.distortion, language).lower()
+    )
+    return Sentence(say("tool", language, tool=score.tool, score=f"{score.score:.1f}", what=what), item)
+
+
+def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sentence]:
+    # The analysis of such a place already begins with these words.
+    said = {item.place for item in evidence.findings if item.explanation}
+    unlocated = [name for name in evidence.unlocated if name not in said]
+    seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead and unlocated else ""
+    doubts = [
+        Sentence(say("unlocated", language, name=name, seen=seen), f"region: {name} not located") for name in unlocated
+    ]
+    if evidence.judgement is not None and evidence.judgement.out_of_domain:
+        what = evidence.judgement.out_of_domain
+        doubts.append(Sentence(say("odd_image", language, what=what), f"judgement: out of domain, {what}"))
+    if given.certainty is not None and given.certainty < CLOSE_CALL:
+        sure = _percent(given.certainty, language)
+        doubts.append(Sentence(say("close_call", language, sure=sure), f"answer: probability {given.certainty:.2f}"))
+    return doubts
+
+
+def _effect(finding: Finding, language: Language) -> str:
+    by_kind = phrase("effects", finding.kind or "", language)
+    return (
+        by_kind if by_kind != (finding.kind or "").replace("_", " ") else phrase("effects", finding.category, language)
+    )
+
+
+def _reading(reading: Reading, language: Language) -> str:
+    name = phrase("readings", reading.name, language)
+    unit = phrase("units", reading.unit, language)
+    value = f"{reading.value:.3g}"
+    gap = "" if unit in ("", "%") and language == "zh" else " " if unit else ""
+    return f"，{name} {value}{gap}{unit}" if language == "zh" else f", {name} {value}{gap}{unit}"
+
+
+def _percent(share: float, language: Language) -> str:
+    return f"{100 * share:.0f}%" if language == "zh" else f"{100 * share:.0f} %"
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,279 @@
+"""Which distortions a picture shows, how strong, of which kind, with the measurements behind each finding.
+
+Without a reference, `find_distortions` looks at the picture alone: one model knows photographs as cameras make them,
+another clean pictures damaged by code, and the first says which world a picture belongs to. What is measured beyond
+doubt is a finding whatever the models say. With a reference, `find_changes` looks at the difference and is far more
+certain. `in_context` corrects what a crop alone would get wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from agenticiqa.embedded.distortions import manners
+from agenticiqa.embedded.distortions.features import as_vector, measure_traces, photograph_vector
+from agenticiqa.embedded.distortions.maps import MappedFlaw, flaw_maps
+from agenticiqa.embedded.distortions.measurements import Pixels, Readings, measure_readings
+from agenticiqa.embedded.distortions.model import Opinion, load_distortion_model
+from agenticiqa.embedded.distortions.photograph_model import FlawOpinion, load_photograph_model
+from agenticiqa.embedded.distortions.severity import severity_of
+from agenticiqa.embedded.distortions.tiles import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.traces_of_light import light_traces
+from agenticiqa.embedded.distortions.traces_of_tone import Traces
+from agenticiqa.embedded.eyes import Finding
+from agenticiqa.embedded.objects.faces import find_faces
+from agenticiqa.embedded.objects.scene import Located, as_region
+from agenticiqa.embedded.quality.domain import find_out_of_domain
+from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
+from agenticiqa.embedded.trunk import Features, load_tail
+from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, DistortionCategory, Region
+from agenticiqa.tools.metrics.blur import LARGEST_RADIUS
+from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.weights import WeightSet
+
+Findings = tuple[Finding, ...]
+# A kind is named only when it has this share of what speaks for its category.
+SURE_OF_KIND = 0.5
+# How fast the probability of a flaw grows about the strength from which it is called slight.
+SLIGHT, GROWTH = 0.5, 6.0
+# The gate's output from which a picture belongs partly and wholly to the world of made damage, and its file too.
+MADE_WORLD, MADE_FILE = (-0.25, 0.05), (-0.1, 0.2)
+# The certainty of the model of made damage from which it is believed alone, where the world is in doubt.
+SURE_OF_DAMAGE, DOUBTFUL_WORLD = (0.5, 0.95), (-0.5, -0.3)
+# How sure the model of photographs may be of a picture unlike those it knows, and the gate's output of those it knows.
+LEAST_SURE, KNOWN_LOOK = 0.55, (0.3, 0.6)
+SURE_OF_MEASUREMENT = 0.95
+# A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
+FEATURELESS = 0.8
+
+
+@dataclass(frozen=True)
+class BeyondDoubt:
+    """A measurement that no model may deny: from `limits` on the finding is at least as strong as `strengths` say."""
+
+    category: DistortionCategory
+    reading: str
+    limits: tuple[float, ...]
+    strengths: tuple[float, ...]
+    manner: manners.Manner | None = None
+
+
+# Chosen on the labelled training photographs; limits rise or fall to the stronger side.
+BEYOND_DOUBT = (
+    BeyondDoubt("Brightness change", "clipped highlights", (25, 50, 75), (1.6, 2.4, 3.2), manners.OVER_EXPOSED),
+    BeyondDoubt("Brightness change", "mean brightness", (27, 18, 10), (1.6, 2.4, 3.2), manners.UNDER_EXPOSED),
+    BeyondDoubt("Color distortions", "color cast", (50, 65, 80), (1.6, 2.2, 3.0)),
+    BeyondDoubt("Compression", "JPEG quality", (24, 15, 8, 4), (1.6, 2.2, 3.0, 3.6), manners.JPEG_FILE),
+    BeyondDoubt("Blurs", "blur radius", (2.2, 3.0, 4.0, 5.0, 6.0), (2.3, 2.7, 3.3, 3.6, 3.8)),
+)
+WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "noise"}
+
+
+def find_distortions(pixels: Pixels, features: Features, weights: WeightSet = "research") -> Findings:
+    """One finding per category, from the picture alone and the trunk's features of it."""
+    traces = measure_traces(pixels, features.working)
+    tiles = cut_tiles(features.working)
+    seen = light_traces(features.working) | tile_traces(tiles)
+    last_stages = load_tail(weights).features(features.maps[-1]).pooled
+    flaws = load_photograph_model(f"flaws_{weights}").judge(photograph_vector(features, last_stages, traces, seen))
+    made = load_distortion_model(f"distortions_{weights}").judge(as_vector(features, traces))
+    readings = measure_readings(pixels, tiles, features.scale)
+    drawn = find_out_of_domain(features.working) is not None
+    # A page or a drawing was never before a camera: white paper is not over-exposed.
+    findings = _joined(_photographed(flaws, seen, readings), _findings(made, readings), 1.0 if drawn else flaws.gate)
+    if not drawn:
+        findings = tuple(_as_measured(finding, features.scale, seen) for finding in findings)
+    return _placed(findings, pixels)
+
+
+def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:
+    """One finding per category, from the measurements of a pair (`full_reference.features.measure_pair`)."""
+    model = load_distortion_model(f"distortions_pair_{weights}")
+    vector = np.array([pair[name] for name in model.names], np.float32)
+    return _findings(model.judge(vector), measure_readings(pixels))
+
+
+def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Region) -> Findings:
+    """The findings of a crop with its surroundings in mind: bokeh and sky are not blur.
+
+    A crop without detail cannot show blur, and a soft part outside the focus is softer by design: there the
+    blur of the whole picture counts. A part in focus or with a face is judged by itself.
+    """
+    stands_alone = _is_subject(pixels, region) and not _is_featureless(pixels, region)
+    by_category = {finding.category: finding for finding in whole}
+    return tuple(_softer(finding, by_category[finding.category], stands_alone) for finding in findings)
+
+
+def _softer(crop: Finding, whole: Finding, stands_alone: bool) -> Finding:
+    if stands_alone or crop.category != "Blurs" or crop.position <= whole.position:
+        return crop
+    return replace(
+        crop,
+        probability=whole.probability,
+        severity=whole.severity,
+        strength=whole.strength,
+        kind=whole.kind,
+        manner=whole.manner,
+    )
+
+
+def _is_subject(pixels: Pixels, region: Region) -> bool:
+    focus = focus_box(pixels)
+    if focus is None or overlap(region, focus) >= 0.5:
+        return True
+    height, width = pixels.shape[:2]
+    faces = (as_region(Located("face", face.confidence, face.box), width, height) for face in find_faces(pixels))
+    return any(overlap(face, region) > 0.5 for face in faces)
+
+
+def _is_featureless(pixels: Pixels, region: Region) -> bool:
+    crop = pixels[region.top : region.bottom, region.left : region.right]
+    return float(np.percentile(focus_map(crop), 90)) < FEATURELESS
+
+
+def _photographed(flaws: FlawOpinion, seen: Traces, readings: Readings) -> Findings:
+    """What the model of photographs found, with its direction in words."""
+    too_dark = flaws.strength["dark"] >= flaws.strength["bright"]
+    by_category: dict[DistortionCategory, tuple[str, manners.Manner]] = {
+        "Blurs": ("blur", manners.blur_manner(flaws.blur_kinds)),
+        "Color distortions": ("colour", manners.colour_manner(seen)),
+        "Compression": ("compression", manners.coding_manner(seen)),
+        "Noise": ("noise", manners.noise_manner(seen)),
+        "Brightness change": ("dark", manners.UNDER_EXPOSED) if too_dark else ("bright", manners.OVER_EXPOSED),
+        "Sharpness": ("oversharp", manners.OVER_SHARPENED),
+        "Contrast": ("contrast", manners.contrast_manner(seen)),
+    }
+    found = {category: (flaws.strength[flaw], manner) for category, (flaw, manner) in by_category.items()}
+    return tuple(
+        _with_strength(Finding(c, 0.0, "none", readings=readings.get(c, ())), *found[c]) for c in DISTORTION_CATEGORIES
+    )
+
+
+def _with_strength(finding: Finding, strength: float, manner: manners.Manner | None) -> Finding:
+    """The finding at this strength; probability and word follow from it."""
+    return replace(
+        finding,
+        probability=float(1 / (1 + np.exp(-GROWTH * (strength - SLIGHT)))),
+        severity=severity_of(strength),
+        strength=round(strength, 3),
+        kind=manner.kind if manner else finding.kind,
+        manner=manner.words if manner else finding.manner,
+    )
+
+
+def _joined(photographed: Findings, made: Findings, gate: float) -> Findings:
+    """Of both worlds the stronger finding, each as far as the picture belongs to that world.
+
+    The model of made damage hardly ever cries wolf on photographs, except for compression, which it sees in any file;
+    the model of photographs does on made damage, and is less sure of what looks unlike the photographs it knows.
+    """
+    seen_by_code = max(finding.probability for finding in made if finding.category != "Compression")
+    # Of a picture like the photographs it knows, the model of photographs is believed whatever the other one sees.
+    believed = _ramp(seen_by_code, *SURE_OF_DAMAGE) * _ramp(gate, *DOUBTFUL_WORLD)
+    world = max(_ramp(gate, *MADE_WORLD), believed)
+    sureness = LEAST_SURE + (1 - LEAST_SURE) * _ramp(-gate, *KNOWN_LOOK)
+    pairs = zip(photographed, made, strict=True)
+    return tuple(_stronger(_scaled(p, 1 - world, sureness), _scaled(m, _share_of_made(m, gate))) for p, m in pairs)
+
+
+def _share_of_made(finding: Finding, gate: float) -> float:
+    return _ramp(gate, *MADE_FILE) if finding.category == "Compression" else 1.0
+
+
+def _scaled(finding: Finding, share: float, sureness: float = 1.0) -> Finding:
+    strength = share * finding.position
+    return replace(
+        finding,
+        probability=share * sureness * finding.probability,
+        strength=round(strength, 3),
+        severity=severity_of(strength),
+    )
+
+
+def _stronger(photographed: Finding, made: Finding) -> Finding:
+    if photographed.category == "Sharpness" or made.position >= photographed.position:
+        manner = photographed.manner if made.kind == photographed.kind else None
+        return replace(made, probability=max(made.probability, photographed.probability), manner=manner)
+    return replace(photographed, probability=max(made.probability, photographed.probability))
+
+
+def _ramp(value: float, start: float, end: float) -> float:
+    return min(1.0, max(0.0, (value - start) / (end - start)))
+
+
+def _as_measured(finding: Finding, scale: float, seen: Traces) -> Finding:
+    """The finding, at least as strong as what was measured beyond doubt."""
+    values = {reading.name: reading.value for reading in finding.readings}
+    for rule in BEYOND_DOUBT:
+        if rule.category != finding.category or rule.reading not in values:
+            continue
+        strength = _least_strength(rule, values[rule.reading], scale)
+        if strength:
+            finding = replace(finding, probability=max(finding.probability, SURE_OF_MEASUREMENT))
+        if strength > finding.position:
+            manner = rule.manner or (manners.colour_manner(seen) if finding.category == "Color distortions" else None)
+            finding = _with_strength(finding, strength, manner)
+    return finding
+
+
+def _least_strength(rule: BeyondDoubt, value: float, scale: float) -> float:
+    if rule.reading == "blur radius":
+        # Without any edge the largest radius is told, and nothing is known.
+        value = 0.0 if value >= LARGEST_RADIUS else value * scale
+    limits = np.array(rule.limits)
+    if limits[0] > limits[-1]:
+        limits, value = -limits, -value
+    return 0.0 if value < limits[0] else float(np.interp(value, limits, rule.strengths))
+
+
+def _placed(findings: Findings, pixels: Pixels) -> Findings:
+    """The findings of moderate or worse with the worst part of those that have one."""
+    disturbing = {finding.category: flaw for finding in findings if _disturbs(finding) and (flaw := _mapped(finding))}
+    if not disturbing:
+        return findings
+    maps = flaw_maps(pixels)
+    return tuple(
+        replace(finding, region=maps[disturbing[finding.category]].worst) if finding.category in disturbing else finding
+        for finding in findings
+    )
+
+
+def _disturbs(finding: Finding) -> bool:
+    return SEVERITIES.index(finding.severity) >= SEVERITIES.index("moderate")
+
+
+def _mapped(finding: Finding) -> MappedFlaw | None:
+    if finding.category == "Brightness change":
+        return "highlights" if finding.kind == "brighten" else "shadows"
+    return WHERE.get(finding.category)
+
+
+def _findings(opinion: Opinion, readings: Readings) -> Findings:
+    return tuple(
+        _finding(category, float(opinion.presence[n]), float(opinion.strength[n]), opinion.kinds, readings)
+        for n, category in enumerate(DISTORTION_CATEGORIES)
+    )
+
+
+def _finding(
+    category: DistortionCategory, probability: float, strength: float, kinds: dict[str, float], readings: Readings
+) -> Finding:
+    severity = severity_of(strength)
+    return Finding(
+        category=category,
+        probability=probability,
+        severity=severity,
+        kind=_kind(category, kinds) if severity != "none" else None,
+        readings=readings.get(category, ()),
+        strength=round(strength, 3),
+    )
+
+
+def _kind(category: str, logits: dict[str, float]) -> str | None:
+    """The kind of a category that most speaks for, or None where several compete."""
+    own = {name: float(np.exp(value)) for name, value in logits.items() if KINDS[name].category == category}
+    best = max(own, key=lambda name: own[name])
+    return best if own[best] >= SURE_OF_KIND * sum(own.values()) else None

@@ -1,0 +1,87 @@
+"""The measurements behind a finding, in units a person knows.
+
+Noise, JPEG quality, blur and banding are measured on nine tiles spread over the whole picture (`tiles.py`): blur where
+the working size shows it, the rest at the file's own resolution, so that large files cost no more than small ones.
+Tones and colours are measured on a thinned picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.embedded.distortions.tiles import SMALLEST_SIDE, Tiles, cut_tiles
+from agenticiqa.embedded.eyes import Reading
+from agenticiqa.state import DistortionCategory
+from agenticiqa.tools.metrics import banding, blur, colour, exposure, jpeg
+
+Pixels = npt.NDArray[np.uint8]
+Readings = dict[DistortionCategory, tuple[Reading, ...]]
+TONE_PIXELS = 100_000
+# The tile, counted from the sharpest, whose softness stands for the picture: a sharp subject may fill only a few.
+SUBJECT_TILE = 1
+
+
+def measure_readings(pixels: Pixels, working: Tiles | None = None, scale: float = 1.0) -> Readings:
+    """What was measured for each category; `working` are the tiles at working size, `scale` the factor to it.
+
+    A picture too small for a measurement has none of it.
+    """
+    large_enough = min(pixels.shape[:2]) >= SMALLEST_SIDE
+    fine: Readings = {}
+    if large_enough:
+        own = working if working is not None and scale == 1 else cut_tiles(pixels)
+        fine = _fine_readings(own, working or own, scale)
+    return fine | _tone_readings(_thinned(pixels))
+
+
+def blur_in_pixels(tiles: Tiles, scale: float = 1.0) -> float:
+    """The blur radius of the picture in its own pixels, by its sharper parts; the largest there is without edges."""
+    radius = float(np.sort(tiles.radii)[SUBJECT_TILE])
+    return blur.LARGEST_RADIUS if radius >= blur.LARGEST_RADIUS else radius / scale
+
+
+def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
+    radius = Reading("blur radius", _rounded(blur_in_pixels(working, scale)), "px")
+    compression = [
+        Reading("JPEG quality", _rounded(own.quality)),
+        Reading("blockiness", _rounded(float(np.median([jpeg.blockiness(tile) for tile in own.pixels])))),
+        Reading("banding", _rounded(100 * banding.banding(own.joined)), "%"),
+    ]
+    crispness = float(np.percentile([blur.sharpness(tile) for tile in working.pixels], 75))
+    return {
+        "Blurs": (radius,),
+        "Sharpness": (radius, Reading("sharpness", _rounded(crispness))),
+        "Noise": (Reading("noise sigma", _rounded(float(np.median(own.sigmas))), "grey levels"),),
+        "Compression": tuple(compression),
+    }
+
+
+def _tone_readings(thin: Pixels) -> Readings:
+    dark, bright = _share(exposure.underexposed_share, thin), _share(exposure.overexposed_share, thin)
+    clipped = (Reading("clipped shadows", dark, "%"), Reading("clipped highlights", bright, "%"))
+    brightness = Reading("mean brightness", _rounded(float(thin.mean())), "grey levels")
+    return {
+        "Brightness change": (brightness, *clipped),
+        "Contrast": (Reading("contrast", _rounded(100 * exposure.contrast(thin)), "%"), *clipped),
+        "Color distortions": (
+            Reading("color cast", _rounded(colour.colour_cast(thin)), "Lab"),
+            Reading("saturation", _rounded(colour.saturation(thin)), "Lab"),
+        ),
+    }
+
+
+def _thinned(pixels: Pixels) -> Pixels:
+    step = max(1, int(np.sqrt(pixels.shape[0] * pixels.shape[1] / TONE_PIXELS)))
+    return np.ascontiguousarray(pixels[::step, ::step])
+
+
+def _share(measure: Callable[[Pixels], float], pixels: Pixels) -> float:
+    return _rounded(100 * measure(pixels))
+
+
+def _rounded(value: float) -> float:
+    """Three digits are what the measurements are good for, and less than a thousandth is nothing."""
+    return float(f"{value:.3g}") if abs(value) >= 1e-3 else 0.0

@@ -1,0 +1,145 @@
+"""The full-reference judgement that needs no opinions: agreeing metrics, and changes made on purpose read as such.
+
+Published metrics that see colour and structure are brought to one scale by their quantiles over synthetic damage. Their
+mean, their median and the member that is best over kinds of damage count alike: one metric that misreads a kind does
+not decide. Two things metrics misread are measured instead. A change of brightness, contrast or saturation: where it
+explains the difference, every detail is still there, and its size alone is judged. A loss of fine detail: where the
+test picture is the reference through a filter and nothing else, the frequencies left say how soft it is, whatever the
+picture shows and whatever its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
+
+Floats = npt.NDArray[np.float64]
+
+MEMBERS = ("VSI", "MS_GMSDc", "MDSI", "HaarPSI", "FSIM")
+STEADIEST = MEMBERS.index("MDSI")
+ON_PURPOSE = ("mean_shift", "darken", "brighten", "contrast_up", "contrast_down", "saturation_up", "saturation_down")
+# Level 1 of a ladder is barely visible; what is damaged less than nine in ten of them is close to untouched.
+BEST_DAMAGED, WORST = 4.6, 1.0
+# What one level of a deliberate change costs; damage costs 0.8.
+PURPOSE_STEP = 0.55
+# Shares of the difference explained by tone between which the judgement passes from metrics to tone.
+NOT_TONE, ALL_TONE = 0.6, 0.8
+SHARES = 41
+# Shares of frequencies left at levels 0 to 5 of our ladder of Gaussian blur, and what the metrics agree on for them in
+# photographs full of detail.
+FREQUENCIES_LEFT = (1.0, 0.652, 0.346, 0.206, 0.129, 0.078)
+SOFT_SCORES = (5.0, 4.1, 3.05, 2.15, 1.5, 1.0)
+# How well what is left must follow the reference to be softness alone, and the loss of frequencies that is one.
+NOT_SOFT, ALL_SOFT = 0.955, 0.985
+HARDLY_LOST, LOST = 0.5, 0.3
+# The measured softness counts this much; the metrics know how much detail there was to lose.
+SOFT_SHARE = 0.85
+MOST_PRAISE = 0.6
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """The quantiles of each member's loss over synthetic damage, best first."""
+
+    quantiles: Floats
+
+    def members(self, losses: Floats) -> Floats:
+        """Each member's score, for rows of losses in the order of MEMBERS."""
+        scores = np.linspace(BEST_DAMAGED, WORST, SHARES)
+        columns = [
+            np.interp(loss, [0.0, *edges], [5.0, *scores]) for loss, edges in zip(losses.T, self.quantiles, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+    def score(self, features: Floats, names: Sequence[str]) -> Floats:
+        """Scores of rows of features."""
+        return self.describe(features, names)[:, 0]
+
+    def describe(self, features: Floats, names: Sequence[str]) -> Floats:
+        """What the fitted model is told of the consensus: score, agreement, tone score and the share tone explains."""
+        tone = tone_change(features, names)
+        scores = self.members(member_losses(features, names))
+        agreed = (scores.mean(axis=1) + np.median(scores, axis=1) + scores[:, STEADIEST]) / 3
+        agreed = with_softness(agreed, features, names)
+        return np.stack([agreed + tone.weight * (tone.score - agreed), agreed, tone.score, tone.explained], axis=1)
+
+
+def softness(features: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """What the loss of fine detail leaves on the scale, and from 0 to 1 whether it is the damage, row by row."""
+    column = {name: features[:, place] for place, name in enumerate(names)}
+    left, follows = column["transfer.cutoff"], column["transfer.passband"]
+    score = np.interp(-np.log(np.maximum(left, 1e-3)), -np.log(FREQUENCIES_LEFT), SOFT_SCORES)
+    lost = np.clip((HARDLY_LOST - left) / (HARDLY_LOST - LOST), 0, 1)
+    return np.asarray(score, np.float64), np.asarray(filtered_only(follows) * lost, np.float64)
+
+
+def filtered_only(passband: Floats) -> Floats:
+    """From 0 to 1, whether the test picture is the reference through a filter and nothing else."""
+    return np.asarray(np.clip((passband - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1), np.float64)
+
+
+def with_softness(agreed: Floats, features: Floats, names: Sequence[str]) -> Floats:
+    """The metrics' agreement, replaced by the measured softness as far as that is the damage."""
+    score, weight = softness(features, names)
+    return np.asarray(agreed + SOFT_SHARE * weight * (np.minimum(score, agreed + MOST_PRAISE) - agreed), np.float64)
+
+
+@dataclass(frozen=True)
+class ToneChange:
+    """How much of the difference brightness, contrast and saturation explain, what their change costs, detail left."""
+
+    explained: Floats
+    score: Floats
+    detail: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """0 where the difference is damage, 1 where it is a change of tone alone."""
+        return np.clip((self.explained - NOT_TONE) / (ALL_TONE - NOT_TONE), 0, 1) * self.detail
+
+
+def fit_consensus(losses: Floats) -> Consensus:
+    """The quantiles of rows of losses, strictly rising."""
+    edges = np.quantile(losses, np.linspace(0, 1, SHARES), axis=0).T
+    return Consensus(np.maximum.accumulate(np.maximum(edges, 1e-9) + 1e-9 * np.arange(SHARES), axis=1))
+
+
+def member_losses(features: Floats, names: Sequence[str]) -> Floats:
+    """The members' columns: losses, 0 for an identical pair."""
+    return features[:, [list(names).index(f"metric.{name}") for name in MEMBERS]]
+
+
+def tone_change(features: Floats, names: Sequence[str]) -> ToneChange:
+    """The change of tone of rows of features, in levels of the deliberate kinds."""
+    column = {name: features[:, place] for place, name in enumerate(names)}
+    before = sum(_power(column[f"energy.{plane}"]) for plane in ("y", "cb", "cr"))
+    after = _power(column["tone.luma_left"]) + 2 * _power(column["tone.chroma_left"])
+    levels = [
+        _levels(np.abs(column["shift.y"]), "mean_shift"),
+        _either_way(column["tone.luma_gain"], "contrast_down", "contrast_up"),
+        _either_way(column["tone.chroma_gain"], "saturation_down", "saturation_up"),
+    ]
+    cost = PURPOSE_STEP * np.sqrt(np.sum(np.square(levels), axis=0))
+    # Heavy smoothing takes contrast and saturation with it; that is not a change of tone.
+    detail = np.clip((column["transfer.cutoff"] - LOST) / (HARDLY_LOST - LOST), 0, 1)
+    return ToneChange(np.asarray(1 - after / (before + 1e-6)), np.clip(5 - cost, WORST, 5), detail)
+
+
+def _power(logged: Floats) -> Any:
+    return 10**logged - 1
+
+
+def _either_way(gain: Floats, down: str, up: str) -> Floats:
+    return np.where(gain < 1, _levels(1 - gain, down), _levels(gain - 1, up))
+
+
+def _levels(amount: Floats, kind: str) -> Floats:
+    untouched = 0.0 if kind == "mean_shift" else 1.0
+    known = [abs(step - untouched) for step in KINDS[kind].amounts]
+    return np.asarray(np.interp(amount, [0.0, *known], [0.0, *LEVELS]), np.float64)

@@ -1,0 +1,261 @@
+"""What changed between a picture and its reference, in plain statistics of their difference."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from agenticiqa.embedded.colour_planes import Pixels, Plane, opponent_planes
+
+TINY = 1e-6
+# The side of the part in which a grid of blocks is looked for.
+GRID_WINDOW = 1024
+
+
+def residual_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
+    """Named numbers that tell kinds of damage apart; all are 0 or constant for an identical pair."""
+    changed, original = (list(opponent_planes(image)) for image in (test, reference))
+    difference = [a - b for a, b in zip(changed, original, strict=True)]
+    found = _energy(difference)
+    found |= _tone(changed, original)
+    found |= _grain(difference)
+    found |= _bands(difference[0], changed[0], original[0])
+    found |= _places(difference, original[0])
+    found |= _shape_of_values(test, reference, difference[0])
+    found |= _colours(changed, original)
+    found |= _edges(changed[0], original[0])
+    found |= _displacement(test, reference, original[0])
+    return found
+
+
+def grid_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
+    """How much steeper the middle of the picture became on the borders of 8-pixel blocks; at its own resolution."""
+    changed, original = (_grey_middle(image) for image in (test, reference))
+    across = _grid_step(changed) - _grid_step(original)
+    down = _grid_step(changed.T) - _grid_step(original.T)
+    return {"grid.across": across, "grid.down": down}
+
+
+def _grey_middle(image: Pixels) -> Plane:
+    top, left = (max(0, (side - GRID_WINDOW) // 2) // 8 * 8 for side in image.shape[:2])
+    middle = np.ascontiguousarray(image[top : top + GRID_WINDOW, left : left + GRID_WINDOW])
+    return np.asarray(cv2.cvtColor(middle, cv2.COLOR_RGB2GRAY), np.float32)
+
+
+def _grid_step(plane: Plane) -> float:
+    steps = np.abs(np.diff(plane, axis=1)).mean(axis=0)
+    border = np.arange(len(steps)) % 8 == 7
+    return float(np.log((steps[border].mean() + 0.1) / (steps[~border].mean() + 0.1)))
+
+
+def _energy(difference: list[Plane]) -> dict[str, float]:
+    squares = [float(cv2.mean(plane * plane)[0]) for plane in difference]
+    total = sum(squares) + TINY
+    found = {f"energy.{name}": float(np.log10(1 + s)) for name, s in zip(("y", "cb", "cr"), squares, strict=True)}
+    found["energy.luma_share"] = squares[0] / total
+    found["energy.blue_share"] = squares[1] / (squares[1] + squares[2] + TINY)
+    for name, plane in zip(("y", "cb", "cr"), difference, strict=True):
+        found[f"shift.{name}"] = float(plane.mean())
+    found["shift.size"] = abs(found["shift.y"])
+    found["shift.share"] = found["shift.y"] ** 2 / (squares[0] + TINY)
+    return found
+
+
+def _tone(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
+    """Gain and offset of luma and chroma, and how much of the change they explain."""
+    found = {}
+    for name, first, second in (("luma", changed[0], original[0]), ("chroma", *_stacked(changed, original))):
+        gain, left, correlation = _line(first, second)
+        change = float(((first - second) ** 2).mean())
+        found[f"tone.{name}_gain"] = gain
+        found[f"tone.{name}_explained"] = 1 - left / (change + TINY) if change > TINY else 1.0
+        found[f"tone.{name}_correlation"] = correlation
+        found[f"tone.{name}_left"] = float(np.log10(1 + left))
+        found[f"tone.{name}_spread"] = float(np.log((first.std() + 1) / (second.std() + 1)))
+    found["tone.curve_left"] = _off_curve(changed[0], original[0])
+    return found
+
+
+def _stacked(changed: list[Plane], original: list[Plane]) -> tuple[Plane, Plane]:
+    return np.concatenate(changed[1:]), np.concatenate(original[1:])
+
+
+def _line(first: Plane, second: Plane) -> tuple[float, float, float]:
+    """Slope of the first plane on the second, mean square off that line, correlation."""
+    a, b = first - first.mean(), second - second.mean()
+    power, cross, own = float((b * b).mean()), float((a * b).mean()), float((a * a).mean())
+    gain = cross / (power + TINY) if power > TINY else 1.0
+    return gain, max(0.0, own - gain * cross), (cross + TINY) / (np.sqrt(own * power) + TINY)
+
+
+def _off_curve(first: Plane, second: Plane) -> float:
+    """Mean square off the best tone curve: what no change of brightness or contrast explains."""
+    bins = np.clip(second / 8, 0, 31).astype(np.intp).ravel()
+    count = np.bincount(bins, minlength=32) + TINY
+    values = first.ravel()
+    mean = np.bincount(bins, values, 32) / count
+    spread = np.bincount(bins, values * values, 32) / count - mean**2
+    original = second.ravel()
+    own = np.bincount(bins, original * original, 32) / count - (np.bincount(bins, original, 32) / count) ** 2
+    # Inside a bin the reference itself varies; that part is no damage.
+    return float(np.log10(1 + max(0.0, float((count * (spread - own)).sum() / count.sum()))))
+
+
+def _grain(difference: list[Plane]) -> dict[str, float]:
+    """Correlation of the difference with itself a few pixels on, and between luma and chroma."""
+    found = {}
+    luma = difference[0] - difference[0].mean()
+    power = float((luma * luma).mean()) + TINY
+    for lag in (1, 2, 4, 8):
+        found[f"grain.across_{lag}"] = float((luma[:, lag:] * luma[:, :-lag]).mean()) / power
+        found[f"grain.down_{lag}"] = float((luma[lag:] * luma[:-lag]).mean()) / power
+    found["grain.diagonal"] = float((luma[1:, 1:] * luma[:-1, :-1]).mean()) / power
+    blue, red = difference[1] - difference[1].mean(), difference[2] - difference[2].mean()
+    chroma = float((red * red).mean()) + TINY
+    found["grain.chroma"] = float((red[:, 1:] * red[:, :-1]).mean()) / chroma
+    found["grain.chroma_4"] = float((red[:, 4:] * red[:, :-4]).mean()) / chroma
+    found["grain.red_blue"] = float((red * blue).mean()) / float(np.sqrt(chroma * ((blue * blue).mean() + TINY)))
+    found["grain.luma_red"] = float((luma * red).mean()) / float(np.sqrt(chroma * power))
+    return found
+
+
+def _bands(difference: Plane, changed: Plane, original: Plane) -> dict[str, float]:
+    """Octave by octave: share of the difference's energy, and the picture's energy against the reference's."""
+    found = {}
+    layers = [_octaves(plane) for plane in (difference, changed, original)]
+    total = sum(layers[0]) + TINY
+    for octave, (lost, now, before) in enumerate(zip(*layers, strict=True)):
+        found[f"band.share_{octave}"] = lost / total
+        found[f"band.size_{octave}"] = float(np.log10(1 + lost))
+        found[f"band.gain_{octave}"] = float(np.log((now + 0.5) / (before + 0.5)))
+    return found
+
+
+def _octaves(plane: Plane) -> list[float]:
+    energies = []
+    for _ in range(5):
+        smaller = cv2.pyrDown(plane)
+        detail = plane - cv2.pyrUp(smaller, dstsize=plane.shape[::-1])
+        energies.append(float((detail * detail).mean()))
+        plane = smaller
+    return [*energies, float(plane.var())]
+
+
+def _places(difference: list[Plane], original: Plane) -> dict[str, float]:
+    """Whether the change is everywhere or in places, and whether it follows texture or brightness."""
+    size = np.sqrt(sum(plane * plane for plane in difference))
+    found = {}
+    for side in (8, 32):
+        cells = _cells(size, side)
+        mean = float(cells.mean()) + TINY
+        found[f"place.spread_{side}"] = float(cells.std()) / mean
+        found[f"place.peak_{side}"] = float(np.percentile(cells, 99)) / mean
+        found[f"place.untouched_{side}"] = float((cells < 0.5).mean())
+        found[f"place.calm_{side}"] = float((cells < 0.25 * mean).mean())
+    texture = np.log(1 + np.sqrt(np.maximum(_cells(original**2, 8) - _cells(original, 8) ** 2, 0)))
+    strength = np.log(1 + _cells(size, 8))
+    found["place.texture"] = _correlation(strength, texture)
+    found["place.brightness"] = _correlation(strength, np.log(8 + _cells(original, 8)))
+    # Regions where the change is strong count once more by size: a damaged corner is seen before a soft whole.
+    found["place.worst"] = float(np.log1p(np.sort(strength.ravel())[-max(1, strength.size // 20) :].mean()))
+    rows, columns = difference[0].mean(axis=1), difference[0].mean(axis=0)
+    power = float(difference[0].var()) + TINY
+    found["place.rows"] = float(rows.var()) / power
+    found["place.columns"] = float(columns.var()) / power
+    return found
+
+
+def _cells(plane: Plane, side: int) -> Plane:
+    rows, columns = max(1, plane.shape[0] // side), max(1, plane.shape[1] // side)
+    whole = plane[: rows * side, : columns * side]
+    return np.asarray(cv2.resize(whole, (columns, rows), interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _correlation(first: Plane, second: Plane) -> float:
+    a, b = first - first.mean(), second - second.mean()
+    return float((a * b).mean() / (np.sqrt((a * a).mean() * (b * b).mean()) + TINY))
+
+
+def _shape_of_values(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, float]:
+    """Outliers, asymmetry, clipping and the number of values and colours left."""
+    centred = luma - luma.mean()
+    deviation = float(centred.std()) + 0.05
+    size = np.abs(luma)
+    found = {
+        "value.skew": float((centred**3).mean()) / deviation**3,
+        "value.tails": float(np.log1p((centred**4).mean() / deviation**4)),
+        "value.untouched": float((size < 0.5).mean()),
+        "value.outliers": float((size > 60).mean()),
+        "value.peak": float(np.log1p(np.percentile(size, 99.9))) - float(np.log1p(np.percentile(size, 90))),
+        "value.up": float((luma > 1).mean() - (luma < -1).mean()),
+    }
+    for name, low, high in (("black", 0, 3), ("white", 252, 255)):
+        here, there = (float(((image >= low) & (image <= high)).mean()) for image in (test, reference))
+        found[f"value.{name}"] = here - there
+    found["value.levels"] = float(np.log((_levels(test) + 1) / (_levels(reference) + 1)))
+    found["value.colours"] = float(np.log((_palette(test) + 1) / (_palette(reference) + 1)))
+    return found
+
+
+def _levels(image: Pixels) -> int:
+    return int(sum((np.bincount(image[..., c].ravel(), minlength=256) > 4).sum() for c in range(3)))
+
+
+def _palette(image: Pixels) -> int:
+    coarse = (image >> 3).astype(np.int32)
+    codes = (coarse[..., 0] << 10) | (coarse[..., 1] << 5) | coarse[..., 2]
+    return int((np.bincount(codes.ravel(), minlength=1 << 15) > 0).sum())
+
+
+def _colours(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
+    """Saturation gained or lost, hue turned, and distance in colour after blur."""
+    now, before = (cv2.magnitude(planes[1], planes[2]) for planes in (changed, original))
+    cross = original[1] * changed[2] - original[2] * changed[1]
+    along = original[1] * changed[1] + original[2] * changed[2]
+    turn = np.arctan2(cross, along + TINY)
+    weight = before * (before > 6)
+    soft = [cv2.GaussianBlur(a - b, (0, 0), 4.0) for a, b in zip(changed, original, strict=True)]
+    return {
+        "colour.saturation": float(np.log((now.mean() + 1) / (before.mean() + 1))),
+        "colour.saturation_shift": float(np.log1p(np.abs(now.mean() - before.mean()))),
+        "colour.hue": float((np.abs(turn) * weight).sum() / (weight.sum() + 1)),
+        "colour.soft_luma": float(np.log10(1 + (soft[0] ** 2).mean())),
+        "colour.soft_chroma": float(np.log10(1 + (soft[1] ** 2 + soft[2] ** 2).mean())),
+        "colour.vividness": float(np.log1p(before.mean())),
+    }
+
+
+def _edges(changed: Plane, original: Plane) -> dict[str, float]:
+    """Whether edges became softer, steeper or new ones appeared on flat ground."""
+    now, before = (_gradient(plane) for plane in (changed, original))
+    flat = before < max(2.0, float(np.percentile(before, 30)))
+    strong = before > float(np.percentile(before, 90))
+    return {
+        "edge.gain": float(np.log((now.mean() + 0.5) / (before.mean() + 0.5))),
+        "edge.strong": float(np.log((now[strong].mean() + 1) / (before[strong].mean() + 1))) if strong.any() else 0.0,
+        "edge.new": float(np.log1p(now[flat].mean()) - np.log1p(before[flat].mean())) if flat.any() else 0.0,
+        "edge.flat": float((now < 0.5).mean() - (before < 0.5).mean()),
+        "edge.busy": float(np.log1p(before.mean())),
+    }
+
+
+def _gradient(plane: Plane) -> Plane:
+    across, down = cv2.Sobel(plane, cv2.CV_32F, 1, 0, scale=0.25), cv2.Sobel(plane, cv2.CV_32F, 0, 1, scale=0.25)
+    return np.asarray(cv2.magnitude(across, down), np.float32)
+
+
+def _displacement(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, float]:
+    """How far the red, green and blue planes moved, by least squares on the reference's slopes."""
+    across, down = cv2.Sobel(luma, cv2.CV_32F, 1, 0, scale=0.125), cv2.Sobel(luma, cv2.CV_32F, 0, 1, scale=0.125)
+    slopes = np.stack([across.ravel(), down.ravel()])
+    normal = slopes @ slopes.T + np.eye(2, dtype=np.float32)
+    difference = (test.astype(np.float32) - reference).reshape(-1, 3)
+    projected = slopes @ difference
+    moves = -np.linalg.solve(normal, projected)
+    explained = -float((moves * projected).sum()) / (float((difference**2).sum()) + TINY)
+    apart = moves[:, 0] - moves[:, 2]
+    return {
+        "move.size": float(np.log1p(np.hypot(*moves.mean(axis=1)))),
+        "move.apart": float(np.log1p(np.hypot(*apart))),
+        "move.explained": explained,
+    }

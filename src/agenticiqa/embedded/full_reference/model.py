@@ -1,0 +1,194 @@
+"""The whole full-reference model: opinions where pairs like this one were rated, the consensus of metrics elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, Consensus, tone_change
+from agenticiqa.embedded.full_reference.fitted import KindRecogniser, PairModel, Standardiser, pack, unpack
+from agenticiqa.weights import WeightSet, read_arrays
+
+Floats = npt.NDArray[np.float64]
+CONSENSUS_NAMES = ("consensus.score", "consensus.agreed", "consensus.tone", "consensus.explained")
+# Distances, in reaches of the nearest rated kind, between which opinions give way to the consensus.
+NEAR, FAR = 0.5, 3.0
+# Within this of a perfect consensus the correction fades: between nearly invisible changes opinions are chance.
+VISIBLE = 1.05
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """What was fitted on synthetic damage of free photographs alone."""
+
+    names: tuple[str, ...]
+    consensus: Consensus
+    standardise: Standardiser
+    recognise: KindRecogniser
+    spread: float
+
+
+@dataclass(frozen=True)
+class RatedModel:
+    """What was fitted on opinions: the scale people use, and what they add to the consensus near rated pairs.
+
+    `scale` holds the consensus and the opinion it stands for, as two
+    rows; `spreads` are standard errors by rated kind, `outside` the one where nothing like the pair was rated, and
+    `factor` the number of standard errors that 95 % of opinions stay within when their kind was never rated;
+    `clusters` is the number of photographs, `srcc` the rank correlation on photographs left out.
+    """
+
+    model: PairModel
+    scale: Floats
+    spreads: Floats
+    outside: float
+    factor: float
+    clusters: int
+    srcc: float
+
+    def on_scale(self, consensus: Floats) -> Floats:
+        """The opinions that these values of the consensus stand for."""
+        return np.asarray(np.interp(consensus, *self.scale), np.float64)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Score, standard error and kinds of one pair; `strange` is 1 when nothing like it was rated."""
+
+    score: float
+    spread: float
+    kinds: dict[str, float]
+    strange: float
+    tone: float
+
+    @property
+    def detail_intact(self) -> bool:
+        """Whether brightness, contrast or saturation explain the difference: a change on purpose, not damage."""
+        return self.tone >= 0.5 and sum(self.kinds.get(kind, 0.0) for kind in ON_PURPOSE) >= 0.5
+
+
+@dataclass(frozen=True)
+class FullReferenceModel:
+    """Predictions from features; without the rated part nothing depends on opinions."""
+
+    opened: OpenModel
+    rated: RatedModel | None = None
+
+    def predict(self, values: Mapping[str, float]) -> Prediction:
+        """Everything the model says of one pair's features."""
+        features = np.array([[values[name] for name in self.opened.names]], np.float64)
+        return self.predict_rows(features)[0]
+
+    def predict_rows(self, features: Floats) -> list[Prediction]:
+        """The same for rows of features."""
+        opened, rated = self.opened, self.rated
+        told = with_consensus(features, opened)
+        consensus = told[:, features.shape[1]]
+        tones = tone_change(features, opened.names).weight
+        made = [_by_name(opened.recognise, shares) for shares in opened.recognise(opened.standardise(features))]
+        if rated is None:
+            rows = zip(consensus, np.full(len(told), opened.spread), made, np.ones(len(told)), tones, strict=True)
+        else:
+            rows = zip(*self._corrected(rated, told, consensus, made), tones, strict=True)
+        return [
+            Prediction(float(np.clip(score, 1, 5)), float(spread), kinds, float(far), float(tone))
+            for score, spread, kinds, far, tone in rows
+        ]
+
+    def _corrected(
+        self, rated: RatedModel, told: Floats, consensus: Floats, made: list[dict[str, float]]
+    ) -> tuple[Floats, Floats, list[dict[str, float]], Floats]:
+        """Scores, standard errors, kinds and strangeness: as for made pairs, and near rated ones as they say."""
+        names = (*self.opened.names, *CONSENSUS_NAMES)
+        rows = told[:, [names.index(name) for name in rated.model.names]]
+        strange = np.clip((rated.model.strangeness(rows) - NEAR) / (FAR - NEAR), 0, 1)
+        kinds = rated.model.kinds(rows)
+        visible = np.clip((5 - consensus) / VISIBLE, 0, 1)
+        scores = rated.on_scale(consensus) + (1 - strange) * visible * rated.model.correction(rows, kinds)
+        spreads = np.sqrt((1 - strange) * (kinds @ rated.spreads**2) + strange * rated.outside**2)
+        named = [
+            _mixed(_by_name(rated.model.recognise, near), ladder, far)
+            for near, ladder, far in zip(kinds, made, map(float, strange), strict=True)
+        ]
+        return scores, spreads, named, strange
+
+
+def with_consensus(features: Floats, opened: OpenModel) -> Floats:
+    """Rows of features with what the consensus says of them."""
+    return np.hstack([features, opened.consensus.describe(features, opened.names)])
+
+
+def _mixed(near: dict[str, float], far: dict[str, float], share: float) -> dict[str, float]:
+    """Kind probabilities of both sources, the second with this share; the most probable first."""
+    names = {*near, *far}
+    found = {name: (1 - share) * near.get(name, 0.0) + share * far.get(name, 0.0) for name in names}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _by_name(recognise: KindRecogniser, shares: Floats) -> dict[str, float]:
+    named = zip(recognise.kinds, map(float, shares), strict=True)
+    return dict(sorted(named, key=lambda item: -item[1]))
+
+
+@lru_cache(maxsize=2)
+def load_model(weights: WeightSet = "research") -> FullReferenceModel:
+    """The shipped model, loaded once; the open one has no part fitted on opinions."""
+    opened = read_open(read_arrays("fr_open.npz"))
+    return FullReferenceModel(opened, read_rated(read_arrays("fr_research.npz")) if weights == "research" else None)
+
+
+def pack_open(opened: OpenModel) -> dict[str, npt.NDArray[Any]]:
+    """The open model as arrays."""
+    return {
+        "names": np.array(opened.names),
+        "quantiles": opened.consensus.quantiles,
+        "centre": opened.standardise.centre.astype(np.float32),
+        "scale": opened.standardise.scale.astype(np.float32),
+        "kinds": np.array(opened.recognise.kinds),
+        "kind_weights": opened.recognise.weights.astype(np.float32),
+        "kind_bias": opened.recognise.bias.astype(np.float32),
+        "spread": np.array(opened.spread),
+    }
+
+
+def read_open(arrays: Mapping[str, npt.NDArray[Any]]) -> OpenModel:
+    """The open model these arrays hold."""
+    number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
+    return OpenModel(
+        tuple(map(str, arrays["names"])),
+        Consensus(number["quantiles"]),
+        Standardiser(number["centre"], number["scale"]),
+        KindRecogniser(tuple(map(str, arrays["kinds"])), number["kind_weights"], number["kind_bias"]),
+        float(number["spread"]),
+    )
+
+
+def pack_rated(rated: RatedModel) -> dict[str, npt.NDArray[Any]]:
+    """The rated model as arrays."""
+    own = {
+        "rated_scale": rated.scale,
+        "rated_spreads": rated.spreads,
+        "rated_outside": np.array(rated.outside),
+        "rated_factor": np.array(rated.factor),
+        "rated_clusters": np.array(rated.clusters),
+        "rated_srcc": np.array(rated.srcc),
+    }
+    return own | pack(rated.model)
+
+
+def read_rated(arrays: Mapping[str, npt.NDArray[Any]]) -> RatedModel:
+    """The rated model these arrays hold."""
+    return RatedModel(
+        unpack(arrays),
+        arrays["rated_scale"],
+        arrays["rated_spreads"],
+        float(arrays["rated_outside"]),
+        float(arrays["rated_factor"]),
+        int(arrays["rated_clusters"]),
+        float(arrays["rated_srcc"]),
+    )

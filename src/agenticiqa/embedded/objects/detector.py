@@ -1,0 +1,189 @@
+"""SSD MobileNetV3-Large, trained on COCO: candidates for 80 classes, from two views of the picture.
+
+The second view is the picture shrunk in a plain frame. What fills the picture, or is blurred, is found better there,
+and what only one view shows counts half, which is what keeps false alarms down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.weights import open_session
+
+Pixels = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom as shares of width and height."""
+
+INPUT_SIDE = 320
+# The network's 90 outputs; the ten with "-" were never labelled in COCO.
+CLASSES = (
+    "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light",
+    "fire hydrant", "-", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow",
+    "elephant", "bear", "zebra", "giraffe", "-", "backpack", "umbrella", "-", "-", "handbag", "tie", "suitcase",
+    "frisbee", "skis", "snowboard", "sports ball", "kite", "baseball bat", "baseball glove", "skateboard",
+    "surfboard", "tennis racket", "bottle", "-", "wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana",
+    "apple", "sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake", "chair", "couch",
+    "potted plant", "bed", "-", "dining table", "-", "-", "toilet", "-", "tv", "laptop", "mouse", "remote",
+    "keyboard", "cell phone", "microwave", "oven", "toaster", "sink", "refrigerator", "-", "book", "clock", "vase",
+    "scissors", "teddy bear", "hair drier", "toothbrush",
+)  # fmt: skip
+_LABELLED = np.array([name != "-" for name in CLASSES])
+CENTRE_STEP, SIZE_STEP = 10.0, 5.0
+SHRUNK = 0.6
+FAINTEST = 0.08
+MOST_PER_CLASS = 5
+SAME_OBJECT = 0.5
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One thing that may be there, how likely, and the likeliest other class of the same box."""
+
+    kind: str
+    confidence: float
+    box: Box
+    rival: float = 0.0
+
+
+@dataclass(frozen=True)
+class View:
+    """What the network makes of one view: number of the class, score and box of each thing."""
+
+    kinds: npt.NDArray[np.int64]
+    scores: Floats
+    boxes: Floats
+
+
+class Detector:
+    """The network, loaded; safe to share between threads."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._input = session.get_inputs()[0].name
+
+    def candidates(self, pixels: Pixels) -> tuple[Candidate, ...]:
+        """Everything the two views show, the likeliest first."""
+        framed, frame = _in_a_frame(pixels)
+        shrunk = self._view(framed)
+        return _merged((self._view(pixels), View(shrunk.kinds, shrunk.scores, _unframed(shrunk.boxes, frame))))
+
+    def _view(self, pixels: Pixels) -> View:
+        shrinks = max(pixels.shape[:2]) > INPUT_SIDE
+        small = cv2.resize(
+            pixels, (INPUT_SIDE, INPUT_SIDE), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
+        )
+        planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
+        offsets, scores, anchors = self._session.run(None, {self._input: planes})
+        # The first output is "nothing".
+        return _peaks(scores[0][:, 1:], _decoded(offsets[0], anchors))
+
+
+@lru_cache(maxsize=1)
+def load_detector() -> Detector:
+    """The detector, loaded once per process."""
+    return Detector(open_session("objects_detector.onnx"))
+
+
+def overlap_share(first: Box, second: Box) -> float:
+    """Intersection over union of two boxes."""
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    both = width * height
+    return both / (box_area(first) + box_area(second) - both)
+
+
+def box_area(box: Box) -> float:
+    """The share of the picture a box covers."""
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def overlaps(first: Floats, second: Floats) -> Floats:
+    """Intersection over union of every box of one list with every box of another."""
+    corner = np.minimum(first[:, None, 2:], second[None, :, 2:])
+    sides = np.clip(corner - np.maximum(first[:, None, :2], second[None, :, :2]), 0, None)
+    both = sides.prod(axis=2)
+    areas = [np.clip(boxes[:, 2:] - boxes[:, :2], 0, None).prod(axis=1) for boxes in (first, second)]
+    return np.asarray(both / np.maximum(areas[0][:, None] + areas[1][None, :] - both, 1e-9), np.float32)
+
+
+def _decoded(offsets: Floats, anchors: Floats) -> Floats:
+    """Left, top, right and bottom from offsets of centre and size relative to the anchors."""
+    down, across = offsets[:, 0] / CENTRE_STEP * anchors[:, 2], offsets[:, 1] / CENTRE_STEP * anchors[:, 3]
+    middle_y, middle_x = down + anchors[:, 0], across + anchors[:, 1]
+    height, width = np.exp(offsets[:, 2:4].T / SIZE_STEP) * anchors[:, 2:4].T
+    corners = (middle_x - width / 2, middle_y - height / 2, middle_x + width / 2, middle_y + height / 2)
+    return np.asarray(np.clip(np.stack(corners, axis=1), 0, 1), np.float32)
+
+
+def _peaks(scores: Floats, boxes: Floats) -> View:
+    """The likeliest boxes of every class, each standing for those around it."""
+    kinds, chosen = [], []
+    for kind in np.flatnonzero((scores.max(axis=0) > FAINTEST) & _LABELLED):
+        left = np.flatnonzero(scores[:, kind] > FAINTEST)
+        left = left[np.argsort(-scores[left, kind], kind="stable")][:60]
+        for _ in range(MOST_PER_CLASS):
+            if not len(left):
+                break
+            kinds.append(kind)
+            chosen.append(left[0])
+            left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
+    numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
+    return View(numbers, scores[rows, numbers], boxes[rows])
+
+
+def _in_a_frame(pixels: Pixels) -> tuple[Pixels, Box]:
+    """The picture shrunk in the middle of its mean colour, and where it lies there."""
+    height, width = pixels.shape[:2]
+    size = max(1, int(width * SHRUNK)), max(1, int(height * SHRUNK))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    framed = np.empty_like(pixels)
+    framed[:] = pixels.mean(axis=(0, 1)).astype(np.uint8)
+    top, left = (height - size[1]) // 2, (width - size[0]) // 2
+    framed[top : top + size[1], left : left + size[0]] = small
+    return framed, (left / width, top / height, (left + size[0]) / width, (top + size[1]) / height)
+
+
+def _unframed(boxes: Floats, frame: Box) -> Floats:
+    start = np.array([frame[0], frame[1]] * 2, np.float32)
+    size = np.array([frame[2] - frame[0], frame[3] - frame[1]] * 2, np.float32)
+    return np.asarray(np.clip((boxes - start) / size, 0, 1), np.float32)
+
+
+def _merged(views: tuple[View, View]) -> tuple[Candidate, ...]:
+    """Each thing once: its confidence is the mean over the views, its box their weighted mean."""
+    kinds = np.concatenate([view.kinds for view in views])
+    scores = np.concatenate([view.scores for view in views])
+    boxes = np.concatenate([view.boxes for view in views])
+    shared = overlaps(boxes, boxes)
+    same = (shared > SAME_OBJECT) & (kinds[:, None] == kinds[None, :])
+    counterpart = same * scores[None, :]
+    first = len(views[0].kinds)
+    # What a view has of the same class at the same place, at most once.
+    by_view = np.stack([counterpart[:, :first].max(axis=1, initial=0), counterpart[:, first:].max(axis=1, initial=0)])
+    confidence = by_view.mean(axis=0)
+    others = (shared > SAME_OBJECT) & (kinds[:, None] != kinds[None, :])
+    rivals = (others * confidence[None, :]).max(axis=1, initial=0)
+    found: list[Candidate] = []
+    told = np.zeros(len(kinds), bool)
+    for each in np.lexsort((-scores, -confidence)):
+        if told[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
+            continue
+        told |= same[each]
+        box = np.average(boxes[same[each]], axis=0, weights=scores[same[each]])
+        name = CLASSES[kinds[each]]
+        found.append(Candidate(name, float(confidence[each]), _box(box), float(rivals[each])))
+    return tuple(found)
+
+
+def _box(values: Floats) -> Box:
+    left, top, right, bottom = (float(value) for value in values)
+    return left, top, right, bottom

@@ -1,0 +1,154 @@
+"""From pooled statistics to a quality and its uncertainty: plain arrays, no framework.
+
+Two judges look at a picture. One was taught by opinions of photographs as cameras and people spoil them
+(`authentic`), and by such photographs spoilt further; the other by clean ones damaged on purpose (`synthetic`). A
+gate says how far the second knows this kind of picture. It never takes over whole: on a photograph of neither source
+the gate may turn with the damage, and the score must not jump from one judge to the other.
+Each judge is itself two models of different make whose mean errs less than either: a network on the statistics of
+trunk and tuned stages, and a kernel regression. How far they disagree is part of the uncertainty. Faint colour
+noise, which neither sees well, costs the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+CLIP = 6.0
+KNEE = 0.5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Quality from 1 to 5, its standard error, how synthetic the damage looks (0 to 1), what the error is told by."""
+
+    quality: float
+    error: float
+    synthetic: float
+    terms: Values
+
+
+class QualityHead:
+    """The fitted heads of one set of weights."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = {name: np.asarray(value, np.float64) for name, value in arrays.items()}
+        if "authentic_step" in arrays:
+            # Ten thousand points are stored as bytes, in steps of each component.
+            self._arrays["authentic_points"] *= self._arrays["authentic_step"]
+
+    def estimate(self, tuned: npt.ArrayLike, likeness: npt.ArrayLike, grain: float, hidden: float = 0.0) -> Estimate:
+        """The judgement of one picture from the statistics network and kernel look at, and its colour grain.
+
+        Both begin with the trunk's and end with the open tail's; the research network sees its own between them.
+        `hidden` is what damage costs that these statistics do not show.
+        """
+        outputs = self.network(np.asarray(tuned, np.float64)[None])
+        kernel = self.kernel(np.asarray(likeness, np.float64)[None])
+        quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]), np.array([hidden]))
+        terms = error_terms(quality, disagreement, self.novelty(np.asarray(likeness, np.float64)[None]))
+        return Estimate(float(quality[0]), float(self.error(terms)[0]), float(synthetic[0]), terms[0])
+
+    def tone_cost(self, tones: float) -> float:
+        """What a narrow range of grey levels costs, as in a picture far too dark or flat: nothing from `wide` on."""
+        wide, narrow, most = self._arrays["tones"]
+        return float(most * np.clip((wide - tones) / (wide - narrow), 0.0, 1.0))
+
+    def closeup_cost(self, statistics: npt.ArrayLike) -> float:
+        """What a square at the picture's own resolution costs: nothing down to a usual softness, then ever more."""
+        usual, share, most = self._arrays["closeup"]
+        outputs = self.network(np.asarray(statistics, np.float64)[None])
+        return float(np.clip(share * (usual - self.on_scale(outputs[:, 0])[0]), 0.0, most))
+
+    def network(self, statistics: Values) -> Values:
+        """Three numbers a row: authentic quality (standardised), synthetic quality (1–5), log-odds of synthetic."""
+        a = self._arrays
+        scaled = np.clip((statistics - a["centre"]) / a["spread"], -CLIP, CLIP)
+        hidden = np.maximum(scaled @ a["first_weight"] + a["first_bias"], 0)
+        return np.asarray(hidden @ a["last_weight"] + a["last_bias"])
+
+    def kernel(self, statistics: Values) -> Values:
+        """Two numbers a row, from similarity to training pictures: authentic (standardised), synthetic (1–5)."""
+        return np.stack([self._likeness(name, statistics) for name in ("authentic", "synthetic")], 1)
+
+    def _likeness(self, name: str, statistics: Values) -> Values:
+        """One judge's regression; damage shows in the trunk alone, so the second judge looks at the first columns."""
+        points, weights, mean = (self._arrays[f"{name}_{part}"] for part in ("points", "weights", "mean"))
+        return _kernel_regression(self._project(name, statistics), points, weights, self._arrays[f"{name}_width"], mean)
+
+    def _project(self, name: str, statistics: Values) -> Values:
+        centre, spread, projection = (self._arrays[f"{name}_{part}"] for part in ("centre", "spread", "projection"))
+        return np.asarray(np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP) @ projection)
+
+    def novelty(self, statistics: Values) -> Values:
+        """How far each row is from the nearest picture somebody rated; 0 is one of them, 1 is far."""
+        known = self._arrays["authentic_points"]
+        nearest = _squared_distances(self._project("authentic", statistics), known).min(1)
+        return np.asarray(1 - np.exp(-self._arrays["authentic_width"] * nearest))
+
+    def combine(
+        self, outputs: Values, kernel: Values, grain: Values, hidden: Values | float = 0.0
+    ) -> tuple[Values, Values, Values]:
+        """Quality, share of the synthetic judge, and disagreement of the two makes, per row."""
+        a = self._arrays
+        share = a["network_share"]
+        authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
+        synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1] - self.grain_cost(grain)
+        steepness, offset, most = a["gate"]
+        gate = most / (1 + np.exp(-np.clip(steepness * outputs[:, 2] + offset, -30, 30)))
+        quality = within_scale((1 - gate) * authentic + gate * synthetic - hidden)
+        apart = self.on_scale(outputs[:, 0]) - self.on_scale(kernel[:, 0])
+        between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
+        disagreement = np.sqrt((1 - gate) * apart**2 + gate * (outputs[:, 1] - kernel[:, 1]) ** 2 + between**2)
+        return quality, gate, disagreement
+
+    def grain_cost(self, grain: Values) -> Values:
+        """What colour noise costs: nothing up to the floor of clean photographs, all of it from faint noise on."""
+        clean, noisy, depth = self._arrays["grain"]
+        return np.asarray(depth * np.clip((grain - clean) / (noisy - clean), 0, 1))
+
+    def on_scale(self, authentic: Values) -> Values:
+        """Standardised opinions on the common scale, along the source's monotone map."""
+        a = self._arrays
+        low, high = a["scale_from"][0], a["scale_from"][-1]
+        return np.interp(np.clip(authentic, low, high), a["scale_from"], a["scale_to"])
+
+    def error(self, terms: Values, left_out: str = "") -> Values:
+        """The standard error of rows of `error_terms`, by all sources of opinions or without the one left out."""
+        weights = self._arrays["error_weights" + (f"_without_{left_out}" if left_out else "")]
+        return np.exp(np.clip(terms @ weights, np.log(0.1), np.log(1.5)))
+
+    def interval(self, quality: float, error: float, left_out: str = "") -> tuple[float, float]:
+        """The 95 % interval of the mean opinion, within the scale."""
+        below, above = self._arrays["interval_factors" + (f"_without_{left_out}" if left_out else "")]
+        return float(max(1.0, quality - below * error)), float(min(5.0, quality + above * error))
+
+
+def within_scale(quality: Values) -> Values:
+    """Qualities strictly between 1 and 5 in unchanged order: the last half level at each end is bent, not cut."""
+    bent = KNEE * np.tanh((np.abs(quality - 3) - (2 - KNEE)) / KNEE)
+    return np.where(np.abs(quality - 3) <= 2 - KNEE, quality, 3 + np.sign(quality - 3) * (2 - KNEE + bent))
+
+
+def error_terms(quality: Values, disagreement: Values, novelty: Values) -> Values:
+    """What the standard error depends on: the place on the scale and how little is known of such pictures."""
+    centred = quality - 3
+    return np.stack([np.ones_like(quality), centred, centred**2, disagreement, novelty], 1)
+
+
+def _kernel_regression(points: Values, known: Values, weights: Values, width: Values, mean: Values) -> Values:
+    if not len(known):
+        return np.full(len(points), float(mean))
+    return np.asarray(np.exp(-width * _squared_distances(points, known)) @ weights + mean)
+
+
+def _squared_distances(points: Values, known: Values) -> Values:
+    squared = (points**2).sum(1)[:, None] + (known**2).sum(1)[None] - 2 * points @ known.T
+    return np.asarray(np.maximum(squared, 0))

@@ -1,0 +1,94 @@
+"""A look at an object with its surroundings in mind.
+
+Whether an object is blurred is told by its own edges beside the rest of the picture, not by the model of whole
+pictures: a small crop of a sharp thing has few edges, and a blurred thing in a sharp picture is a small crop. Its
+score follows: what is blurred where the rest is sharp is worse than the picture, a blurred face worst of all, and a
+soft background behind a sharp subject is as good as the picture.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from agenticiqa.embedded.distortions.severity import severity_of
+from agenticiqa.embedded.eyes import Finding, Judgement, Look
+from agenticiqa.embedded.quality.model import level_probabilities
+from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness
+from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
+
+# Edges of a typical softness below the first are in focus, above the second blurred; between them the model decides.
+IN_FOCUS, BLURRED = 0.95, 1.25
+DOUBT = 0.12
+# Strength of the blur by the softness of the edges, in pixels at working size.
+STRENGTHS = ((1.25, 2.0, 3.0, 4.0, 6.0), (1.8, 2.4, 2.9, 3.4, 3.8))
+# What each step of blur costs an object in a picture that is sharper than it, and a face besides.
+LOSS_PER_STEP, LOSS_OF_A_FACE = 0.35, 0.5
+LOOKED_AT_FIRST = ("face", "eyes")
+NARROWEST = 0.25
+
+
+def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedRegion) -> Look:
+    """The look at an object's crop with its blur and score as its edges and the rest of the picture tell them."""
+    own, rest = edges.within(region), edges.outside(region)
+    if own is None:
+        return look
+    findings = tuple(_blur(each, own) if each.category == "Blurs" else each for each in look.findings)
+    blur = next((each for each in findings if each.category == "Blurs"), None)
+    if blur is None or blur.severity == "none" or own.typical < BLURRED:
+        return replace(look, findings=findings)
+    sharper = rest is not None and rest.typical < own.typical / 1.3
+    score = min(look.quality.score, whole.quality.score)
+    if sharper:
+        score -= LOSS_PER_STEP * blur.position + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
+    return replace(look, findings=findings, quality=moved(look.quality, score))
+
+
+def behind_a_subject(look: Look, whole: Look) -> Look:
+    """The look at a background: where its softness is no flaw, it is no worse than the picture for being soft."""
+    blur = look.finding("Blurs")
+    if (blur is not None and blur.severity != "none") or look.quality.score >= whole.quality.score:
+        return look
+    return replace(look, quality=moved(look.quality, whole.quality.score))
+
+
+def blur_differs(edges: EdgeMap, width: int, height: int) -> bool:
+    """Whether some quarter of the picture is blurred while another is in focus."""
+    if min(width, height) < 4:
+        return False
+    quarters = [
+        edges.within(Region(left=left, top=top, right=right, bottom=bottom))
+        for left, right in ((0, width // 2), (width // 2, width))
+        for top, bottom in ((0, height // 2), (height // 2, height))
+    ]
+    known = [quarter.typical for quarter in quarters if quarter is not None]
+    return bool(known) and max(known) >= BLURRED and min(known) < IN_FOCUS
+
+
+def moved(judgement: Judgement, score: float) -> Judgement:
+    """The judgement at another score, as uncertain as it was."""
+    score = min(5.0, max(1.0, score))
+    low, high = judgement.interval or (judgement.score - 0.5, judgement.score + 0.5)
+    spread = max(NARROWEST, (high - low) / 3.92)
+    shares = level_probabilities(score, spread)
+    interval = max(1.0, score - 1.96 * spread), min(5.0, score + 1.96 * spread)
+    return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
+
+
+def _blur(finding: Finding, own: Softness) -> Finding:
+    """The finding of blur as the edges tell it; where they leave it open, as the model saw it."""
+    certain = 1 / (1 + math.exp(-(own.typical - (IN_FOCUS + BLURRED) / 2) / DOUBT))
+    if own.typical >= BLURRED:
+        strength = max(finding.position, float(np.interp(own.typical, *STRENGTHS)))
+        return replace(
+            finding,
+            probability=round(max(finding.probability, certain), 3),
+            severity=severity_of(strength),
+            strength=round(strength, 3),
+        )
+    if own.typical < IN_FOCUS:
+        return replace(finding, probability=round(min(finding.probability, certain), 3), severity="none", kind=None,
+                       strength=0.0)  # fmt: skip
+    return finding

@@ -1,0 +1,225 @@
+"""The shipped eyes: the quality model, the distortion model and the full-reference judgement behind one look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agenticiqa.embedded.answers.evidence import ToolScore
+from agenticiqa.embedded.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
+from agenticiqa.embedded.quality.model import level_probabilities
+from agenticiqa.images import LoadedImage
+from agenticiqa.state import (
+    DISTORTION_CATEGORIES,
+    LEVEL_LETTERS,
+    LEVEL_SCORES,
+    SEVERITIES,
+    LevelLetter,
+    LocatedRegion,
+    Region,
+)
+from agenticiqa.tools.calibration import EmbeddedScale
+from agenticiqa.weights import WeightSet
+
+if TYPE_CHECKING:
+    from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
+    from agenticiqa.embedded.full_reference.views import Viewing
+
+Pixels = NDArray[np.uint8]
+# From this probability on a finding counts as there; one too weak for a word stays just below.
+PRESENT, ALMOST_PRESENT = 0.5, 0.49
+_UNCHANGED = tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES)
+
+
+@lru_cache(maxsize=4)
+def shipped_eyes(terms: str, viewing: Viewing = "native") -> Eyes:
+    """The eyes for these terms of use and way of viewing, built once, so that all roles share what was seen."""
+    return RememberingEyes(ShippedEyes("open" if terms == "commercial" else "research", viewing=viewing))
+
+
+class ShippedEyes:
+    """Eyes whose models are loaded at the first look; `pairs` names other weights for the full-reference judgement."""
+
+    def __init__(self, weights: WeightSet, pairs: WeightSet | None = None, viewing: Viewing = "native") -> None:
+        self._weights = weights
+        self._pair_weights = pairs or weights
+        self._viewing: Viewing = viewing
+        self._last: tuple[tuple[object, ...], Look] | None = None
+
+    def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
+        """What the shipped models see; a region is judged with the rest of the picture in mind."""
+        from agenticiqa.embedded.distortions.detector import in_context
+
+        whole = self._whole(image, reference)
+        if region is None:
+            return replace(whole, findings=tuple(map(settled, whole.findings)))
+        against = None if reference is None else _cut(reference.pixels, region)
+        crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
+        findings = in_context(crop.findings, whole.findings, image.pixels, region)
+        look = replace(crop, findings=tuple(map(settled, findings)))
+        return self._as_object(look, whole, image, region) if isinstance(region, LocatedRegion) else look
+
+    def locate(self, image: LoadedImage, name: str) -> Region | None:
+        """The box of a place word, or of the thing a name stands for."""
+        from agenticiqa.embedded.objects.scene import scene_of
+        from agenticiqa.embedded.regions.places import locate
+
+        return locate(scene_of(image), image.pixels, name)
+
+    def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
+        from agenticiqa.embedded.objects.scene import scene_of
+        from agenticiqa.embedded.regions.objects import behind_a_subject, with_own_sharpness
+
+        if region.kind in ("background", "sky"):
+            return behind_a_subject(look, whole)
+        return with_own_sharpness(look, whole, scene_of(image).edges, region)
+
+    def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
+        # Several places of one image are looked at one after the other, each with the same surroundings.
+        key = (image.sha256, image.size, reference.sha256 if reference else None)
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = (key, self._look(image.pixels, None if reference is None else reference.pixels))
+        return last[1]
+
+    def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
+        from agenticiqa.embedded.distortions.detector import find_distortions
+        from agenticiqa.embedded.quality.model import load_quality_model
+        from agenticiqa.embedded.trunk import load_backbone
+
+        features = load_backbone().features(pixels)
+        model, size = load_quality_model(self._weights), (pixels.shape[0], pixels.shape[1])
+        judged = model.judge_features(features, size, shown_alone=shown_alone)
+        quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
+        if reference is None:
+            findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
+            return Look(quality, findings)
+        findings, against = self._compare(pixels, reference)
+        return Look(quality, findings, against)
+
+    def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
+        from agenticiqa.embedded.distortions.detector import find_changes
+        from agenticiqa.embedded.full_reference.judge import shipped_judge
+
+        judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)
+        if not judged.features:
+            return _UNCHANGED, judged.for_eyes()
+        findings = find_changes(pixels, judged.features, self._weights)
+        findings = tuple(_as_judged(finding, judged) for finding in findings)
+        return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
+
+
+def settled(finding: Finding) -> Finding:
+    """The finding with severity and probability in agreement: "none" and more likely absent, or neither."""
+    if finding.probability < PRESENT:
+        return replace(finding, severity="none", kind=None, manner=None, region=None)
+    if finding.severity == "none":
+        return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None)
+    return finding
+
+
+def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with blur at least as strong as enlargement: what was enlarged from few pixels is blurred too."""
+    enlarged = next((f for f in findings if f.category == "Sharpness" and f.kind == "upscale"), None)
+    if enlarged is None:
+        return findings
+    return tuple(
+        replace(
+            finding,
+            probability=max(finding.probability, enlarged.probability),
+            strength=max(finding.position, enlarged.position),
+            severity=max(finding.severity, enlarged.severity, key=SEVERITIES.index),
+        )
+        if finding.category == "Blurs"
+        else finding
+        for finding in findings
+    )
+
+
+def _as_judged(finding: Finding, judged: FullReferenceJudgement) -> Finding:
+    """The finding of a pair that lost fine detail and nothing else: soft or enlarged, not compressed or noisy."""
+    from agenticiqa.embedded.full_reference.changes import measured_softness
+
+    share = measured_softness(judged.features)
+    if share < 0.5:
+        return finding
+    own = judged.categories.get(finding.category, 0.0)
+    if own < 0.5 and finding.category == "Blurs":
+        return finding
+    if own < 0.5:
+        return replace(finding, probability=min(finding.probability, 1 - share))
+    severity = max(finding.severity, judged.severity, key=SEVERITIES.index)
+    return replace(finding, probability=max(finding.probability, own), severity=severity)
+
+
+def _with_kind(finding: Finding, kind: str | None) -> Finding:
+    """The finding with the kind the pair shows, where it could not tell one itself."""
+    from agenticiqa.embedded.full_reference.changes import category_of
+
+    if finding.kind or kind is None or finding.severity == "none" or category_of(kind) != finding.category:
+        return finding
+    return replace(finding, kind=kind)
+
+
+def _by_letter(probabilities: tuple[float, ...]) -> dict[LevelLetter, float]:
+    """Probabilities of levels 1 to 5 under their letters, the best first."""
+    return dict(zip(LEVEL_LETTERS, reversed(probabilities), strict=True))
+
+
+def _cut(pixels: Pixels, region: Region) -> Pixels:
+    return np.ascontiguousarray(pixels[region.top : region.bottom, region.left : region.right])
+
+
+# Half of a 95 % interval in standard errors.
+_HALF_WIDTH = 1.96
+
+
+class RecalibratedEyes:
+    """Sees what the eyes inside see; scores and intervals follow the scales, by reference mode."""
+
+    def __init__(self, eyes: Eyes, scales: Mapping[str, EmbeddedScale]) -> None:
+        self._eyes = eyes
+        self._scales = scales
+
+    def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
+        """The look with its judgements on the user's scale."""
+        seen = self._eyes.look(image, reference, region)
+        alone, pair = self._scales.get("No-Reference"), self._scales.get("Full-Reference")
+        quality = recalibrated(seen.quality, alone) if alone else seen.quality
+        against = seen.against_reference
+        return replace(
+            seen, quality=quality, against_reference=recalibrated(against, pair) if against and pair else against
+        )
+
+    def locate(self, image: LoadedImage, name: str) -> Region | None:
+        """The place, as the eyes inside find it."""
+        return self._eyes.locate(image, name)
+
+
+def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:
+    """The judgement with score, levels and interval on the user's scale."""
+    score, interval = scale.apply(judgement.score, judgement.interval)
+    low, high = interval or (score, score)
+    shares = level_probabilities(score, (high - low) / (2 * _HALF_WIDTH))
+    return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
+
+
+# How far a calibrated tool is off, on the 1–5 scale.
+TOOL_ERROR = 0.5
+
+
+def judgement_from_tools(scores: Sequence[ToolScore]) -> Judgement | None:
+    """A distribution around the mean of the distinct tools; None without any."""
+    distinct = {score.tool: score.score for score in scores}
+    if not distinct:
+        return None
+    mean = sum(distinct.values()) / len(distinct)
+    weights = {letter: math.exp(-0.5 * ((level - mean) / TOOL_ERROR) ** 2) for letter, level in LEVEL_SCORES.items()}
+    total = sum(weights.values())
+    return Judgement({letter: weight / total for letter, weight in weights.items()}, source=", ".join(distinct))

@@ -1,0 +1,176 @@
+"""Features of a picture from the shared trunk.
+
+Working size: a picture of more than 262,144 pixels (512 × 512) is shrunk by area averaging until it
+fits that budget, keeping its shape; one with a side under 64 is enlarged. A strip (more than 64 times as long as
+wide, such as a region cut from a narrow picture) is brought to 4,096 pixels in length and widened to 64 by repeating
+its border, so that nothing is ever enlarged beyond the budget. Nothing else is resized.
+`Features.scale` is the factor that was applied. What shrinking hides is seen in `Features.closeup`, a square of a
+large picture's own pixels.
+
+Features of one picture cost about 0.1 s; callers that need them twice keep them by the image's hash.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.weights import WeightSet, open_session
+
+Pixels = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
+
+# What a pair is brought to that is compared point by point, and what a picture alone is looked at in.
+PIXEL_BUDGET = 640 * 480
+WORKING_PIXELS = 512 * 512
+SMALLEST_SIDE = 64
+LONGEST_SIDE = WORKING_PIXELS // SMALLEST_SIDE
+CLOSEUP_SIDE = 256
+# From this factor on the picture at its working size still shows how sharp its own pixels are.
+CLOSEUP_BELOW = 0.5
+STAGE_CHANNELS = (16, 24, 40, 80, 112)
+STAGE_STRIDES = (2, 4, 8, 16, 16)
+POOLED_LENGTH = 2 * sum(STAGE_CHANNELS)
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the trunk saw: five maps (channels first), pooled statistics at working size and at half of it.
+
+    `pooled` and `pooled_half` hold, stage after stage, the mean of each channel and then its standard
+    deviation: `POOLED_LENGTH` numbers. `working` is the picture the trunk saw; the half size is only
+    looked at when it is asked for. `closeup` is the most detailed square of a picture that was shrunk
+    much, at its own resolution.
+    """
+
+    maps: tuple[Floats, ...]
+    pooled: Floats
+    scale: float
+    working: Pixels
+    closeup: Pixels | None
+    look: Callable[[Pixels], tuple[tuple[Floats, ...], Floats]]
+
+    @cached_property
+    def pooled_half(self) -> Floats:
+        """The pooled statistics at half the working size."""
+        return self.look(halve(self.working))[1]
+
+
+class Backbone:
+    """The trunk, loaded; safe to share between threads."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def features(self, pixels: Pixels) -> Features:
+        """Maps and pooled statistics of one RGB picture, at its working size."""
+        working, scale = to_working_size(pixels)
+        maps, pooled = self.run(working)
+        return Features(maps, pooled, scale, working, cut_closeup(pixels, working, scale), self.run)
+
+    def maps(self, pixels: Pixels) -> tuple[Floats, ...]:
+        """The five stage maps alone, at the size given: for pairs that must be compared point by point."""
+        return self.run(pixels)[0]
+
+    def run(self, pixels: Pixels) -> tuple[tuple[Floats, ...], Floats]:
+        """Maps and pooled statistics at exactly the size given."""
+        planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32)
+        *maps, pooled = self._session.run(None, {"pixels": planes})
+        return tuple(stage_map[0] for stage_map in maps), pooled[0]
+
+
+@lru_cache(maxsize=1)
+def load_backbone() -> Backbone:
+    """The trunk, loaded once per process."""
+    return Backbone(open_session("trunk.onnx"))
+
+
+def to_working_size(pixels: Pixels) -> tuple[Pixels, float]:
+    """The picture within the pixel budget, and the factor its sides were multiplied by."""
+    height, width = pixels.shape[:2]
+    scale = min(1.0, math.sqrt(WORKING_PIXELS / (height * width)))
+    scale = min(max(scale, SMALLEST_SIDE / min(height, width)), LONGEST_SIDE / max(height, width))
+    return _widened(resize(pixels, scale)), scale
+
+
+def _widened(pixels: Pixels) -> Pixels:
+    """The picture with its border repeated until no side is under the smallest."""
+    rows, columns = (max(0, SMALLEST_SIDE - side) for side in pixels.shape[:2])
+    if not rows and not columns:
+        return pixels
+    return np.pad(pixels, ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2), (0, 0)), "edge")
+
+
+def cut_closeup(pixels: Pixels, working: Pixels, scale: float) -> Pixels | None:
+    """The square of a much larger picture's own pixels that holds most detail, or None where nothing was hidden."""
+    height, width = pixels.shape[:2]
+    if scale >= CLOSEUP_BELOW or min(height, width) < CLOSEUP_SIDE:
+        return None
+    import cv2
+
+    grey = cv2.cvtColor(working, cv2.COLOR_RGB2GRAY)
+    detail = np.abs(cv2.Laplacian(grey, cv2.CV_32F))
+    window = max(3, round(CLOSEUP_SIDE * scale))
+    crowded = cv2.blur(detail, (window, window), borderType=cv2.BORDER_REPLICATE)
+    row, column = np.unravel_index(int(crowded.argmax()), crowded.shape)
+    top, left = (
+        int(np.clip((place + 0.5) / scale - CLOSEUP_SIDE / 2, 0, side - CLOSEUP_SIDE))
+        for place, side in ((row, height), (column, width))
+    )
+    return np.ascontiguousarray(pixels[top : top + CLOSEUP_SIDE, left : left + CLOSEUP_SIDE])
+
+
+def resize(pixels: Pixels, scale: float) -> Pixels:
+    """The picture with its sides multiplied: averaged by area when it shrinks, cubic when it grows."""
+    if scale == 1.0:
+        return pixels
+    import cv2
+
+    height, width = (max(1, int(side * scale + 1e-6)) for side in pixels.shape[:2])
+    method = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=method), np.uint8)
+
+
+def halve(pixels: Pixels) -> Pixels:
+    """The picture at half its width and height, never under 32 pixels a side."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    size = (max(32, width // 2), max(32, height // 2))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+@dataclass(frozen=True)
+class TailFeatures:
+    """Maps after stages six and seven (192 and 320 channels, stride 32) and their pooled statistics."""
+
+    maps: tuple[Floats, Floats]
+    pooled: Floats
+
+
+class Tail:
+    """The last stages, loaded; safe to share between threads."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+        self._last: tuple[Floats, TailFeatures] | None = None
+
+    def features(self, stage5: Floats) -> TailFeatures:
+        """What the last stages make of the trunk's last map; it is remembered, since two models ask for it."""
+        last = self._last
+        if last is None or last[0] is not stage5:
+            stage6, stage7, pooled = self._session.run(None, {"stage5": stage5[None]})
+            last = self._last = (stage5, TailFeatures((stage6[0], stage7[0]), pooled[0]))
+        return last[1]
+
+
+@lru_cache(maxsize=2)
+def load_tail(terms: WeightSet) -> Tail:
+    """The last stages tuned under these terms, loaded once per process."""
+    return Tail(open_session(f"tail_{terms}.onnx"))

@@ -1,0 +1,149 @@
+"""A folder encoded: one file per picture, its loss map, a resumable journal and a page about all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from PIL import Image
+
+from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
+from agenticiqa.batch.journal import standing_records
+from agenticiqa.config import Settings
+from agenticiqa.encode.searching import SUFFIXES, Format, Judge, encode, original_bytes, shipped_judge
+from agenticiqa.errors import ManifestError
+from agenticiqa.images import load_image
+from agenticiqa.report.page import source_hash
+from agenticiqa.report.pictures import data_url
+
+JOURNAL = "encode.jsonl"
+MAP_SUFFIX = ".loss.png"
+_STYLE = """
+:root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; } body { margin: 1rem auto; max-width: 78rem; }
+table { border-collapse: collapse; } td, th { padding: .25rem .9rem .25rem 0; text-align: right; }
+td:first-child, th:first-child { text-align: left; overflow-wrap: anywhere; } img { display: block; max-width: 14rem; }
+"""
+
+
+@dataclass(frozen=True)
+class EncodeWith:
+    """Prepares the encoding of samples into a folder; can be sent to another process."""
+
+    output: str
+    format: Format
+    min_score: float
+    maps: bool
+    terms: str
+    step: int = 1
+
+    def __call__(self) -> Assess:
+        """The way with a sample."""
+        judge = shipped_judge(self.terms)
+        return lambda sample: self.encode(sample, judge)
+
+    def encode(self, sample: Sample, judge: Judge) -> Mapping[str, Any]:
+        """Writes the sample's file, and says what came of it."""
+        started = time.perf_counter()
+        original = load_image(sample.image_path)
+        found = encode(sample.image_path, self.format, self.min_score, judge=judge, step=self.step)
+        target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.format])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(found.data)
+        if self.maps:
+            loss_map(original.pixels, found.pixels).save(target.with_suffix(MAP_SUFFIX))
+        return {
+            "file": str(target),
+            "quality": found.quality,
+            "score": found.score,
+            "bytes": len(found.data),
+            "original_bytes": original_bytes(original),
+            "tried": {str(quality): score for quality, score in found.tried.items()},
+            "took": round(time.perf_counter() - started, 3),
+            "error": None,
+        }
+
+
+def loss_map(original: Any, copy: Any) -> Image.Image:
+    """Where the copy differs visibly, dark where it does not."""
+    from agenticiqa.embedded.full_reference.difference_map import difference_map
+
+    return Image.fromarray(difference_map(original, copy).picture())
+
+
+def encode_folder(
+    source: Path,
+    output: Path,
+    format: Format,
+    min_score: float,
+    *,
+    settings: Settings,
+    maps: bool = False,
+    concurrency: int | None = None,
+    step: int = 1,
+    stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[BatchProgress], None] | None = None,
+) -> BatchSummary:
+    """Encodes every picture of a folder into another; the same call again finishes the rest."""
+    if not source.is_dir():
+        raise ManifestError(f"{source}: is no folder")
+    prepare = EncodeWith(str(output.absolute()), format, min_score, maps, settings.pipeline.terms, step)
+    return run_batch(
+        open_manifest(source),
+        output / JOURNAL,
+        BatchOptions(concurrency=concurrency),
+        settings=settings,
+        prepare=prepare,
+        identity={"encode": format, "min_score": min_score, "maps": maps, "step": step},
+        stop=stop,
+        on_progress=on_progress,
+    )
+
+
+def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:
+    """What came of each picture, with `name` and, where it failed, `error`."""
+    for record in standing_records(output / JOURNAL):
+        yield {**(record["assessment"] or {}), "name": record["sample_id"], "error": record["error"]}
+
+
+def report_page(output: Path, format: Format, min_score: float) -> str:
+    """A page with every picture's quality, score and saving, and its loss map where there is one."""
+    rows = list(encoded_rows(output))
+    before = sum(row.get("original_bytes") or 0 for row in rows)
+    after = sum(row.get("bytes") or 0 for row in rows)
+    style = f"style-src '{source_hash(_STYLE)}'"
+    policy = f"default-src 'none'; img-src data:; {style}; base-uri 'none'; form-action 'none'"
+    headings = ("Picture", "Quality", "Score", "Before", "After", "Where it differs")
+    head = f"<tr>{''.join(f'<th>{each}</th>' for each in headings)}</tr>"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}"><title>Encoded pictures</title>'
+        f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><h1>Encoded pictures</h1>'
+        f"<p>{len(rows):,} pictures as {format}, each at the lowest quality that scores {min_score:g} or more against "
+        f"its original: {_size(before)} became {_size(after)}.</p>"
+        f"<table>{head}{''.join(map(_row, rows))}</table></body></html>\n"
+    )
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    name = escape(row["name"])
+    if row["error"] is not None:
+        return f'<tr><td>{name}</td><td colspan="5">{escape(row["error"])}</td></tr>'
+    shown = Path(row["file"]).with_suffix(MAP_SUFFIX)
+    picture = f'<img alt="" src="{_thumbnail(shown)}">' if shown.exists() else ""
+    cells = [str(row["quality"]), f"{row['score']:.2f}", _size(row["original_bytes"]), _size(row["bytes"]), picture]
+    return f"<tr><td>{name}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _thumbnail(path: Path) -> str:
+    with Image.open(path) as image:
+        small = image.convert("RGB")
+    small.thumbnail((220, 220))
+    return data_url(small)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.2f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

@@ -1,0 +1,248 @@
+"""Many results held against the rules they must not meet: which pictures fail, by which rule, and why."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
+from agenticiqa.gate.judging import TOOL_NAMES, is_measurement, judge
+from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
+
+logger = logging.getLogger("agenticiqa.gate")
+
+SETTINGS_FILE = "agenticiqa.toml"
+_KEYS = ("fail_under", "fail_if", "require")
+
+LocateObjects = Callable[[Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
+"""Locates and judges things in a record's picture, as the JSON values of an assessment's regions."""
+MeasureTool = Callable[[Mapping[str, Any], str], float]
+"""Measures a record's picture with a tool; raises AgenticIQAError."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A rule as it was written; it fails a picture where it holds or, if it is `required`, where it does not."""
+
+    text: str
+    rule: Rule
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """The thresholds of the pictures a pattern names; None names all."""
+
+    pattern: str | None
+    thresholds: tuple[Threshold, ...]
+
+    def names(self, picture: str) -> bool:
+        """Whether the picture is meant; a pattern without a slash is held against the file's name alone."""
+        if self.pattern is None:
+            return True
+        held = picture if "/" in self.pattern else picture.rpartition("/")[2]
+        return bool(_compiled(self.pattern).fullmatch(held))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A picture that did not pass; `unknown` means that the rule could not be judged, which is no pass either."""
+
+    sample_id: str
+    image_path: str | None
+    score: float | None
+    rule: str
+    reason: str
+    outcome: Literal["failed", "unknown"]
+
+
+@dataclass
+class GateReport:
+    """What a gate saw: how many pictures, and those that did not pass."""
+
+    checked: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def failed(self) -> list[Failure]:
+        """Those that met a rule."""
+        return [failure for failure in self.failures if failure.outcome == "failed"]
+
+    @property
+    def unknown(self) -> list[Failure]:
+        """Those that a rule could not be judged on."""
+        return [failure for failure in self.failures if failure.outcome == "unknown"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as JSON values."""
+        return {
+            "checked": self.checked,
+            "passed": self.checked - len({failure.sample_id for failure in self.failures}),
+            "failures": [asdict(failure) for failure in self.failures],
+        }
+
+
+class Gate:
+    """Sections of thresholds; of those that name a picture the last one counts."""
+
+    def __init__(
+        self,
+        sections: Sequence[Section],
+        measure: MeasureTool | None = None,
+        locate: LocateObjects | None = None,
+    ) -> None:
+        self.sections = tuple(sections)
+        self._locate = locate
+        self.report = GateReport()
+        self._measure = measure
+
+    def __bool__(self) -> bool:
+        return any(section.thresholds for section in self.sections)
+
+    def measurements(self) -> list[str]:
+        """The measurements that the rules name, as they are written there, each once."""
+        found = (
+            each.name
+            for section in self.sections
+            for threshold in section.thresholds
+            for each in comparisons(threshold.rule)
+            if is_measurement(each)
+        )
+        return list(dict.fromkeys(found))
+
+    def objects(self) -> list[str]:
+        """The things that have to be located for the rules, each once."""
+        rules = (threshold.rule for section in self.sections for threshold in section.thresholds)
+        return list(dict.fromkeys(name for rule in rules for name in objects_of(rule)))
+
+    def check(self, record: Mapping[str, Any]) -> list[Failure]:
+        """Judges one record, adds what failed to the report, and returns it."""
+        found = [failure for threshold in self._thresholds(record) if (failure := self._judge(threshold, record))]
+        self.report.checked += 1
+        self.report.failures += found
+        return found
+
+    def _thresholds(self, record: Mapping[str, Any]) -> tuple[Threshold, ...]:
+        name = str(record["sample_id"])
+        naming = [section for section in self.sections if section.names(name)]
+        return naming[-1].thresholds if naming else ()
+
+    def _judge(self, threshold: Threshold, record: Mapping[str, Any]) -> Failure | None:
+        assessment = record.get("assessment")
+        if assessment is None:
+            return _failure(record, threshold, str(record.get("error") or "there is no assessment"), "unknown")
+        verdict = judge(threshold.rule, self._with_regions(threshold.rule, record))
+        failing = ("fails", "absent") if threshold.required else ("holds",)
+        if verdict.outcome in failing:
+            return _failure(record, threshold, verdict.reason, "failed")
+        return _failure(record, threshold, verdict.reason, "unknown") if verdict.outcome == "unknown" else None
+
+    def _with_regions(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The assessment with what the rule names measured and located, where that was not done."""
+        assessment = self._with_measurements(rule, record)
+        regions = dict(assessment.get("regions") or {})
+        known = {folded(name) for name in regions}
+        missing = [name for name in objects_of(rule) if folded(name) not in known]
+        if missing and self._locate is not None:
+            try:
+                regions |= self._locate(record, missing)
+            except AgenticIQAError as error:
+                # The rule then cannot be judged, which is said and is no pass.
+                logger.warning("%s: %s", record["sample_id"], error)
+        return {**assessment, "regions": regions}
+
+    def _with_measurements(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The assessment with what the rule names measured, where the agent did not."""
+        assessment = dict(record["assessment"])
+        readings = list(assessment.get("tools") or [])
+        readings += [_reading(tool, raw) for tool, raw in (record.get("measurements") or {}).items()]
+        known = {folded(reading["tool"]) for reading in readings if reading["object_name"] == "Global"}
+        for each in comparisons(rule):
+            tool = TOOL_NAMES.get(each.name, each.name)
+            if is_measurement(each) and tool not in known and self._measure is not None:
+                readings += self._measured(record, tool)
+        return {**assessment, "tools": readings}
+
+    def _measured(self, record: Mapping[str, Any], tool: str) -> list[dict[str, Any]]:
+        try:
+            return [_reading(tool, self._measure(record, tool))] if self._measure else []
+        except AgenticIQAError:
+            # The rule then cannot be judged, which is said and is no pass.
+            return []
+
+
+def threshold(text: str, *, required: bool = False) -> Threshold:
+    """The threshold a rule spells; raises RuleError."""
+    return Threshold(f"require {text}" if required else text, parse_rule(text), required)
+
+
+def gate_sections(
+    fail_under: float | None, fail_if: Iterable[str], file: Path | None, require: Iterable[str] = ()
+) -> list[Section]:
+    """The sections of a file, if there is one; rules given by hand are added to each and stand for all pictures."""
+    given = (*map(threshold, _rules(fail_under, list(fail_if))), *(threshold(text, required=True) for text in require))
+    read = read_sections(file) if file is not None else []
+    if not read:
+        return [Section(None, given)] if given else []
+    return [Section(None, given), *(Section(each.pattern, each.thresholds + given) for each in read)]
+
+
+def read_sections(path: Path) -> list[Section]:
+    """The `[gate]` section of a TOML file and those named by pattern inside it; SettingsError says what is wrong."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8")).get("gate", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read ({error}); correct it") from error
+    own = {name: value for name, value in content.items() if not isinstance(value, dict)}
+    named = {name: value for name, value in content.items() if isinstance(value, dict)}
+    sections = [_section(path, None, own)] if own else []
+    return sections + [_section(path, pattern, values) for pattern, values in named.items()]
+
+
+def _section(path: Path, pattern: str | None, values: Mapping[str, Any]) -> Section:
+    where = f"{path}: [gate{'' if pattern is None else '.' + repr(pattern)}]"
+    if unknown := sorted(set(values) - set(_KEYS)):
+        raise SettingsError(f"{where}: unknown key {unknown[0]!r}; use {' and '.join(_KEYS)}")
+    under = values.get("fail_under")
+    if under is not None and (isinstance(under, bool) or not isinstance(under, int | float)):
+        raise SettingsError(f"{where}: fail_under must be a number, not {under!r}")
+    fail_if, require = (_listed(where, key, values.get(key, [])) for key in ("fail_if", "require"))
+    try:
+        met = [threshold(text) for text in _rules(under, fail_if)]
+        return Section(pattern, (*met, *(threshold(text, required=True) for text in require)))
+    except RuleError as error:
+        raise SettingsError(f"{where}: {error}") from error
+
+
+def _listed(where: str, key: str, rules: Any) -> list[str]:
+    listed = [rules] if isinstance(rules, str) else rules
+    if not isinstance(listed, list) or not all(isinstance(rule, str) for rule in listed):
+        raise SettingsError(f'{where}: {key} must be rules like ["SSIM < 0.95"], not {rules!r}')
+    return listed
+
+
+def _rules(fail_under: float | None, fail_if: list[str]) -> list[str]:
+    return ([] if fail_under is None else [f"score < {fail_under:g}"]) + fail_if
+
+
+def _failure(record: Mapping[str, Any], rule: Threshold, reason: str, outcome: Literal["failed", "unknown"]) -> Failure:
+    score = (record.get("assessment") or {}).get("score")
+    return Failure(str(record["sample_id"]), record.get("image_path"), score, rule.text, reason, outcome)
+
+
+def _reading(tool: str, raw: float) -> dict[str, Any]:
+    return {"tool": tool, "object_name": "Global", "raw": raw}
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A glob: `**/` is any folders, `*` and `?` stay inside one name."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    spelled = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(spelled.get(part) or re.escape(part) for part in parts))

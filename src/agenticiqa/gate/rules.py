@@ -1,0 +1,218 @@
+"""The rule language, read by recursive descent.
+
+    rule        = any_of
+    any_of      = all_of { "or" all_of }
+    all_of      = term { "and" term }
+    term        = "not" term | [ object ":" ] ( "(" any_of ")" | comparison )
+    comparison  = name operator value | adjective
+    operator    = "<" | "<=" | ">" | ">=" | "==" | "=" | "!="
+    value       = number [ "%" ] | severity | level
+
+An object's name and a measurement's name may have several words; case, hyphens and underscores do not matter.
+`5 %` is 0.05.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from agenticiqa.errors import RuleError
+from agenticiqa.state import LEVEL_NAMES, LEVEL_SCORES, SEVERITIES, canonical_severity
+
+Operator = Literal["<", "<=", ">", ">=", "==", "!="]
+
+# An adjective alone is a comparison: what is less than moderately blurred is sharp.
+ADJECTIVES: dict[str, tuple[str, Operator, str]] = {
+    "sharp": ("blur", "<", "moderate"),
+    "in focus": ("blur", "<", "moderate"),
+    "blurred": ("blur", ">=", "moderate"),
+    "blurry": ("blur", ">=", "moderate"),
+    "noisy": ("noise", ">=", "moderate"),
+    "found": ("found", "==", "1"),
+    "missing": ("found", "==", "0"),
+}
+LEVEL_VALUES = {str(name).casefold(): float(LEVEL_SCORES[letter]) for letter, name in LEVEL_NAMES.items()}
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<operator><=|>=|==|!=|<|>|=)"
+    r"|(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:\s*%)?)"
+    r"|(?P<mark>[():])"
+    r"|(?P<word>[^\W\d][\w.-]*))"
+)
+_JOINING = ("and", "or", "not")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measurement held against a value; `place` is the object it is taken on, None for the whole image.
+
+    `value` is a number, or the step of a severity word (0 for none to 4 for extreme) if `by_severity`.
+    """
+
+    place: str | None
+    name: str
+    operator: Operator
+    value: float
+    shown: str
+    by_severity: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.shown}" if self.place else self.shown
+
+
+@dataclass(frozen=True)
+class Negation:
+    """Holds where its part does not."""
+
+    part: Rule
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Holds where all of its parts hold, or any of them."""
+
+    by: Literal["and", "or"]
+    parts: tuple[Rule, ...]
+
+
+Rule = Comparison | Negation | Joined
+
+
+def parse_rule(text: str) -> Rule:
+    """The rule a text spells; RuleError says what was expected and where."""
+    return _Parser(text).rule()
+
+
+def comparisons(rule: Rule) -> Iterator[Comparison]:
+    """Every comparison of a rule, in the order they are written."""
+    if isinstance(rule, Comparison):
+        yield rule
+    elif isinstance(rule, Negation):
+        yield from comparisons(rule.part)
+    else:
+        for part in rule.parts:
+            yield from comparisons(part)
+
+
+def objects_of(rule: Rule) -> tuple[str, ...]:
+    """The objects that have to be located before the rule can be judged, each once."""
+    return tuple(dict.fromkeys(each.place for each in comparisons(rule) if each.place is not None))
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(self._split())
+        self._at = 0
+
+    def rule(self) -> Rule:
+        if not self._tokens:
+            raise self._wrong("a rule such as `score < 3.5`")
+        rule = self._any_of(None)
+        if self._at < len(self._tokens):
+            raise self._wrong("`and`, `or` or the end")
+        return rule
+
+    def _split(self) -> Iterator[tuple[str, str]]:
+        position, end = 0, len(self._text.rstrip())
+        while position < end:
+            match = _TOKEN.match(self._text, position)
+            if match is None or match.lastgroup is None:
+                raise RuleError(f"rule {self._text!r}: cannot read {self._text[position:].strip()!r}; {_EXAMPLES}")
+            yield match.lastgroup, match.group(match.lastgroup)
+            position = match.end()
+
+    def _any_of(self, place: str | None) -> Rule:
+        return self._joined("or", lambda: self._joined("and", lambda: self._term(place)))
+
+    def _joined(self, by: Literal["and", "or"], read: Callable[[], Rule]) -> Rule:
+        parts = [read()]
+        while self._take_word(by):
+            parts.append(read())
+        return parts[0] if len(parts) == 1 else Joined(by, tuple(parts))
+
+    def _term(self, place: str | None) -> Rule:
+        if self._take_word("not"):
+            return Negation(self._term(place))
+        if self._peek() == ("mark", "("):
+            return self._group(place)
+        words = self._words()
+        if self._peek() == ("mark", ":"):
+            self._at += 1
+            name = " ".join(words)
+            return self._group(name) if self._peek() == ("mark", "(") else self._comparison(name, self._words())
+        return self._comparison(place, words)
+
+    def _group(self, place: str | None) -> Rule:
+        self._at += 1
+        inside = self._any_of(place)
+        if self._peek() != ("mark", ")"):
+            raise self._wrong("`)`")
+        self._at += 1
+        return inside
+
+    def _words(self) -> list[str]:
+        words: list[str] = []
+        while self._peek()[0] == "word" and self._peek()[1].casefold() not in _JOINING:
+            words.append(self._peek()[1])
+            self._at += 1
+        if not words:
+            raise self._wrong("the name of a measurement or an object")
+        return words
+
+    def _comparison(self, place: str | None, words: list[str]) -> Comparison:
+        name = " ".join(words)
+        if self._peek()[0] != "operator":
+            return self._adjective(place, name)
+        operator = _operator(self._peek()[1])
+        self._at += 1
+        kind, written = self._peek()
+        self._at += 1
+        if kind == "number":
+            value = float(written.rstrip(" %")) / (100 if written.endswith("%") else 1)
+            return Comparison(place, folded(name), operator, value, f"{name} {operator} {written}")
+        severity = canonical_severity(written)
+        if kind == "word" and severity in SEVERITIES:
+            step = float(SEVERITIES.index(severity))
+            return Comparison(place, folded(name), operator, step, f"{name} {operator} {severity}", by_severity=True)
+        if kind == "word" and written.casefold() in LEVEL_VALUES:
+            return Comparison(
+                place, folded(name), operator, LEVEL_VALUES[written.casefold()], f"{name} {operator} {written}"
+            )
+        self._at -= 1
+        raise self._wrong(f"a number, a severity ({', '.join(SEVERITIES)}) or a level ({', '.join(LEVEL_VALUES)})")
+
+    def _adjective(self, place: str | None, name: str) -> Comparison:
+        if name.casefold() not in ADJECTIVES:
+            raise self._wrong(f"a comparison after {name!r}, or one of: {', '.join(ADJECTIVES)}")
+        measured, operator, value = ADJECTIVES[name.casefold()]
+        if value in SEVERITIES:
+            return Comparison(place, measured, operator, float(SEVERITIES.index(value)), name, by_severity=True)
+        return Comparison(place, measured, operator, float(value), name)
+
+    def _peek(self) -> tuple[str, str]:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "the end")
+
+    def _take_word(self, word: str) -> bool:
+        taken = self._peek()[0] == "word" and self._peek()[1].casefold() == word
+        self._at += taken
+        return taken
+
+    def _wrong(self, expected: str) -> RuleError:
+        return RuleError(f"rule {self._text!r}: expected {expected}, found {self._peek()[1]!r}; {_EXAMPLES}")
+
+
+_EXAMPLES = "examples: `score < 3.5`, `blur >= moderate`, `face: sharp`, `SSIM < 0.95`"
+
+
+def folded(name: str) -> str:
+    """A name without its case, hyphens and underscores."""
+    return re.sub(r"[\s_-]+", " ", name).strip().casefold()
+
+
+def _operator(written: str) -> Operator:
+    spelled = "==" if written == "=" else written
+    return next(operator for operator in get_args(Operator) if operator == spelled)

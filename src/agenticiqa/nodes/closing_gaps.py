@@ -1,0 +1,106 @@
+"""A further pass: what the gap asks to be looked at again, and how the answer joins the evidence of the pass before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.nodes.reply_words import Analysis, Distortions
+from agenticiqa.state import GLOBAL, DistortionCategory, ExecutorOutput, Gap, PlannerOutput, Region
+
+CLOSE_UP = 768
+"""The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
+_NARROWS = ("missing_analysis", "contradiction")
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What a pass is about: everything the plan asks for, or the gap of the last pass and nothing else."""
+
+    plan: PlannerOutput
+    gap: Gap | None = None
+    before: ExecutorOutput | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether only the gap is looked at and the rest of the last pass's evidence stays."""
+        return self.gap is not None and self.before is not None and self.gap.kind in _NARROWS and bool(self.objects())
+
+    def objects(self) -> list[str]:
+        """The objects of the plan that are looked at."""
+        named = self.gap.objects if self.gap and self.gap.kind in _NARROWS else ()
+        return [name for name in self.plan.objects() if name in named] or self.plan.objects()
+
+    def distortions(self) -> Distortions | None:
+        """The distortions a contradiction is about, per object; None when they are to be looked for."""
+        gap = self.gap
+        if not self.is_narrow or gap is None or not gap.distortions:
+            return None
+        return {name: list(gap.distortions) for name in self.objects()}
+
+    def avoided_tools(self) -> tuple[str, ...]:
+        """Tools that have spoken on this or gave no score: a second opinion comes from another."""
+        return self.gap.tools if self.gap and self.gap.kind in ("contradiction", "missing_scores", "no_scores") else ()
+
+    def wants_close_up(self) -> bool:
+        """Whether the doubt may go away when the model sees the pixels as they are."""
+        return self.gap is not None and self.gap.kind in ("contradiction", "uncertainty")
+
+    def key(self) -> str:
+        """The same for two passes that would ask the same: the plan, and what of the gap changes the requests."""
+        gap = self.gap
+        asked = None if gap is None or (gap.kind == "no_scores" and not gap.tools) else gap.model_dump_json()
+        return hashlib.sha256(f"{self.plan.model_dump_json()} {asked}".encode()).hexdigest()
+
+
+def joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
+    """The last pass's evidence with what this pass found in its place, distortion by distortion."""
+    scores = {name: dict(values) for name, values in (before.quality_scores or {}).items()}
+    for name, values in (now.quality_scores or {}).items():
+        scores.setdefault(name, {}).update(values)
+    chosen = {name: dict(values) for name, values in (before.selected_tools or {}).items()}
+    for name, picks in (now.selected_tools or {}).items():
+        chosen.setdefault(name, {}).update(picks)
+    return ExecutorOutput(
+        distortion_set=_found(before, now),
+        distortion_analysis=_analysis(before.distortion_analysis or {}, now.distortion_analysis or {}) or None,
+        selected_tools=chosen or None,
+        quality_scores=scores or None,
+        tool_logs=[*before.tool_logs, *now.tool_logs],
+        errors=now.errors,
+        uncertainties=now.uncertainties,
+        regions={**before.regions, **now.regions},
+        notes=[*before.notes, *now.notes],
+    )
+
+
+def _found(before: ExecutorOutput, now: ExecutorOutput) -> dict[str, list[DistortionCategory]] | None:
+    found = {**(before.distortion_set or {}), **(now.distortion_set or {})}
+    # A distortion that a second look does not find is not there.
+    for name, entries in (now.distortion_analysis or {}).items():
+        gone = {entry.type for entry in entries if entry.severity == "none"}
+        found[name] = [kind for kind in found.get(name, []) if kind not in gone]
+    return found or None
+
+
+def _analysis(before: Analysis, now: Analysis) -> Analysis:
+    merged = {name: list(entries) for name, entries in before.items()}
+    for name, entries in now.items():
+        fresh = {entry.type for entry in entries}
+        merged[name] = [entry for entry in merged.get(name, []) if entry.type not in fresh] + list(entries)
+    return merged
+
+
+def close_up(image: LoadedImage, objects: list[str], regions: Mapping[str, Region | None]) -> LoadedImage | None:
+    """The located object, or the middle of the image, at full resolution; None for an image that is shown whole."""
+    box = next((region for name in objects if name != GLOBAL and (region := regions.get(name))), None)
+    if box is None:
+        if max(image.size) <= CLOSE_UP:
+            return None
+        left, top = max(0, (image.width - CLOSE_UP) // 2), max(0, (image.height - CLOSE_UP) // 2)
+        box = Region(
+            left=left, top=top, right=min(image.width, left + CLOSE_UP), bottom=min(image.height, top + CLOSE_UP)
+        )
+    return load_image(image.pixels[box.top : box.bottom, box.left : box.right].copy())

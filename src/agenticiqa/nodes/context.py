@@ -1,0 +1,166 @@
+"""What a node works with: its parts, the images, the count of its calls and a way to report."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Optional, TypeVar, cast
+
+from langchain_core.runnables import RunnableConfig
+from pydantic import BaseModel
+
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import LoadedImage
+from agenticiqa.logs import log_context
+from agenticiqa.nodes.run_images import Pictures
+from agenticiqa.parts import Parts, parts_from
+from agenticiqa.state import AgenticIQAState, Ledger
+from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMRequest
+from agenticiqa.vlm_client.structured import Structured, ask_for
+from agenticiqa.vlm_client.tasks import TaskInputs
+from agenticiqa.vlm_client.usage import CallCounter
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+logger = logging.getLogger("agenticiqa.nodes")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One node's working place for one pass."""
+
+    role: str
+    parts: Parts
+    images: tuple[LabelledImage, ...]
+    ledger: Ledger
+    iteration: int = 0
+    on_event: OnEvent | None = None
+    stream: Callable[[Any], None] | None = None
+    """Where events go when the graph is streamed with `stream_mode="custom"`."""
+    counter: CallCounter = field(default_factory=CallCounter)
+
+    @property
+    def test(self) -> LoadedImage:
+        """The image in question."""
+        return self.images[0].image
+
+    @property
+    def reference(self) -> LoadedImage | None:
+        """The image it is compared with."""
+        return self.images[1].image if len(self.images) > 1 else None
+
+    def ask(
+        self, inputs: TaskInputs[Reply], check: Callable[[Reply], Reply] | None = None, *, system: str | None = None
+    ) -> Structured[Reply]:
+        """The role's model's reply to a task, as data; raises ModelReplyError. `system` replaces the task's prompt."""
+        role = self.parts.settings.role(self.role)
+        model = cast(type[Reply], inputs.reply)
+        request = VLMRequest(
+            task=inputs.task,
+            system=inputs.prompt if system is None else system,
+            user=inputs.words(),
+            images=self.images,
+            inputs=inputs,
+            reply_model=model,
+            sampling=Sampling(role.temperature, role.top_p, role.max_tokens),
+            images_first=self.parts.settings.pipeline.mode == "fast",
+        )
+        client = self.parts.vlm_clients[self.role]
+        found = ask_for(model, client, request, attempts=role.retry_attempts, counter=self.counter, check=check)
+        if found.client.model != client.model:
+            self.counter.stand_ins.append(
+                f"{found.client.model} answered in place of {client.model} (task {request.task})"
+            )
+        return found
+
+    def booked(self) -> Ledger:
+        """The run's ledger with this node's calls."""
+        return self.ledger.adding(self.role, self.counter.count, self.counter.stand_ins)
+
+    @contextmanager
+    def reporting(self, subtask: str | None = None) -> Iterator[None]:
+        """Reports the beginning and the end of the node, or of one of its subtasks."""
+        started = time.perf_counter()
+        self._tell(ProgressEvent(self.role, subtask, "started", self.iteration))
+        status: Any = "failed"
+        try:
+            with log_context(node=self.role):
+                yield
+            status = "finished"
+        finally:
+            seconds = time.perf_counter() - started
+            self._tell(ProgressEvent(self.role, subtask, status, self.iteration, seconds))
+
+    def _tell(self, event: ProgressEvent) -> None:
+        tell(self.on_event, event)
+        if self.stream is not None:
+            self.stream(vars(event))
+
+
+def set_up_desk(role: str, state: AgenticIQAState, config: Optional[RunnableConfig]) -> Desk:
+    """The desk for one pass of a node; raises the typed error of a part or image that cannot be used."""
+    configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
+    parts = parts_from(configurable)
+    pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
+    return Desk(
+        role=role,
+        parts=parts,
+        images=_images(role, state, pictures),
+        ledger=state.get("ledger") or Ledger(),
+        iteration=state.get("iteration_count", 0),
+        on_event=configurable.get("on_event"),
+        stream=_stream_writer(),
+    )
+
+
+def _stream_writer() -> Callable[[Any], None] | None:
+    from langgraph.config import get_stream_writer
+
+    try:
+        return get_stream_writer()
+    except (RuntimeError, KeyError):
+        # A node called as a function runs in no graph.
+        return None
+
+
+def _images(role: str, state: AgenticIQAState, pictures: Pictures) -> tuple[LabelledImage, ...]:
+    """What the node sees; after a plan that leaves the reference aside, the test image alone."""
+    plan, images = state.get("plan"), pictures.of(state)
+    # The planner decides about the reference, so that it has to see it, when it plans anew too.
+    return images[:1] if role != "planner" and plan and plan.reference_mode == "No-Reference" else images
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """A node or one of its subtasks began, ended or failed."""
+
+    node: str
+    subtask: str | None
+    status: Literal["started", "finished", "failed"]
+    iteration: int = 0
+    seconds: float | None = None
+
+
+OnEvent = Callable[[ProgressEvent], None]
+
+
+def tell(on_event: OnEvent | None, event: ProgressEvent) -> None:
+    """Hands the event to the listener, whose failure must not become the agent's."""
+    if on_event is None:
+        return
+    try:
+        on_event(event)
+    except Exception as error:
+        logger.warning("the listener for progress events failed: %s", error)
+
+
+def report(where: str, error: Exception) -> str:
+    """Why it failed, in words for the state; logged, with the traceback if nobody foresaw it."""
+    if isinstance(error, AgenticIQAError):
+        logger.error("%s failed: %s", where, error)
+        return str(error)
+    logger.error("%s failed unexpectedly", where, exc_info=error)
+    return f"unexpected {type(error).__name__}: {error}"

@@ -1,0 +1,118 @@
+"""Which tool measures what: the model's choice where it can run, a suitable one where it cannot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from agenticiqa.errors import ToolUnavailableError, UnknownToolError
+from agenticiqa.nodes.plan_rules import known_name
+from agenticiqa.nodes.reply_words import Distortions, object_in_scope
+from agenticiqa.state import OVERALL, PlannerOutput, canonical_category
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.tool import ToolCard
+from agenticiqa.vlm_client.tasks import ToolOffer
+
+logger = logging.getLogger("agenticiqa.nodes.executor")
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A tool chosen for one distortion of one object; `fallback` when it stands in, `note` then says for what."""
+
+    object_name: str
+    distortion: str
+    tool: str
+    fallback: bool = False
+    note: str = ""
+
+
+def offers(targets: Distortions, tools: ToolRegistry, has_reference: bool) -> tuple[ToolOffer, ...]:
+    """The tools that can measure these targets here, the best for the first target first."""
+    cards: dict[str, ToolCard] = {}
+    for _, distortion in _pairs(targets):
+        cards.update({card.name: card for card in tools.suitable(distortion, has_reference) if card.name not in cards})
+    return tuple(
+        ToolOffer(name=card.name, reference=card.reference, strengths=card.strengths, description=card.variant)
+        for card in cards.values()
+    )
+
+
+def required_picks(tool: str, targets: Distortions) -> list[Pick]:
+    """The one tool the query insists on, for every target."""
+    return [Pick(name, distortion, tool) for name, distortion in _pairs(targets)]
+
+
+def complete_picks(
+    chosen: Mapping[str, Mapping[str, str]],
+    targets: Distortions,
+    plan: PlannerOutput,
+    tools: ToolRegistry,
+    has_reference: bool,
+    avoided: Collection[str] = (),
+) -> list[Pick]:
+    """One pick per target: the chosen tool if it can run, else the most suitable one, flagged as fallback.
+
+    Tools to be `avoided` have spoken already; they are taken only if there is no other.
+    """
+    wanted = {
+        (object_in_scope(name, plan), str(canonical_category(distortion))): tool
+        for name, by_distortion in chosen.items()
+        for distortion, tool in by_distortion.items()
+    }
+    picks = [_pick(name, key, wanted.get((name, key)), tools, has_reference, avoided) for name, key in _pairs(targets)]
+    found = [pick for pick in picks if pick is not None]
+    if not found:
+        raise ToolUnavailableError("no calibrated tool can run on this image; see `agenticiqa tools`")
+    return found
+
+
+def as_mapping(picks: list[Pick]) -> dict[str, dict[str, str]]:
+    """The picks as object → distortion → tool."""
+    mapping: dict[str, dict[str, str]] = {}
+    for pick in picks:
+        mapping.setdefault(pick.object_name, {})[pick.distortion] = pick.tool
+    return mapping
+
+
+def _pick(
+    name: str,
+    distortion: str,
+    wanted: str | None,
+    tools: ToolRegistry,
+    has_reference: bool,
+    avoided: Collection[str],
+) -> Pick | None:
+    known, problem = None, "no tool was chosen"
+    if wanted is not None:
+        known, problem = _usable_name(wanted, tools, has_reference)
+        if known is not None and known not in avoided:
+            return Pick(name, distortion, known)
+        problem = problem or f"{known} has spoken already"
+    suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
+    suitable = [card for card in suitable if card.name not in avoided] or suitable
+    if not suitable and known is not None:
+        return Pick(name, distortion, known)
+    if not suitable:
+        logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
+        return None
+    logger.warning("%s on %s: %s; %s stands in", distortion, name, problem, suitable[0].name)
+    return Pick(name, distortion, suitable[0].name, fallback=True, note=f"stands in: {problem}")
+
+
+def _usable_name(wanted: str, tools: ToolRegistry, has_reference: bool) -> tuple[str | None, str]:
+    try:
+        name = known_name(wanted, tools)
+    except UnknownToolError as error:
+        return None, str(error)
+    reason = tools.available(name)
+    if reason is not None:
+        return None, f"{name} is not available: {reason}"
+    if tools.card(name).reference == "FR" and not has_reference:
+        return None, f"{name} needs a reference image"
+    return name, ""
+
+
+def _pairs(targets: Distortions) -> Iterator[tuple[str, str]]:
+    return ((name, distortion) for name, distortions in targets.items() for distortion in distortions)

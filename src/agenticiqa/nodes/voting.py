@@ -1,0 +1,122 @@
+"""Weighing tools against the model: who votes, what each side says, and what comes out."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import cast
+
+from agenticiqa.score_fusion import UNKNOWN_SPREAD, ScoreFusion
+from agenticiqa.state import LEVEL_SCORES, UNABLE, ExecutorOutput, LevelLetter, ProbabilitySource, UsedEvidence
+from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.vlm_client.client import VLMReply
+
+
+def voting_scores(
+    evidence: ExecutorOutput | None, tools: ToolRegistry, inside_the_model: Collection[str] = ()
+) -> dict[str, float]:
+    """The mean score of each distinct tool that votes; `quality_scores` are on the scale of 1 to 5 already.
+
+    A tool does not vote when its evidence is already inside the model's beliefs or inside another voting tool, and a
+    measured attribute never does. A tool the catalogue does not know votes as it was handed over.
+    """
+    scores: dict[str, list[float]] = defaultdict(list)
+    for by_distortion in ((evidence and evidence.quality_scores) or {}).values():
+        for tool, score in dict(by_distortion.values()).items():
+            scores[tool].append(score)
+    cards = {tool: tools.find_card(tool) for tool in scores}
+    voters = {
+        tool
+        for tool, card in cards.items()
+        if tool not in inside_the_model and (card is None or card.role != "attribute")
+    }
+    inside = {source for tool in voters if (card := cards[tool]) for source in card.derived_from}
+    return {tool: math.fsum(scores[tool]) / len(scores[tool]) for tool in sorted(voters - inside)}
+
+
+def unknown_tools(evidence: ExecutorOutput | None, tools: ToolRegistry) -> list[str]:
+    """The names in handed-over evidence that the catalogue does not know."""
+    scores = ((evidence and evidence.quality_scores) or {}).values()
+    names = dict.fromkeys(tool for by_distortion in scores for tool, _ in by_distortion.values())
+    return [name for name in names if tools.find_card(name) is None]
+
+
+def spread_of(tool_scores: Mapping[str, float], tools: ToolRegistry) -> float | None:
+    """The known error of the voting tools' mean; None without tools.
+
+    Tools err alike on the same picture, so that averaging them is not counted as making the error smaller.
+    """
+    spreads = [_spread(name, tools) for name in tool_scores]
+    return math.fsum(spreads) / len(spreads) if spreads else None
+
+
+def _spread(name: str, tools: ToolRegistry) -> float:
+    calibration = tools.calibration(name) if tools.find_card(name) else None
+    return calibration.overall.spread if calibration else UNKNOWN_SPREAD
+
+
+def mean_score(tool_scores: Mapping[str, float]) -> float | None:
+    """The tools' mean, each tool counted once; None without tools."""
+    return math.fsum(tool_scores.values()) / len(tool_scores) if tool_scores else None
+
+
+def weigh(
+    tool_scores: Mapping[str, float],
+    letter: str | None,
+    reply: VLMReply | None,
+    fusion: ScoreFusion,
+    temperature: float = 1.0,
+    spread: float | None = None,
+) -> UsedEvidence:
+    """The model's side and the fusion; a model that gave no level leaves the tools to speak alone.
+
+    `spread` is the error of the tools' mean, from which a score of the tools alone has its interval.
+    """
+    beliefs, source = _beliefs(letter, reply, fusion, temperature)
+    interval = None
+    if source == "uniform":
+        # No opinion: with eta = 0 fusing it would put any tool's score in the middle of the scale.
+        model_score, fused = None, mean_score(tool_scores)
+        if fused is not None and spread is not None:
+            interval = max(1.0, fused - 1.96 * spread), min(5.0, fused + 1.96 * spread)
+    else:
+        model_score = math.fsum(level * p for level, p in beliefs.items())
+        fused = fusion.fuse_scores(list(tool_scores.values()), beliefs)
+        interval = _around(fused, reply)
+    if fused is None:
+        return UsedEvidence()
+    letters = {str(name): round(beliefs.get(level, 0.0), 6) for name, level in LEVEL_SCORES.items()}
+    level = fusion.map_to_level(fused)
+    if source == "classification" and not tool_scores and letter in LEVEL_SCORES:
+        # The share the other levels keep moves the mean inward; with nobody to disagree the chosen level stands.
+        level = letter
+    return UsedEvidence(
+        vlm_score=model_score,
+        fused_score=fused,
+        fused_level=cast(LevelLetter, level),
+        level_probabilities=letters,
+        probability_source=source,
+        interval=interval,
+        eta=fusion.eta,
+        temperature=temperature,
+    )
+
+
+def _around(fused: float, reply: VLMReply | None) -> tuple[float, float] | None:
+    """The model's own interval, stretched to hold the fused score."""
+    if reply is None or reply.interval is None:
+        return None
+    low, high = reply.interval
+    return min(low, fused), max(high, fused)
+
+
+def _beliefs(
+    letter: str | None, reply: VLMReply | None, fusion: ScoreFusion, temperature: float
+) -> tuple[dict[int, float], ProbabilitySource]:
+    if reply is not None and reply.level_logprobs:
+        logs = {key: value / temperature for key, value in reply.level_logprobs.items()}
+        return fusion.extract_vlm_probabilities(logs, "logits"), reply.probability_source or "logprobs"
+    if letter is not None and letter != UNABLE:
+        return fusion.extract_vlm_probabilities(letter, "classification"), "classification"
+    return fusion.uniform(), "uniform"

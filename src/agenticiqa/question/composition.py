@@ -1,0 +1,103 @@
+"""The polarity of a yes/no question composed from its words: the sign of its head, turned by each negation in scope."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+import yaml
+
+from agenticiqa.question.text import Language
+from agenticiqa.question.tokens import plain_text
+
+_CLAUSE = re.compile(r"[.?!;:。,\n]| but | - ")
+# "Is the dog blurry?" is about the picture, whatever the dog does.
+_ONLY_PICTURES = re.compile(
+    r"\bblur\w*|\bout of focus|\bin focus|\bgrainy|\bover-?expos\w*|\bunder-?expos\w*|\bpixelat\w*|\bjpe?g\b"
+    r"|模糊|噪点|过曝|欠曝|对焦|失焦|unscharf|verrauscht|belichtet|borros\w|desenfoc\w|\bfloue?s?\b|desfocad|ぼけ|ボケ|ノイズ"
+)
+# "糊不糊" asks what "糊" asks.
+_A_NOT_A = re.compile(r"(.{1,2})不\1")
+
+
+@dataclass(frozen=True)
+class _Words:
+    flaw: re.Pattern[str]
+    fine: re.Pattern[str]
+    negation: re.Pattern[str]
+    no_denial: re.Pattern[str]
+    turning: re.Pattern[str]
+    tag: re.Pattern[str]
+    subject: re.Pattern[str]
+    generality: re.Pattern[str]
+
+
+def composed_polarity(text: str, language: Language) -> float:
+    """1 when "yes" means that the flaw is there, -1 when it means that all is well, 0 when nothing tells.
+
+    Half of that where the clauses of the text disagree.
+    """
+    words = _words(language)
+    plain = plain_text(text)
+    if language == "zh":
+        plain = _A_NOT_A.sub(r"\1", plain)
+    plain = words.no_denial.sub(" ", plain)
+    clauses = [clause for clause in _CLAUSE.split(plain) if not words.tag.fullmatch(clause.strip(" '\""))]
+    votes = [vote for clause in clauses if (vote := _vote(clause, words))]
+    if not votes:
+        return 0.0
+    # Where clauses disagree the last one is the question.
+    sign = -votes[-1] if words.turning.search(plain) else votes[-1]
+    return float(sign) if len(set(votes)) == 1 else sign / 2
+
+
+def topic_of(text: str, language: Language) -> Literal["flaw", "quality", "picture", "other"]:
+    """Whether a text names a flaw only pictures have, something of quality, at least a picture, or none of these."""
+    words, plain = _words(language), plain_text(text)
+    if _ONLY_PICTURES.search(plain):
+        return "flaw"
+    if words.subject.search(plain) or words.flaw.search(plain):
+        return "quality"
+    return "picture" if words.generality.search(plain) or words.fine.search(plain) else "other"
+
+
+def _vote(clause: str, words: _Words) -> int:
+    """The sign of a clause's last head word, turned once for each negation beside it; 0 without a head."""
+    heads = [(*match.span(), 1) for match in words.flaw.finditer(clause)]
+    heads += [(*match.span(), -1) for match in words.fine.finditer(clause)]
+    heads = sorted(head for head in heads if not any(_holds(other, head) for other in heads))
+    if not heads:
+        return 0
+    inside = [match for match in words.negation.finditer(clause) if any(s <= match.start() < e for s, e, _ in heads)]
+    negations = len(list(words.negation.finditer(clause))) - len(inside)
+    sign = heads[-1][2]
+    return -sign if negations % 2 else sign
+
+
+def _holds(other: tuple[int, int, int], head: tuple[int, int, int]) -> bool:
+    """Whether another, longer head holds this one, as "not sharp" holds "sharp"."""
+    return other[0] <= head[0] and head[1] <= other[1] and other[1] - other[0] > head[1] - head[0]
+
+
+@lru_cache(maxsize=8)
+def _words(language: Language) -> _Words:
+    file = resources.files("agenticiqa.question").joinpath("composition.yaml")
+    data = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    whole = "(?:{})" if language in ("zh", "ja") else r"(?<![\w'])(?:{})(?!\w)"
+
+    def pattern(group: str, of: str = language, form: str = "{}") -> re.Pattern[str]:
+        return re.compile(form.format(data[group][of].replace("| ", "|")), re.IGNORECASE)
+
+    return _Words(
+        flaw=pattern("flaw", form=whole),
+        fine=pattern("fine", form=whole),
+        negation=pattern("negations", form=whole),
+        no_denial=pattern("not_denials"),
+        turning=pattern("turning", "any"),
+        tag=pattern("tags", "any"),
+        subject=pattern("subjects", form=whole),
+        generality=pattern("generalities", form=whole),
+    )

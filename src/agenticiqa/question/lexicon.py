@@ -1,0 +1,158 @@
+"""The words of image quality in English and Chinese, read from `lexicon.yaml` and found in text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any, cast
+
+import yaml
+
+from agenticiqa.state import DistortionCategory, LevelLetter, Severity
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A distortion named in a text; `absent` when the word claims it is not there ("sharp")."""
+
+    category: DistortionCategory
+    kind: str | None = None
+    absent: bool = False
+    neutral: bool = False
+    """Set for nouns like "contrast" that are neither praise nor blame; claims resolve it."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Where a term of some group was found, and what it stands for."""
+
+    group: str
+    meaning: Any
+    start: int
+    end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where it begins and ends."""
+        return self.start, self.end
+
+
+class Terms:
+    """Words that mean one thing, in both languages."""
+
+    def __init__(self, en: list[str] | None = None, zh: list[str] | None = None) -> None:
+        english = f"(?<![a-z0-9_])(?:{'|'.join(en or ['(?!)'])})(?![a-z0-9_])"
+        # In an alternation the first fit wins: the longest word has to come first.
+        chinese = "|".join(sorted(zh or ["(?!)"], key=len, reverse=True))
+        self._patterns = (re.compile(english, re.ASCII), re.compile(chinese))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of every place the words are found in normalised text."""
+        return [match.span() for pattern in self._patterns for match in pattern.finditer(text) if match.group()]
+
+    def found_in(self, text: str) -> bool:
+        """Whether any of the words is in the text."""
+        return bool(self.spans(text))
+
+    def is_whole(self, text: str) -> bool:
+        """Whether one of the words, with nothing but punctuation around it, is the text."""
+        bare = text.strip(" .,;:!?。，；：！？、\"'()")
+        return any(pattern.fullmatch(bare) for pattern in self._patterns)
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """All groups of terms; each maps a meaning to its words."""
+
+    distortions: dict[Mention, Terms]
+    severities: dict[Severity, Terms]
+    levels: dict[LevelLetter, Terms]
+    answers: dict[str, Terms]
+    relations: dict[str, Terms]
+    sides: dict[str, Terms]
+    places: dict[str, Terms]
+    amounts: dict[str, Terms]
+    option_severities: dict[Severity, Terms]
+    option_levels: dict[LevelLetter, Terms]
+    option_answers: dict[str, Terms]
+    option_amounts: dict[str, Terms]
+    single: dict[str, Terms] = field(repr=False)
+    tools: tuple[str, ...]
+    tools_that_are_words: frozenset[str]
+    tool_requests: re.Pattern[str]
+    not_tools: frozenset[str]
+    not_objects: frozenset[str]
+
+    def __getitem__(self, group: str) -> Terms:
+        return self.single[group]
+
+    def matches(self, text: str, *groups: str) -> list[Match]:
+        """Matches of these groups in order of appearance; of overlapping ones only the longest is kept."""
+        found = [
+            Match(group, meaning, start, end)
+            for group in groups
+            for meaning, terms in self._group(group).items()
+            for start, end in terms.spans(text)
+        ]
+        # On equal length the group named first wins.
+        found.sort(key=lambda match: (match.start - match.end, groups.index(match.group), match.start))
+        kept: list[Match] = []
+        taken = bytearray(len(text))
+        for match in found:
+            if not any(taken[match.start : match.end]):
+                kept.append(match)
+                taken[match.start : match.end] = b"\1" * (match.end - match.start)
+        return sorted(kept, key=lambda match: match.start)
+
+    def _group(self, name: str) -> dict[Any, Terms]:
+        return {name: self.single[name]} if name in self.single else cast("dict[Any, Terms]", getattr(self, name))
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> Lexicon:
+    """The shipped lexicon."""
+    text = resources.files("agenticiqa.question").joinpath("lexicon.yaml").read_text(encoding="utf-8")
+    data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    single = (
+        "any_distortion", "nothing", "both", "equal", "objects", "image_words", "quality_words", "negations",
+        "reference_wish", "reference_refused", "least", "approval", "option_nothing",
+    )  # fmt: skip
+    requests = data["tool_requests"]
+    return Lexicon(
+        distortions=_distortions(data["distortions"]),
+        single={name: _terms(data[name]) for name in single},
+        tools=tuple(data["tools"]),
+        tools_that_are_words=frozenset(data["tools_that_are_words"]),
+        tool_requests=re.compile(f"(?:{requests['en']}|{requests['zh']})$", re.IGNORECASE),
+        not_tools=frozenset(data["not_tools"]),
+        not_objects=frozenset(data["not_objects"]),
+        **{
+            group: {meaning: _terms(row) for meaning, row in data[group].items()}
+            for group in (
+                "severities",
+                "levels",
+                "answers",
+                "relations",
+                "sides",
+                "places",
+                "amounts",
+                "option_severities",
+                "option_levels",
+                "option_answers",
+                "option_amounts",
+            )
+        },
+    )
+
+
+def _terms(row: dict[str, Any]) -> Terms:
+    return Terms(row.get("en"), row.get("zh"))
+
+
+def _distortions(rows: list[dict[str, Any]]) -> dict[Mention, Terms]:
+    return {
+        Mention(row["category"], row.get("kind"), row.get("absent", False), row.get("neutral", False)): _terms(row)
+        for row in rows
+    }

@@ -1,0 +1,120 @@
+"""From the words of a question to what can be located: "kitty", "Katzen" and "小猫" are all a cat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal
+
+import yaml
+
+# Places and parts that are found by other means than the detector.
+NOT_CLASSES = ("face", "eyes", "subject", "foreground", "background", "sky")
+_ARTICLE = re.compile(
+    r"^(?:the|this|that|these|those|a|an|my|his|her|their|der|die|das|den|dem|ein|eine|el|la|los|las|un|una|"
+    r"le|les|une|du|des|o|a|os|as|um|uma)\s+|^l['’]"
+)
+_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class ObjectName:
+    """What a name stands for: the classes that may be meant, on which side, and whether several were named."""
+
+    kinds: tuple[str, ...]
+    side: Literal["left", "right"] | None = None
+    several: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The class itself, or the first of a group's."""
+        return self.kinds[0]
+
+
+def object_called(name: str) -> ObjectName | None:
+    """What a name in any of the reader's languages stands for; None for what cannot be located by name."""
+    words = _ARTICLE.sub("", re.sub(r"\s+", " ", name.strip().casefold()))
+    plain, side = _without_side(words)
+    for spelled in _spellings(plain):
+        kinds = _vocabulary().get(spelled)
+        if kinds:
+            return ObjectName(kinds, side, several=spelled != plain)
+    return _last_word(plain, side)
+
+
+def class_names() -> tuple[str, ...]:
+    """Everything that has a name here, in the order of the file."""
+    return tuple(_words()["classes"])
+
+
+def word_for(kind: str, language: str) -> str:
+    """What a class is called in a language; its English name where it has none."""
+    words = _words()["classes"].get(kind, {})
+    listed = words.get(language) or words.get("en") or [kind]
+    return kind if language == "en" else str(listed[0])
+
+
+def _last_word(plain: str, side: Literal["left", "right"] | None) -> ObjectName | None:
+    """ "black dog", "sitting cat": the noun comes last in English and German; Chinese and Japanese end with it."""
+    parts = plain.split()
+    if len(parts) > 1:
+        return _with_side(object_called(parts[-1]), side)
+    if _WITHOUT_SPACES.search(plain) and len(plain) > 1:
+        return _with_side(object_called(plain[1:]), side)
+    return None
+
+
+def _with_side(found: ObjectName | None, side: Literal["left", "right"] | None) -> ObjectName | None:
+    return found if found is None or side is None else ObjectName(found.kinds, side, found.several)
+
+
+def _without_side(words: str) -> tuple[str, Literal["left", "right"] | None]:
+    """The name without "left" or "on the right", and the side it tells."""
+    sides: dict[str, Literal["left", "right"]] = {"left": "left", "right": "right"}
+    for key, side in sides.items():
+        for word in _listed(_words()["sides"][key]):
+            if _WITHOUT_SPACES.search(word):
+                plain = re.sub(rf"^{word}(?:边|侧|側)?(?:的|の)?|(?:的|の)?{word}(?:边|侧|側)?$", "", words)
+            else:
+                joined = r"(?:\s+(?:on|to|at|in|a|à|auf|der|the|de|la|da|do|side|hand|seite))*"
+                plain = re.sub(rf"^{re.escape(word)}\s+|{joined}\s+{re.escape(word)}(?:\s+(?:side|seite))?$", "", words)
+            if plain and plain != words:
+                return plain.strip(), side
+    return words, None
+
+
+def _spellings(word: str) -> tuple[str, ...]:
+    """The word itself, and what it may be the plural of."""
+    spelled = [word]
+    for ending, singular in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("ses", "s"),
+                             ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("e", "")):  # fmt: skip
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            spelled.append(word[: -len(ending)] + singular)
+    return tuple(spelled)
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[str, Mapping[str, Mapping[str, list[str]]]]:
+    text = (resources.files("agenticiqa.question") / "object_words.yaml").read_text(encoding="utf-8")
+    loaded: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = yaml.safe_load(text)
+    return loaded
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Mapping[str, tuple[str, ...]]:
+    """Every word with the classes it may mean; a word of two languages keeps its first meaning."""
+    known: dict[str, tuple[str, ...]] = {}
+    for kind, languages in _words()["classes"].items():
+        for word in (kind, *_listed(languages)):
+            known.setdefault(word.casefold(), (kind,))
+    for group, languages in _words()["groups"].items():
+        for word in (group, *_listed(languages)):
+            known.setdefault(word.casefold(), tuple(languages["members"]))
+    return known
+
+
+def _listed(languages: Mapping[str, list[str]]) -> list[str]:
+    return [str(word) for language, words in languages.items() if language != "members" for word in words]

@@ -1,0 +1,138 @@
+"""Limits that hold before a request is one: how many connections, how long a header may take, how large it may be.
+
+Uvicorn waits for the rest of a header for ever. Here a connection that has sent no whole header in time is closed, and
+when too many such half-open ones come from one address or in all, the oldest goes, so that others are still served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from agenticiqa.server.options import ServiceOptions
+
+MAX_HEADER_BYTES = 32 * 1024
+MAX_HEADERS = 100
+HALF_OPEN_PER_ADDRESS = 64
+HALF_OPEN_IN_ALL = 256
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+
+
+class Connections:
+    """All connections of one service; belongs to its event loop."""
+
+    def __init__(self, options: ServiceOptions) -> None:
+        self.header_timeout = options.header_timeout
+        self._most = options.max_connections
+        self._most_per_address = options.max_connections_per_address
+        self._open: Counter[str] = Counter()
+        # A dict keeps their order: the oldest is the first.
+        self._half_open: dict[GuardedProtocol, str] = {}
+
+    def admit(self, address: str) -> bool:
+        """Whether one more connection of this address is served; it counts if it is."""
+        if self._open.total() >= self._most or self._open[address] >= self._most_per_address:
+            return False
+        self._open[address] += 1
+        return True
+
+    def leave(self, connection: GuardedProtocol, address: str) -> None:
+        """Forgets a connection that was admitted."""
+        self._half_open.pop(connection, None)
+        self._open[address] -= 1
+        if self._open[address] <= 0:
+            del self._open[address]
+
+    def is_waiting(self, connection: GuardedProtocol, address: str) -> None:
+        """Notes that a connection has to send a header; the oldest such one goes when there are too many."""
+        self._half_open.setdefault(connection, address)
+        of_address = [other for other, where in self._half_open.items() if where == address]
+        if len(of_address) > HALF_OPEN_PER_ADDRESS:
+            of_address[0].give_up()
+        elif len(self._half_open) > HALF_OPEN_IN_ALL:
+            next(iter(self._half_open)).give_up()
+
+    def has_header(self, connection: GuardedProtocol) -> None:
+        """Notes that a connection has sent its header."""
+        self._half_open.pop(connection, None)
+
+
+class GuardedProtocol(H11Protocol):
+    """Uvicorn's HTTP/1.1 with these limits; made for one service by `guarded_protocol`."""
+
+    guard: Connections
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._address: str | None = None
+        self._patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Takes a new connection, or turns it away."""
+        address = _host(transport.get_extra_info("peername"))
+        if not self.guard.admit(address):
+            transport.write(_BUSY)
+            transport.close()
+            return
+        self._address = address
+        super().connection_made(transport)
+        self._expect_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets the connection."""
+        if self._address is None:
+            return
+        self._stop_waiting()
+        self.guard.leave(self, self._address)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Reads on; a header has to come as a whole in time, however slowly its bytes trickle in."""
+        if self._address is None:
+            return
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._expect_header()
+        else:
+            self._stop_waiting()
+
+    def eof_received(self) -> None:
+        """Nothing more will come."""
+        if self._address is not None:
+            super().eof_received()
+
+    def give_up(self) -> None:
+        """Closes a connection whose header did not come."""
+        self._stop_waiting()
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.close()
+
+    def _expect_header(self) -> None:
+        if self._patience is None and self._address is not None:
+            self._patience = self.loop.call_later(self.guard.header_timeout, self.give_up)
+            self.guard.is_waiting(self, self._address)
+
+    def _stop_waiting(self) -> None:
+        self.guard.has_header(self)
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+
+def guarded_protocol(options: ServiceOptions) -> type[GuardedProtocol]:
+    """The protocol for one service."""
+    return type("ServiceProtocol", (GuardedProtocol,), {"guard": Connections(options)})
+
+
+def is_header_too_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Whether a request has more headers, or longer ones, than anybody needs; h11 bounds only those in parts."""
+    return len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
+
+
+def _host(peer: Any) -> str:
+    return str(peer[0]) if isinstance(peer, tuple) and peer else "local"

@@ -1,0 +1,75 @@
+"""What uploaded files are called in results and messages: always as the one who asks called them.
+
+Workers know files only as `image-1` and `reference`. Identical uploads of several clients share one piece of work, so
+names are put in afterwards, for each client those of its own request.
+"""
+
+from __future__ import annotations
+
+import copy
+import unicodedata
+from pathlib import PurePosixPath
+from typing import Any
+
+LONGEST_NAME = 120
+Json = dict[str, Any]
+
+
+def uploaded_name(name: str | None) -> str:
+    """What an upload is called in results; browsers and curl write line ends and quotes in a form as %0D, %0A, %22."""
+    plain = (name or "").replace("%0D", "").replace("%0A", " ").replace("%22", '"')
+    return display_name(plain)
+
+
+def display_name(name: str | None) -> str:
+    """What a file is called in results: the last part of its name, without control characters."""
+    last = PurePosixPath((name or "").replace("\\", "/")).name
+    shown = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C").strip()
+    return shown[-LONGEST_NAME:] or "image"
+
+
+def named_result(result: Json, request: Json) -> Json:
+    """A copy of a result with the files called as this request called them."""
+    found = copy.deepcopy(result)
+    names = [entry["name"] for entry in request["images"]]
+    reference = request["reference"]["name"] if request["reference"] else None
+    if "assessment" in found:
+        _name_images(found["assessment"], names[0], reference)
+    if "ranking" in found:
+        _name_ranking(found["ranking"], found["order"], names, reference)
+    return found
+
+
+def named_problem(problem: Json, request: Json) -> Json:
+    """A copy of a problem whose sentence calls the files as this request called them."""
+    detail = problem["detail"]
+    for entry in [*request["images"], *([request["reference"]] if request["reference"] else [])]:
+        detail = detail.replace(f"{entry['file']}:", f"{entry['name']}:")
+    return {**problem, "detail": detail}
+
+
+def _name_images(assessment: Json, image: str, reference: str | None) -> None:
+    names = {"test image": image, "reference image": reference}
+    for label, origin in assessment["provenance"]["images"].items():
+        origin["path"] = names.get(label)
+
+
+def _name_ranking(ranking: Json, order: list[int], names: list[str], reference: str | None) -> None:
+    """Entries and pairs by the names of the uploads; two of one name are told apart by their places."""
+    shown = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
+    by_entry = {}
+    for entry, place in zip(ranking["entries"], order, strict=True):
+        by_entry[entry["name"]] = shown[place - 1]
+        entry["name"] = shown[place - 1]
+        _name_images(entry["assessment"], names[place - 1], reference)
+    for pair in ranking["pairs"]:
+        pair["first"], pair["second"] = by_entry[pair["first"]], by_entry[pair["second"]]
+    if ranking.get("answer"):
+        ranking["answer"] = _named_answer(ranking["answer"], by_entry)
+
+
+def _named_answer(answer: str, by_entry: dict[str, str]) -> str:
+    """The answer with its images called by their names; a sentence that names none stays as it is."""
+    head, between, listed = answer.rpartition("between ")
+    names = [by_entry.get(name) for name in listed.split(", ")]
+    return answer if None in names else head + between + ", ".join(name for name in names if name)

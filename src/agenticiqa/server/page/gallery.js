@@ -1,0 +1,266 @@
+// A folder of images: each is checked on its own, in the order given; the gallery sorts, filters, compares and exports.
+import { announce, button, fixed, make } from "./dom.js";
+import { download } from "./result.js";
+import { LEVEL_NAMES, SEVERITIES, kindName } from "./words.js";
+
+const KEY = "agenticiqa.folders";
+const KEPT_FOLDERS = 4;
+const AT_ONCE = 3;
+const THUMB = 200;
+const ORDERS = { given: "Order given", worst: "Worst first", best: "Best first", name: "By name" };
+
+/** A folder under way or finished; `open(item)` shows one result, `beside(a, b)` two pictures. */
+export class Gallery {
+  constructor(service, { open, beside, changed }) {
+    Object.assign(this, { service, open, beside, changed, chosen: [], order: "given", flaw: "", stopped: true });
+    this.bar = make("progress", { max: 1, value: 0, "aria-label": "Images checked" });
+    this.count = make("p", { class: "doing", role: "status" });
+    this.list = make("ul", { class: "tiles", "aria-label": "Images", onkeydown: (event) => this.#walk(event) });
+    this.compare = button("Compare the two chosen", () => this.beside(...this.chosen), { class: "secondary" });
+    this.run = button("Stop", () => (this.stopped ? this.go() : this.stop()), { class: "secondary" });
+    this.filter = make("select", { onchange: (event) => { this.flaw = event.target.value; this.#arrange(); } });
+    const sort = make("select", { onchange: (event) => { this.order = event.target.value; this.#arrange(); } },
+      Object.entries(ORDERS).map(([value, words]) => make("option", { value }, words)));
+    this.heading = make("h2", { tabindex: "-1" }, "Folder");
+    this.element = make("section", { class: "gallery" },
+      make("div", { class: "result-head" }, this.heading, make("div", { class: "actions" }, this.run, this.compare,
+        button("CSV", () => this.#save("csv", csvOf(this.folder.items)), { class: "secondary", "aria-label": "Save as CSV" }),
+        button("JSON", () => this.#save("json", JSON.stringify(this.folder.items.map(plainOf), null, 2)), { class: "secondary", "aria-label": "Save as JSON" }),
+        button("Report", () => this.#save("html", reportOf(this.folder)), { class: "secondary", "aria-label": "Save one report" }))),
+      make("div", { class: "card gallery-bar" }, this.count, this.bar,
+        make("label", {}, "Sort ", sort), make("label", {}, "Show ", this.filter)),
+      this.list);
+  }
+
+  /** Begins with these files, or goes on with a kept folder whose files are chosen again. */
+  take(files, query) {
+    const key = (one) => `${one.name}/${one.size}`;
+    const known = this.folder && new Map(this.folder.items.map((item) => [key(item), item]));
+    if (known && files.some((file) => known.has(key(file)))) {
+      for (const file of files) if (known.has(key(file))) known.get(key(file)).file = file;
+    } else {
+      const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+      this.show({ id, query, items: files.map((file, place) => ({ place, name: file.name, size: file.size, file, status: "waiting" })) });
+    }
+    this.go();
+  }
+
+  /** A folder as it stands. */
+  show(folder) {
+    this.stop();
+    Object.assign(this, { folder, chosen: [] });
+    this.tiles = new Map(folder.items.map((item) => [item, tileOf(item, this)]));
+    this.list.replaceChildren(...this.tiles.values());
+    this.#arrange();
+    this.#tell();
+    this.#thumbs();
+  }
+
+  /** Sends what has not been judged, a few at a time. */
+  async go() {
+    if (!this.stopped) return;
+    this.stopped = false;
+    this.control = new AbortController();
+    const queue = this.folder.items.filter((item) => item.status !== "finished" && (item.file || item.run_id));
+    const worker = async () => { while (queue.length && !this.stopped) await this.#judge(queue.shift()); };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    this.stopped = true;
+    this.#tell();
+    this.#keep();
+    announce(this.count.textContent);
+  }
+
+  /** Sends nothing more; what is kept stays. */
+  stop() {
+    this.stopped = true;
+    this.control?.abort();
+    if (this.folder) this.#tell();
+  }
+
+  async #judge(item) {
+    item.status = "working";
+    this.#refresh(item);
+    try {
+      const run = await this.#runOf(item);
+      Object.assign(item, { run_id: run.run_id, status: run.status }, briefly(run.assessment), { error: run.problem?.detail ?? run.assessment?.error ?? null });
+    } catch (trouble) {
+      Object.assign(item, this.stopped ? { status: "waiting" } : { status: "failed", error: trouble.message });
+    }
+    this.#refresh(item);
+    this.#tell();
+    this.#keep();
+  }
+
+  async #runOf(item) {
+    const { signal } = this.control;
+    if (!item.run_id || item.status === "failed") {
+      const form = new FormData();
+      form.append("image", item.file, item.name);
+      if (this.folder.query) form.append("query", this.folder.query);
+      item.run_id = (await this.service.submit("/v1/assess", form, signal)).run_id;
+      this.#keep();
+    }
+    const path = `/v1/runs/${item.run_id}`;
+    for await (const event of this.service.follow(`${path}/events`, signal)) void event;
+    return this.service.json(path, { signal });
+  }
+
+  #refresh(item) {
+    const old = this.tiles.get(item);
+    const tile = tileOf(item, this);
+    const had = old.contains(document.activeElement);
+    this.tiles.set(item, tile);
+    old.replaceWith(tile);
+    if (item.thumb) tile.querySelector("img").src = item.thumb;
+    if (had) tile.querySelector(".tile").focus();
+    tile.hidden = !this.#fits(item);
+  }
+
+  #fits(item) {
+    return !this.flaw || (this.flaw === "failed" ? item.status === "failed" : this.flaw.length === 1 ? item.level === this.flaw : item.flaws?.some((one) => one.type === this.flaw));
+  }
+
+  #arrange() {
+    const value = (item) => item.score ?? Infinity;
+    const by = { given: (a, b) => a.place - b.place, name: (a, b) => a.name.localeCompare(b.name),
+      worst: (a, b) => value(a) - value(b) || a.place - b.place, best: (a, b) => (b.score ?? -1) - (a.score ?? -1) || a.place - b.place };
+    const sorted = [...this.folder.items].sort(by[this.order]);
+    this.list.append(...sorted.map((item) => this.tiles.get(item)));
+    for (const item of sorted) this.tiles.get(item).hidden = !this.#fits(item);
+  }
+
+  #tell() {
+    const { items } = this.folder;
+    const ended = items.filter((item) => ["finished", "failed"].includes(item.status)).length;
+    const lost = items.filter((item) => item.status !== "finished" && !item.file && !item.run_id).length;
+    this.count.textContent = `${ended} of ${items.length} checked${lost ? `; choose the same files again to go on with ${lost}` : ""}`;
+    Object.assign(this.bar, { max: items.length, value: ended });
+    this.heading.textContent = `${items.length} images`;
+    this.run.textContent = this.stopped ? "Go on" : "Stop";
+    this.run.hidden = ended === items.length;
+    this.compare.disabled = this.chosen.length !== 2;
+    const kinds = [...new Set(items.flatMap((item) => item.flaws?.map((one) => one.type) ?? []))].sort();
+    const levels = Object.entries(LEVEL_NAMES).filter(([letter]) => items.some((item) => item.level === letter));
+    const options = [["", "All"], ...levels, ...kinds.map((kind) => [kind, kindName(kind)]), ...(items.some((item) => item.status === "failed") ? [["failed", "Failed"]] : [])];
+    const key = options.join();
+    if (this.filter.dataset.key !== key) {
+      this.filter.replaceChildren(...options.map(([value, words]) => make("option", { value, selected: value === this.flaw }, words)));
+      this.filter.dataset.key = key;
+    }
+  }
+
+  // One after the other, shrunk while decoding: two hundred photographs must not fill the memory.
+  async #thumbs() {
+    const { folder } = this;
+    for (const item of folder.items) {
+      if (this.folder !== folder) return;
+      if (item.thumb) continue;
+      item.thumb = item.file ? await smaller(item.file) : item.run_id && await this.service.picture(`/v1/runs/${item.run_id}/image.webp`).catch(() => null);
+      const picture = this.tiles.get(item).querySelector("img");
+      if (item.thumb) picture.src = item.thumb;
+    }
+  }
+
+  choose(item, on) {
+    this.chosen = on ? [...this.chosen, item].slice(-2) : this.chosen.filter((other) => other !== item);
+    for (const [other, tile] of this.tiles) tile.querySelector("input").checked = this.chosen.includes(other);
+    this.#tell();
+  }
+
+  #walk(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.#columns(), ArrowUp: -this.#columns() }[event.key];
+    if (!step || !event.target.classList.contains("tile")) return;
+    const shown = [...this.list.children].filter((tile) => !tile.hidden).map((tile) => tile.querySelector(".tile"));
+    const next = shown[shown.indexOf(event.target) + step];
+    if (next) { event.preventDefault(); next.focus(); }
+  }
+
+  #columns() {
+    return getComputedStyle(this.list).gridTemplateColumns.split(" ").length;
+  }
+
+  #save(kind, text) {
+    const type = { csv: "text/csv", json: "application/json", html: "text/html" }[kind];
+    download(URL.createObjectURL(new Blob([text], { type })), `folder-quality.${kind}`);
+  }
+
+  #keep() {
+    const items = this.folder.items.map(({ file, thumb, ...rest }) => rest);
+    keepFolder({ ...this.folder, items });
+    this.changed?.(this.folder);
+  }
+}
+
+/** The folders kept in this browser, newest first. */
+export function keptFolders() {
+  try { return JSON.parse(localStorage.getItem(KEY) ?? "[]"); } catch { return []; }
+}
+
+/** Forgets them. */
+export function forgetFolders() {
+  try { localStorage.removeItem(KEY); } catch { /* nothing was kept then */ }
+}
+
+function keepFolder(folder) {
+  const all = [folder, ...keptFolders().filter((other) => other.id !== folder.id)].slice(0, KEPT_FOLDERS);
+  try { localStorage.setItem(KEY, JSON.stringify(all)); } catch { /* a full store keeps the older ones */ }
+}
+
+function tileOf(item, gallery) {
+  const finished = item.status === "finished";
+  const words = finished ? `${fixed(item.score, 1)} ${LEVEL_NAMES[item.level] ?? ""}` : { waiting: "waiting", working: "at work", failed: "failed" }[item.status] ?? item.status;
+  const flaw = item.flaws?.[0];
+  return make("li", { class: `tile-slot${item.level ? ` level-${item.level}` : ""}` },
+    button([make("img", { alt: "", loading: "lazy" }), make("span", { class: "tile-name" }, item.name),
+      make("span", { class: "tile-score" }, words), make("span", { class: "tile-flaw soft small" }, flaw ? `${kindName(flaw.type)}, ${flaw.severity}` : finished ? "nothing wrong found" : item.error ?? "")],
+    () => gallery.open(item), { class: "tile", disabled: !finished, "aria-label": `${item.name}: ${words}${flaw ? `, ${kindName(flaw.type)} ${flaw.severity}` : ""}` }),
+    make("label", { class: "tile-choose small" }, make("input", { type: "checkbox", checked: gallery.chosen.includes(item), disabled: !finished,
+      onchange: (event) => gallery.choose(item, event.target.checked) }), make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${item.name}`)));
+}
+
+function briefly(assessment) {
+  if (!assessment) return {};
+  const flaws = assessment.distortions.filter((one) => SEVERITIES.indexOf(one.severity) > 0)
+    .sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)).map(({ type, severity }) => ({ type, severity }));
+  const { answer, score, level, interval } = assessment;
+  return { answer, score, level, interval, flaws };
+}
+
+async function smaller(file) {
+  try {
+    const picture = await createImageBitmap(file, { resizeWidth: THUMB, resizeQuality: "medium" });
+    const canvas = new OffscreenCanvas(picture.width, picture.height);
+    canvas.getContext("2d").drawImage(picture, 0, 0);
+    picture.close();
+    return URL.createObjectURL(await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 }));
+  } catch {
+    return null;
+  }
+}
+
+function plainOf({ name, status, answer, score, level, interval, flaws, error, run_id }) {
+  return { name, status, answer, score, level, interval, flaws, error, run_id };
+}
+
+function csvOf(items) {
+  const quoted = (value) => {
+    const text = String(value ?? "");
+    // A leading = + - @ would be a formula to a spreadsheet.
+    const safe = /^[=+@-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const rows = items.map((item) => [item.name, item.status, item.score, item.interval?.[0], item.interval?.[1], item.level, item.answer,
+    item.flaws?.map((one) => `${one.type} (${one.severity})`).join("; "), item.error, item.run_id]);
+  return [["image", "status", "score", "low", "high", "level", "answer", "distortions", "error", "run"], ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+
+function reportOf(folder) {
+  const page = document.implementation.createHTMLDocument("Image quality of a folder");
+  const style = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #ccc;padding:.4rem .6rem;text-align:left;overflow-wrap:anywhere}";
+  page.head.append(make("meta", { charset: "utf-8" }), make("style", {}, style));
+  const rows = folder.items.map((item) => make("tr", {}, [item.name, fixed(item.score), LEVEL_NAMES[item.level] ?? "", item.interval ? `${fixed(item.interval[0])} to ${fixed(item.interval[1])}` : "",
+    item.flaws?.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") || item.error || "", item.run_id ?? ""].map((words) => make("td", {}, words))));
+  page.body.append(make("h1", {}, `${folder.items.length} images`), make("p", {}, `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC. ${folder.query || "Rated for overall quality."}`),
+    make("table", {}, make("thead", {}, make("tr", {}, ["Image", "Score of 5", "Level", "95 % interval", "Found", "Run"].map((words) => make("th", {}, words)))), make("tbody", {}, rows)));
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}

@@ -1,0 +1,157 @@
+"""Batches: submit, look, cancel, take the results."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, UploadFile
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from agenticiqa.server.job_requests import Item, JobIntake, digest_of, require_count, require_distinct
+from agenticiqa.server.openapi import problems
+from agenticiqa.server.problems import Problem
+from agenticiqa.server.routes.runs import (
+    Before,
+    PageSize,
+    Question,
+    Remove,
+    Running,
+    next_page,
+    require_listing,
+    require_there,
+)
+from agenticiqa.server.service import Service
+from agenticiqa.server.storage.store import Job, new_id
+from agenticiqa.server.uploads import refuse_unknown_fields, require_question
+from agenticiqa.server.views import JobsPage, JobView, job_record, job_view
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+JobId = Annotated[str, Path(examples=["9b1d2c3e4f5061728394a5b6"])]
+LINES = "application/x-ndjson"
+
+
+@router.post(
+    "",
+    status_code=202,
+    response_model=JobView,
+    responses=problems(400, 401, 403, 408, 413, 415, 422, 429, 503, 507),
+    dependencies=[Depends(refuse_unknown_fields)],
+)
+async def submit_job(
+    service: Running,
+    images: Annotated[list[UploadFile] | None, File(description="the images themselves")] = None,
+    paths: Annotated[list[str] | None, Form(description="files under an allowed folder")] = None,
+    manifest: Annotated[
+        UploadFile | None, File(description="JSON Lines or CSV with image_path, query, reference_path, choices …")
+    ] = None,
+    query: Question = None,
+    align: Annotated[Literal["resize"] | None, Form(description="scale references of another size")] = None,
+    idempotency_key: Annotated[
+        str | None,
+        Header(min_length=1, max_length=200, description="the same job again for the same key, sent twice or not"),
+    ] = None,
+) -> Response:
+    """A batch: every image is assessed in turn, after those people wait for."""
+    require_question(query)
+    job, is_new = await run_sync(_taken_in, service, images or [], paths or [], manifest, query, align, idempotency_key)
+    headers = {"Location": f"/v1/jobs/{job.id}"} | ({} if is_new else {"Idempotent-Replayed": "true"})
+    return JSONResponse(job_view(job), 202, headers=headers)
+
+
+@router.get("", response_model=JobsPage, responses=problems(401, 403, 422))
+async def list_jobs(service: Running, limit: PageSize = 50, before: Before = None) -> Response:
+    """The jobs, the newest first."""
+    require_listing(service)
+    jobs = await run_sync(service.store.list_jobs, before, limit)
+    page = {"jobs": [job_view(job) for job in jobs], "next": next_page("/v1/jobs", jobs, limit)}
+    return JSONResponse(page)
+
+
+@router.get("/{job_id}", response_model=JobView, responses=problems(401, 404, 410, 422))
+async def read_job(service: Running, job_id: JobId) -> Response:
+    """How far a job is."""
+    return JSONResponse(job_view(await _known(service, job_id)))
+
+
+@router.delete("/{job_id}", response_model=JobView, responses=problems(401, 404, 409, 410, 422))
+async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) -> Response:
+    """Cancels what has not begun; what is at work is finished, all results stay, and an ended job stays as it is.
+
+    With `remove` an ended job goes with all its results.
+    """
+    await _known(service, job_id)
+    job = require_there(service, job_id, await run_sync(service.store.cancel_job, job_id))
+    if remove:
+        if not job.has_ended:
+            raise Problem("not_ready", "the job has not ended; try again in a moment", headers={"Retry-After": "1"})
+        await run_sync(service.remove, "job", job_id)
+    return JSONResponse(job_view(job))
+
+
+@router.get(
+    "/{job_id}/results",
+    response_class=StreamingResponse,
+    responses={200: {"content": {LINES: {"schema": {"type": "string"}}}}, **problems(401, 404, 410, 422)},
+)
+async def read_results(
+    service: Running,
+    job_id: JobId,
+    skip: Annotated[int, Query(ge=0, le=1_000_000, description="so many images are left out at the beginning")] = 0,
+    limit: Annotated[int | None, Query(ge=1, le=1_000_000, description="so many images at most")] = None,
+) -> StreamingResponse:
+    """The results so far as JSON Lines, one record per image, in the order they were asked for."""
+    job = await _known(service, job_id)
+    total = sum(job.counts.values())
+    last = total if limit is None else min(total, skip + limit)
+    headers = {}
+    if last < total:
+        headers["Link"] = f'</v1/jobs/{job_id}/results?skip={last}&limit={limit}>; rel="next"'
+    return StreamingResponse(_lines(service, job, skip, last), media_type=LINES, headers=headers)
+
+
+def _taken_in(
+    service: Service,
+    images: list[UploadFile],
+    paths: list[str],
+    manifest: UploadFile | None,
+    query: str | None,
+    align: str | None,
+    client_key: str | None,
+) -> tuple[Job, bool]:
+    """The job of these files, and whether it is new; nothing stays on disk of one that is refused or known."""
+    require_count([*images, *paths, *([manifest] if manifest else [])], service.options.max_job_items)
+    service.require_room()
+    intake, items, is_new = JobIntake(service, query, align), list[Item](), False
+    try:
+        for place, upload in enumerate(images, 1):
+            items.append(intake.from_upload(upload, place))
+        items += intake.from_paths(paths) + (intake.from_manifest(manifest) if manifest else [])
+        require_count(items, service.options.max_job_items)
+        require_distinct(items)
+        job, is_new = service.submit_job(new_id(), items, client_key, digest_of(items))
+        return job, is_new
+    finally:
+        if not is_new:
+            for run_id, _ in items:
+                shutil.rmtree(service.folder_of(run_id), ignore_errors=True)
+
+
+async def _known(service: Service, job_id: str) -> Job:
+    return require_there(service, job_id, await run_sync(service.store.job, job_id))
+
+
+def _lines(service: Service, job: Job, skip: int, last: int) -> Iterator[bytes]:
+    """The records of the images from `skip` to `last`; a job that has ended and was read to its end is fetched."""
+    after, number = 0, 0
+    while number < last and (runs := service.store.job_runs(job.id, after)):
+        for run in runs:
+            after, number = run.place, number + 1
+            if skip < number <= last and run.has_ended:
+                yield json.dumps(job_record(run), ensure_ascii=False).encode() + b"\n"
+    if job.has_ended and last == sum(job.counts.values()):
+        service.fetched("jobs", job.id)

@@ -1,0 +1,1 @@
+"""The processes that assess, and the threads that mind them."""

@@ -1,0 +1,131 @@
+"""Pictures of a run for people to look at: a preview any browser shows, and where the quality is low."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from agenticiqa.config import Settings
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import ImageLimits, LoadedImage, load_image
+from agenticiqa.report.pictures import Picture, data_url, shrunk
+
+logger = logging.getLogger("agenticiqa.server.pictures")
+
+SIDE = 1600
+THUMBNAIL = 360
+LAYER_SIDE = 64
+# For eyes only; no tool ever measures these pictures.
+QUALITY = 88
+
+
+def preview_name(place: int) -> str:
+    """The file of the preview of that image."""
+    return f"image-{place}.webp"
+
+
+def map_name(place: int) -> str:
+    """The file of the quality map of that image."""
+    return f"map-{place}.png"
+
+
+def draw_pictures(source: Path, place: int, settings: Settings, reference: Path | None = None) -> dict[str, Any] | None:
+    """Writes preview and quality map beside the image and returns the maps' numbers; None where there is no map.
+
+    With a reference of the same size the layers begin with what differs from it.
+    """
+    image = _load(source, settings)
+    small = _preview(image)
+    small.save(preview_name(place), "WEBP", quality=QUALITY)
+    try:
+        found = _draw_map(image, small, Path(map_name(place)), settings.pipeline.terms)
+        return {**found, "layers": _layers(image, None if reference is None else _load(reference, settings))}
+    except AgenticIQAError as error:
+        logger.warning("no quality map: %s", error)
+        return None
+
+
+def draw_preview(source: Path, target: Path, settings: Settings) -> None:
+    """Writes a copy that any browser can show."""
+    _preview(_load(source, settings)).save(target, "WEBP", quality=QUALITY)
+
+
+def stored_picture(preview: Path, quality_map: Path) -> Picture:
+    """The pictures of a report from the files that were drawn."""
+    if not preview.is_file():
+        return Picture(None, None, "the picture is no longer kept")
+    return Picture(_thumbnail(preview), _thumbnail(quality_map) if quality_map.is_file() else None)
+
+
+def _load(source: Path, settings: Settings) -> LoadedImage:
+    limits = settings.pipeline.limits
+    return load_image(
+        source,
+        limits=ImageLimits(limits.max_pixels, limits.max_file_megabytes * 2**20, limits.min_side),
+    )
+
+
+def _preview(image: LoadedImage) -> Image.Image:
+    small = Image.fromarray(image.pixels)
+    small.thumbnail((SIDE, SIDE))
+    return small
+
+
+def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
+    from agenticiqa.embedded.overlay import draw_overlay
+    from agenticiqa.embedded.quality.model import judge
+
+    judged = judge(image, "open" if terms == "commercial" else "research")
+    grid, worst = judged.local_quality, judged.worst_region
+    across, down = small.width / image.width, small.height / image.height
+    target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
+    return {
+        "rows": grid.shape[0],
+        "columns": grid.shape[1],
+        "grid": [[round(float(value), 3) for value in row] for row in grid],
+        "worst": worst.model_dump(),
+        "width": image.width,
+        "height": image.height,
+    }
+
+
+def _layers(image: LoadedImage, reference: LoadedImage | None) -> list[dict[str, Any]]:
+    """A coarse map per flaw, each value from 0 (none) to 1 (as strong as it gets), and how to read it."""
+    from agenticiqa.embedded.distortions.maps import flaw_maps
+    from agenticiqa.embedded.full_reference.difference_map import difference_map
+
+    found: list[tuple[str, npt.NDArray[np.float32], str]] = [
+        (name, flaw.array, flaw.legend) for name, flaw in flaw_maps(image.pixels).items()
+    ]
+    if reference is not None and reference.pixels.shape == image.pixels.shape:
+        changed = difference_map(reference.pixels, image.pixels)
+        found.insert(0, ("difference", _coarse(changed.array), changed.legend))
+    return [
+        {
+            "name": name,
+            "legend": legend,
+            "rows": array.shape[0],
+            "columns": array.shape[1],
+            "grid": [[round(float(value), 2) for value in row] for row in array],
+        }
+        for name, array, legend in found
+    ]
+
+
+def _coarse(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    scale = min(1.0, LAYER_SIDE / max(plane.shape))
+    size = (max(1, round(plane.shape[1] * scale)), max(1, round(plane.shape[0] * scale)))
+    return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def _thumbnail(path: Path) -> str:
+    with Image.open(path) as picture:
+        small = picture.convert("RGB")
+    small.thumbnail((THUMBNAIL, THUMBNAIL))
+    return data_url(small)

@@ -1,0 +1,306 @@
+"""Worker processes, each minded by a thread: claims runs, passes events on, enforces the time limit."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any, Protocol
+
+from agenticiqa.batch.engines.worker_setup import surroundings_of
+from agenticiqa.config import Settings
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.server.problems import Problem, details, details_of
+from agenticiqa.server.storage.store import Run
+from agenticiqa.server.workers.worker import EVENT, PROBLEM, READY, RESULT, work
+
+logger = logging.getLogger("agenticiqa.server.pool")
+
+Json = dict[str, Any]
+POLL = 0.25
+PAUSE = 5.0
+START_LIMIT = 600.0
+# So many workers may die over one run before it is given up: once may be chance, or somebody's kill.
+LIVES = 3
+
+
+class Desk(Protocol):
+    """Where the pool gets its runs and puts what becomes of them; called from the pool's threads."""
+
+    def claim(self) -> Run | None:
+        """The next run, if one is waiting."""
+
+    def prepare(self, run: Run) -> Json:
+        """The run as a task for a worker; raises what makes that impossible."""
+
+    def happened(self, run: Run, kind: str, data: Json) -> None:
+        """Something happened to a run."""
+
+    def ended(self, run: Run, outcome: str, data: Json) -> None:
+        """A run has its result or its problem."""
+
+    def put_back(self, run: Run) -> None:
+        """A run was interrupted and has to begin again."""
+
+
+class Cancelled(Exception):  # noqa: N818 - not a failure: somebody asked for it
+    """The run was cancelled while a worker had it."""
+
+
+class WorkerDied(Exception):  # noqa: N818 - whether the run has failed is decided by how often it happens
+    """The worker process ended while it had a run."""
+
+
+class Interrupted(Exception):  # noqa: N818 - not a failure: the run goes back into the queue
+    """The pool is stopping and the worker did not finish in time."""
+
+
+class Pool:
+    """A fixed number of workers; one that dies, or whose run takes too long, is replaced at once."""
+
+    def __init__(self, desk: Desk, settings: Settings, workers: int, time_limit: float) -> None:
+        self._desk = desk
+        self._minders = [_Minder(self, settings, time_limit, place) for place in range(workers)]
+        self._news = threading.Condition()
+        self._stopping = threading.Event()
+        self._deadline = float("inf")
+        self._deaths: Counter[str] = Counter()
+
+    @property
+    def ready(self) -> int:
+        """How many workers are alive and have their models loaded."""
+        return sum(minder.is_ready and minder.is_alive_worker() for minder in self._minders)
+
+    @property
+    def busy(self) -> int:
+        """How many workers have a run."""
+        return sum(minder.is_busy for minder in self._minders)
+
+    def start(self) -> None:
+        """Starts the workers; they load their models meanwhile."""
+        for minder in self._minders:
+            minder.start()
+
+    def notify(self) -> None:
+        """Says that a run is waiting."""
+        with self._news:
+            self._news.notify()
+
+    def stop(self, grace: float) -> None:
+        """Takes no new runs; those at work have `grace` seconds left, then they are put back."""
+        self._deadline = min(self._deadline, time.monotonic() + grace)
+        self._stopping.set()
+        with self._news:
+            self._news.notify_all()
+
+    def join(self) -> None:
+        """Waits until every worker has ended; call `stop` first."""
+        for minder in self._minders:
+            minder.join()
+
+    def cancel(self, run_id: str) -> None:
+        """Ends the run if a worker has it."""
+        for minder in self._minders:
+            minder.cancel(run_id)
+
+    def count_death(self, run_id: str) -> int:
+        """How many workers have died over this run, with the one that has now."""
+        self._deaths[run_id] += 1
+        return self._deaths[run_id]
+
+    def next_run(self) -> Run | None:
+        """The next run, waited for a moment; None if there is none."""
+        try:
+            run = self._desk.claim()
+        except Exception:
+            # A full disk may have room again; a worker that gave up would be missing until the next start.
+            logger.exception("no run could be claimed; it is tried again")
+            self._stopping.wait(PAUSE)
+            return None
+        if run is None:
+            with self._news:
+                self._news.wait(POLL)
+        return run
+
+    def is_over(self) -> bool:
+        """Whether the grace of a stopping pool has passed."""
+        return time.monotonic() > self._deadline
+
+    def wait(self, seconds: float) -> None:
+        """Returns after so many seconds, or once the pool is stopping."""
+        self._stopping.wait(seconds)
+
+    def is_stopping(self) -> bool:
+        """Whether no new runs are taken."""
+        return self._stopping.is_set()
+
+    @property
+    def desk(self) -> Desk:
+        """Where runs come from."""
+        return self._desk
+
+
+class _Minder(threading.Thread):
+    """The thread beside one worker process."""
+
+    def __init__(self, pool: Pool, settings: Settings, time_limit: float, place: int) -> None:
+        super().__init__(name=f"worker-{place}", daemon=True)
+        self._pool = pool
+        self._settings = settings
+        self._time_limit = time_limit
+        self._process: SpawnProcess | None = None
+        self._connection: Connection | None = None
+        self._current: str | None = None
+        self._is_cancelled = threading.Event()
+        self._false_starts = 0
+        self.is_ready = False
+        self.is_busy = False
+
+    def run(self) -> None:
+        """Serves until the pool stops; a worker that has died is replaced although nobody asks for it."""
+        try:
+            while not self._pool.is_stopping():
+                if not self.is_alive_worker():
+                    self._try_to_start()
+                elif (run := self._pool.next_run()) is not None:
+                    self.is_busy = True
+                    self._serve_or_give_up(run)
+                    self.is_busy = False
+        finally:
+            self._kill()
+
+    def cancel(self, run_id: str) -> None:
+        """Ends the run if it is this worker's."""
+        if self._current == run_id:
+            self._is_cancelled.set()
+
+    def is_alive_worker(self) -> bool:
+        """Whether the worker process is there."""
+        return self._connection is not None and self._process is not None and self._process.is_alive()
+
+    def _serve_or_give_up(self, run: Run) -> None:
+        self._is_cancelled.clear()
+        self._current = run.id
+        try:
+            self._serve(run)
+        except Interrupted:
+            self._pool.desk.put_back(run)
+        except Cancelled:
+            logger.info("run %s was cancelled", run.id)
+        except WorkerDied:
+            self._after_death(run)
+        except Exception:
+            logger.exception("run %s could not be carried out", run.id)
+            # What this worker still has to say of the run must not be taken for the next one's result.
+            self._kill()
+            self._give_up(run)
+        finally:
+            self._current = None
+
+    def _after_death(self, run: Run) -> None:
+        """Puts the run back for another worker, unless it has cost too many."""
+        if self._pool.count_death(run.id) < LIVES:
+            logger.warning("a worker died during run %s; it begins again", run.id)
+            self._pool.desk.put_back(run)
+            return
+        logger.error("%d workers died during run %s; it is given up", LIVES, run.id)
+        died = details("worker_failed", f"{LIVES} worker processes died over this run; a smaller image may help")
+        self._pool.desk.ended(run, PROBLEM, died)
+
+    def _give_up(self, run: Run) -> None:
+        try:
+            self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
+        except Exception:
+            logger.exception("the end of run %s could not be kept; it begins again with the next start", run.id)
+
+    def _serve(self, run: Run) -> None:
+        try:
+            task = self._pool.desk.prepare(run)
+        except (AgenticIQAError, Problem, OSError) as error:
+            self._pool.desk.ended(run, PROBLEM, details_of(error))
+            return
+        outcome, data = self._carried_out(task, lambda kind, data: self._pool.desk.happened(run, kind, data))
+        self._pool.desk.ended(run, outcome, data)
+
+    def _carried_out(self, task: Json, tell: Callable[[str, Json], None]) -> tuple[str, Json]:
+        connection = self._connected()
+        limit = self._time_limit * len(task["images"])
+        deadline = time.monotonic() + limit
+        try:
+            connection.send(task)
+            while True:
+                kind, data = self._received(connection, deadline)
+                if kind in (RESULT, PROBLEM):
+                    return kind, data
+                if kind == EVENT:
+                    tell(data.pop("type"), data)
+        except TimeoutError:
+            self._kill()
+            return PROBLEM, details("time_limit", f"the run took longer than {limit:g} seconds and was ended")
+        except (EOFError, OSError) as error:
+            self._kill()
+            raise WorkerDied from error
+
+    def _received(self, connection: Connection, deadline: float, is_starting: bool = False) -> tuple[str, Json]:
+        while not connection.poll(POLL):
+            # A worker that is only loading its models has nothing to finish.
+            if self._pool.is_over() or (is_starting and self._pool.is_stopping()):
+                self._kill()
+                raise Interrupted
+            if self._is_cancelled.is_set():
+                self._kill()
+                raise Cancelled
+            if time.monotonic() > deadline:
+                raise TimeoutError
+        message: tuple[str, Json] = connection.recv()
+        return message
+
+    def _connected(self) -> Connection:
+        if not self.is_alive_worker():
+            # It died while it waited; the run is not to blame.
+            self._start_process()
+        assert self._connection is not None
+        return self._connection
+
+    def _try_to_start(self) -> None:
+        try:
+            self._start_process()
+            self._false_starts = 0
+        except Interrupted:
+            pass
+        except (EOFError, OSError, TimeoutError):
+            self._false_starts += 1
+            pause = min(PAUSE, 2.0**self._false_starts / 10)
+            logger.exception("a worker could not be started; it is tried again in %g seconds", pause)
+            self._pool.wait(pause)
+
+    def _start_process(self) -> None:
+        self._kill()
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        arguments = (theirs, self._settings, surroundings_of(self._settings))
+        self._process = context.Process(target=work, args=arguments, daemon=True)
+        self._process.start()
+        # Only the worker may hold its end: otherwise its death would not be noticed here.
+        theirs.close()
+        self._connection = ours
+        try:
+            kind, _ = self._received(ours, time.monotonic() + START_LIMIT, is_starting=True)
+        except (EOFError, OSError):
+            self._kill()
+            raise
+        self.is_ready = kind == READY
+
+    def _kill(self) -> None:
+        self.is_ready = False
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None

@@ -1,0 +1,294 @@
+"""Running one tool on one image: crop, align, stay within the pixel budget and the time allowed."""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agenticiqa.errors import (
+    AgenticIQAError,
+    ImageAspectMismatchError,
+    ImageError,
+    ImageSizeMismatchError,
+    ImageTooSmallError,
+    ToolError,
+    ToolTimeoutError,
+    ToolUnavailableError,
+)
+from agenticiqa.images import LoadedImage
+from agenticiqa.state import Region
+from agenticiqa.tools.tool import Pixels, Tool, ToolCard
+
+Align = Literal["resize"]
+# Room for rounding in a metric's last digits.
+_RANGE_TOLERANCE = 1e-4
+# The last bits depend on how OpenCV shares sums among threads; the same image must give the same number.
+_SIGNIFICANT_DIGITS = 9
+
+
+_has_room: contextvars.ContextVar[bool] = contextvars.ContextVar("has_room", default=False)
+
+
+class Room:
+    """So many pixels may be measured at once; tools that look at more wait for each other."""
+
+    def __init__(self, pixels: int) -> None:
+        self._pixels = pixels
+        self._taken = 0
+        self._news = threading.Condition()
+
+    @contextmanager
+    def taken(self, pixels: int) -> Iterator[None]:
+        """Holds room for the pixels, waited for; one that needs more than there is gets all of it."""
+        if _has_room.get():
+            # A tool that has another one measure something must not wait for itself.
+            yield
+            return
+        wanted = min(pixels, self._pixels)
+        with self._news:
+            self._news.wait_for(lambda: self._taken + wanted <= self._pixels)
+            self._taken += wanted
+        token = _has_room.set(True)
+        try:
+            yield
+        finally:
+            _has_room.reset(token)
+            with self._news:
+                self._taken -= wanted
+                self._news.notify_all()
+
+
+# One for the process, as its memory is: a tool needs up to 50 bytes a pixel, and all of them together 200 MB.
+_ROOM = Room(4_000_000)
+
+
+@dataclass(frozen=True)
+class ToolLimits:
+    """How long a tool may take and how many pixels it may see at once; None leaves that to its card."""
+
+    timeout: float = 60.0
+    max_pixels: int | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The pixels a tool will see, and what was done to get them."""
+
+    test: Pixels
+    reference: Pixels | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def identical(self) -> bool:
+        """Whether there is a reference and it is the test image, pixel by pixel."""
+        return self.reference is not None and np.array_equal(self.test, self.reference)
+
+
+def prepare(
+    card: ToolCard,
+    test: LoadedImage,
+    reference: LoadedImage | None = None,
+    region: Region | None = None,
+    align: Align | None = None,
+) -> Prepared:
+    """The pixels for this tool, or a typed error that says why it cannot look at them."""
+    notes: list[str] = []
+    other = None
+    if card.reference == "FR":
+        if reference is None:
+            raise ToolUnavailableError(
+                f"{card.name} compares with a reference image and none was given; "
+                "give one (--reference) or choose a no-reference tool"
+            )
+        other = _aligned(card, test, reference, align, notes)
+    pixels = _cropped(test.pixels, region, notes)
+    other = None if other is None else _cropped(other, region, [])
+    height, width = pixels.shape[:2]
+    if min(height, width) < card.min_side:
+        raise ImageTooSmallError(
+            f"{card.name} needs at least {card.min_side} pixels on each side and got {width}×{height}; "
+            "use a larger image or region, or another tool"
+        )
+    return Prepared(pixels, other, tuple(notes))
+
+
+def measure(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, tuple[str, ...]]:
+    """The raw value and the notes on how it came about; raises ToolError, ToolTimeoutError or ImageError."""
+    with _ROOM.taken(min(prepared.test.shape[0] * prepared.test.shape[1], tool.card.max_pixels)):
+        raw, notes = _within_time(tool, lambda: _within_budget(tool, prepared, limits), limits.timeout)
+    if not math.isfinite(raw):
+        raise ToolError(f"{tool.name} gave {raw}, which is no score; try another tool")
+    return float(f"{raw:.{_SIGNIFICANT_DIGITS}g}"), prepared.notes + notes
+
+
+def out_of_range(card: ToolCard, raw: float) -> str | None:
+    """A note when the raw value lies outside the tool's own range: then it must not vote."""
+    low, high = card.raw_range
+    if (low is not None and raw < low - _RANGE_TOLERANCE) or (high is not None and raw > high + _RANGE_TOLERANCE):
+        return f"raw value {raw:g} lies outside the range of {card.name}; not calibrated"
+    return None
+
+
+def _aligned(
+    card: ToolCard, test: LoadedImage, reference: LoadedImage, align: Align | None, notes: list[str]
+) -> Pixels:
+    if align is None and reference.size != test.size:
+        sizes = f"the test image is {test.width}×{test.height} and the reference {reference.width}×{reference.height}"
+        raise ImageSizeMismatchError(
+            f"{card.name} cannot compare images of different size: {sizes}; use a reference of the same size"
+        )
+    if reference.size != test.size:
+        notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
+    return aligned_reference(test, reference, align)
+
+
+def aligned_reference(test: LoadedImage, reference: LoadedImage, align: Align | None) -> Pixels:
+    """The reference's pixels at the test image's size; raises where they differ and no scaling was asked for."""
+    if reference.size == test.size:
+        return reference.pixels
+    if align is None:
+        raise ImageSizeMismatchError(
+            f"the test image is {test.width}×{test.height} and the reference {reference.width}×{reference.height}; "
+            "use a reference of the same size"
+        )
+    refuse_other_shape(test.size, reference.size)
+    return resized(reference.pixels, test.width, test.height)
+
+
+def refuse_other_shape(test: tuple[int, int], reference: tuple[int, int]) -> None:
+    """Raises ImageAspectMismatchError when scaling the reference to the test image's size would stretch it.
+
+    A copy's sides are rounded to whole pixels, so that a pixel, or one percent, is no other shape.
+    """
+    expected = reference[1] * test[0] / reference[0]
+    if abs(test[1] - expected) > max(1.0, 0.01 * expected):
+        raise ImageAspectMismatchError(
+            f"the test image is {test[0]}×{test[1]} and the reference {reference[0]}×{reference[1]}, which is another "
+            "aspect ratio; scaling would stretch it, so crop one of them first"
+        )
+
+
+def _cropped(pixels: Pixels, region: Region | None, notes: list[str]) -> Pixels:
+    if region is None:
+        return pixels
+    height, width = pixels.shape[:2]
+    right, bottom = min(region.right, width), min(region.bottom, height)
+    if right <= region.left or bottom <= region.top:
+        raise ImageError(f"the region {region.model_dump()} lies outside the image of {width}×{height} pixels")
+    if (right, bottom) != (region.right, region.bottom):
+        notes.append(f"region cut at the image's border to {right - region.left}×{bottom - region.top} pixels")
+    return np.ascontiguousarray(pixels[region.top : bottom, region.left : right])
+
+
+def _within_budget(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, tuple[str, ...]]:
+    budget = min(tool.card.max_pixels, limits.max_pixels or tool.card.max_pixels)
+    height, width = prepared.test.shape[:2]
+    if height * width <= budget:
+        return tool.measure(prepared.test, prepared.reference), ()
+    if tool.card.oversize == "shrink":
+        return _shrunk(tool, prepared, budget)
+    return _tiled(tool, prepared, budget)
+
+
+def _shrunk(tool: Tool, prepared: Prepared, budget: int) -> tuple[float, tuple[str, ...]]:
+    height, width = prepared.test.shape[:2]
+    factor = math.sqrt(budget / (height * width))
+    size = max(1, int(width * factor)), max(1, int(height * factor))
+    _require_side(tool, min(size))
+    test = resized(prepared.test, *size)
+    reference = None if prepared.reference is None else resized(prepared.reference, *size)
+    note = f"{width}×{height} pixels exceed the budget of {budget}: shrunk to {size[0]}×{size[1]} by area averaging"
+    return tool.measure(test, reference), (note,)
+
+
+def _tiled(tool: Tool, prepared: Prepared, budget: int) -> tuple[float, tuple[str, ...]]:
+    height, width = prepared.test.shape[:2]
+    rows, columns = _grid(height, width, budget)
+    _require_side(tool, min(height // rows, width // columns))
+    total = 0.0
+    for tile in _tiles(height, width, rows, columns):
+        reference = None if prepared.reference is None else np.ascontiguousarray(prepared.reference[tile])
+        pixels = np.ascontiguousarray(prepared.test[tile])
+        total += tool.measure(pixels, reference) * pixels.shape[0] * pixels.shape[1]
+    note = (
+        f"{width}×{height} pixels exceed the budget of {budget}: "
+        f"mean over {columns}×{rows} tiles, weighted by their area"
+    )
+    return total / (height * width), (note,)
+
+
+def _require_side(tool: Tool, side: int) -> None:
+    if side < tool.card.min_side:
+        raise ImageTooSmallError(
+            f"{tool.name} cannot cut this image to its pixel budget: a side would have {side} pixels "
+            f"and it needs {tool.card.min_side}; crop the image"
+        )
+
+
+def _grid(height: int, width: int, budget: int) -> tuple[int, int]:
+    """The fewest rows and columns whose tiles fit the budget; the longer side of a tile is cut first."""
+    rows = columns = 1
+    while math.ceil(height / rows) * math.ceil(width / columns) > budget:
+        if height / rows >= width / columns:
+            rows += 1
+        else:
+            columns += 1
+    return rows, columns
+
+
+def _tiles(height: int, width: int, rows: int, columns: int) -> list[tuple[slice, slice]]:
+    vertical = [round(height * step / rows) for step in range(rows + 1)]
+    horizontal = [round(width * step / columns) for step in range(columns + 1)]
+    return [
+        (slice(vertical[row], vertical[row + 1]), slice(horizontal[column], horizontal[column + 1]))
+        for row in range(rows)
+        for column in range(columns)
+    ]
+
+
+def resized(pixels: Pixels, width: int, height: int) -> Pixels:
+    """The pixels at another size: averaged over areas when shrunk, cubic when enlarged."""
+    import cv2
+
+    shrinks = width * height < pixels.shape[0] * pixels.shape[1]
+    rule = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=rule), np.uint8)
+
+
+def _within_time(
+    tool: Tool, run: Callable[[], tuple[float, tuple[str, ...]]], timeout: float
+) -> tuple[float, tuple[str, ...]]:
+    """What `run` returns; a run that takes too long is left behind in its thread, which ends with the process."""
+    outcome: queue.SimpleQueue[tuple[float, tuple[str, ...]] | BaseException] = queue.SimpleQueue()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            outcome.put(context.run(run))
+        except BaseException as error:
+            outcome.put(error)
+
+    threading.Thread(target=work, name=f"tool-{tool.name}", daemon=True).start()
+    try:
+        result = outcome.get(timeout=timeout)
+    except queue.Empty:
+        raise ToolTimeoutError(
+            f"{tool.name} took longer than {timeout:g} s; raise pipeline.limits.tool_timeout or use a smaller image"
+        ) from None
+    if isinstance(result, AgenticIQAError):
+        raise result
+    if isinstance(result, MemoryError):
+        raise ToolError(f"{tool.name} ran out of memory; use a smaller image or region") from result
+    if isinstance(result, Exception):
+        raise ToolError(f"{tool.name} failed: {type(result).__name__}: {result}") from result
+    if isinstance(result, BaseException):
+        raise result
+    return result

@@ -1,0 +1,92 @@
+"""Answering an identical request from memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from dataclasses import replace
+from threading import Lock
+from typing import Protocol
+
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.tasks.base import schema_of
+
+
+class ReplyStore(Protocol):
+    """Where replies are kept by key."""
+
+    def get(self, key: str) -> VLMReply | None:
+        """The reply kept under the key."""
+
+    def put(self, key: str, reply: VLMReply) -> None:
+        """Keeps the reply."""
+
+
+class MemoryReplyStore:
+    """Keeps the newest replies in memory."""
+
+    def __init__(self, capacity: int = 256) -> None:
+        self._replies: OrderedDict[str, VLMReply] = OrderedDict()
+        self._capacity = capacity
+        self._lock = Lock()
+
+    def get(self, key: str) -> VLMReply | None:
+        """The reply kept under the key, now the newest."""
+        with self._lock:
+            if key in self._replies:
+                self._replies.move_to_end(key)
+            return self._replies.get(key)
+
+    def put(self, key: str, reply: VLMReply) -> None:
+        """Keeps the reply; the oldest one goes when the store is full."""
+        with self._lock:
+            self._replies[key] = reply
+            if len(self._replies) > self._capacity:
+                self._replies.popitem(last=False)
+
+
+class CachingVLMClient(WrappingVLMClient):
+    """A client that is asked once per distinct request.
+
+    A reply enters the store when whoever asked has accepted it (`keep`): one that failed a check never does. Replies
+    are kept only at temperature 0 unless `sampled` is set: a sampled reply is meant to vary.
+    """
+
+    def __init__(self, client: VLMClient, store: ReplyStore | None = None, *, sampled: bool = False) -> None:
+        super().__init__(client)
+        self._store = store or MemoryReplyStore()
+        self._sampled = sampled
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The kept reply, or the client's."""
+        kept = self._store.get(self._key(request)) if self._keeps(request) else None
+        return self.client.ask(request) if kept is None else replace(kept, usage=Usage(from_cache=True))
+
+    def keep(self, request: VLMRequest, reply: VLMReply) -> None:
+        """Keeps an accepted reply, also one that a stricter wording brought, so that asking again begins with it."""
+        if self._keeps(request) and not reply.usage.from_cache:
+            self._store.put(self._key(request), reply)
+
+    def _keeps(self, request: VLMRequest) -> bool:
+        return request.sampling.temperature == 0 or self._sampled
+
+    def _key(self, request: VLMRequest) -> str:
+        left_out = ", ".join(sorted(self.asked_without(request)))
+        return request_key(f"{self.identity or self.model} without {left_out or 'nothing'}", request)
+
+
+def request_key(backend: str, request: VLMRequest) -> str:
+    """A hash of everything the reply depends on: backend, words, schema, sampling and the images' bytes."""
+    content = {
+        "backend": backend,
+        "task": request.task,
+        "system": request.system,
+        "user": request.user,
+        "schema": schema_of(request.reply_model),
+        "sampling": vars(request.sampling),
+        "images_first": request.images_first,
+        "images": [(item.label, item.image.sha256) for item in request.images],
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

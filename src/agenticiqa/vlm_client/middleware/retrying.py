@@ -1,0 +1,154 @@
+"""Trying again when a service is busy, slow or out of reach: a bounded number of times, for a bounded time."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, TypeVar
+
+from PIL import Image
+
+from agenticiqa.errors import BackendError, BackendTimeoutError, OverloadedError, RateLimitError, UnavailableError
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, charge, usage_of
+from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+
+logger = logging.getLogger("agenticiqa.vlm_client.middleware.retrying")
+
+PASSING = (RateLimitError, BackendTimeoutError, OverloadedError, UnavailableError)
+"""Errors that may be gone a moment later."""
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how long a request is tried.
+
+    The wait is what the service asks for (Retry-After), exactly; otherwise it doubles from `first_wait` up to
+    `longest_wait`, and a random share of up to one half is taken off so that many clients do not return together.
+    """
+
+    attempts: int = 4
+    max_seconds: float = 120.0
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+    attempts_unreachable: int | None = None
+    """Tries on a service that cannot be reached at all; None as many as others. With a fallback one probe is enough."""
+
+    def wait(self, failures: int, retry_after: float | None, chance: float) -> float:
+        """Seconds to wait after this many failures; `chance` is drawn from 0 to 1."""
+        if retry_after is not None:
+            return retry_after
+        full = min(self.longest_wait, self.first_wait * 2.0 ** (failures - 1))
+        return full * (1 - chance / 2)
+
+
+class RetryingVLMClient(WrappingVLMClient):
+    """A client that is asked again after an error that may pass."""
+
+    def __init__(
+        self,
+        client: VLMClient,
+        policy: RetryPolicy | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        super().__init__(client)
+        self._policy = policy or RetryPolicy()
+        self._clock, self._sleep, self._chance = clock, sleep, chance
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The client's reply to a bare prompt, after as many tries as it takes."""
+        return self._persist(lambda: self.client.generate(prompt, image, **kwargs))[0]
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply, after as many tries as it takes; its usage counts them all."""
+        reply, wasted = self._persist(lambda: self.client.ask(request))
+        return replace(reply, usage=wasted.plus(reply.usage))
+
+    def _persist(self, call: Callable[[], _Result]) -> tuple[_Result, Usage]:
+        """The result and what the tries consumed that failed before it."""
+        started, wasted, failures = self._clock(), Usage(transport_attempts=0), 0
+        while True:
+            try:
+                return call(), wasted
+            except BackendError as error:
+                wasted = wasted.plus(usage_of(error))
+                failures += 1
+                wait = self._policy.wait(failures, error.retry_after, self._chance())
+                if not self._is_worth_it(error, failures, self._clock() - started + wait):
+                    charge(error, wasted)
+                    raise
+                logger.warning("%s: %s; try %d in %.2f s", self.model, error, failures + 1, wait)
+                self._sleep(wait)
+
+    def _is_worth_it(self, error: BackendError, failures: int, seconds: float) -> bool:
+        policy = self._policy
+        attempts = policy.attempts
+        if isinstance(error, UnavailableError) and policy.attempts_unreachable is not None:
+            attempts = policy.attempts_unreachable
+        return isinstance(error, PASSING) and failures < attempts and seconds <= policy.max_seconds
+
+
+class Breaker:
+    """Lets calls pass until too many fail in a row; after a rest, one call tries again."""
+
+    def __init__(
+        self, failures: int = 5, seconds: float = 30.0, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit, self._seconds, self._clock = failures, seconds, clock
+        self._failures = 0
+        self._rests_until = 0.0
+        self._lock = Lock()
+
+    def admit(self) -> float | None:
+        """None if a call may be made, else the seconds until the next may."""
+        with self._lock:
+            if self._failures < self._limit:
+                return None
+            now = self._clock()
+            if now < self._rests_until:
+                return self._rests_until - now
+            # This call is the trial; the others go on resting until it is over.
+            self._rests_until = now + self._seconds
+            return None
+
+    def succeeded(self) -> None:
+        """Notes a call that was answered."""
+        with self._lock:
+            self._failures = 0
+
+    def failed(self) -> None:
+        """Notes a call that was not."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= self._limit:
+                self._rests_until = self._clock() + self._seconds
+
+
+class BreakerVLMClient(WrappingVLMClient):
+    """A client that fails at once while its backend rests."""
+
+    def __init__(self, client: VLMClient, breaker: Breaker) -> None:
+        super().__init__(client)
+        self._breaker = breaker
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply; UnavailableError without a try on the wire while the backend rests."""
+        rest = self._breaker.admit()
+        if rest is not None:
+            error = UnavailableError(f"{self.model} failed too often and rests for another {rest:.0f} s")
+            error.attempts = 0
+            raise error
+        try:
+            reply = self.client.ask(request)
+        except PASSING:
+            self._breaker.failed()
+            raise
+        self._breaker.succeeded()
+        return reply

@@ -1,0 +1,215 @@
+"""Google's Gemini models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from agenticiqa.errors import BackendError, BadReplyError, RefusedError
+from agenticiqa.vlm_client.client import Usage, VLMReply
+from agenticiqa.vlm_client.providers.http import (
+    Message,
+    Parameters,
+    deadline_hooks,
+    error_for_status,
+    retry_after_seconds,
+    system_text,
+)
+from agenticiqa.vlm_client.providers.image_encoding import SizeRule
+from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
+from agenticiqa.vlm_client.providers.network import NetworkVLMClient
+from agenticiqa.vlm_client.schemas import GOOGLE_KEYWORDS, cleaned
+
+API_VERSION = "v1beta"
+"""The version that knows JSON schemas and log-probabilities; the SDK's default does not."""
+_ANSWERED = ("STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED")
+_SAMPLING = ("temperature", "top_p", "seed")
+_RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
+_BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
+
+
+class GoogleVLMClient(NetworkVLMClient):
+    """A model of Google's, through the Gemini API of its SDK."""
+
+    provider: ClassVar[str] = "google"
+    package: ClassVar[str] = "google.genai"
+    extra: ClassVar[str] = "google"
+    default_base_url: ClassVar[str] = "https://generativelanguage.googleapis.com"
+    # A request may hold 20 MB in all, after base64, with two images in it.
+    rule: ClassVar[SizeRule] = SizeRule(
+        media_types=("image/png", "image/jpeg", "image/webp"), max_side=16384, max_bytes=7_000_000, shown_side=3072
+    )
+
+    def _connect(self) -> Any:
+        from google import genai
+        from google.genai import types
+
+        options = types.HttpOptions(
+            base_url=self.link.base_url,
+            api_version=API_VERSION,
+            timeout=round(self.link.timeout * 1000),
+            retry_options=types.HttpRetryOptions(attempts=1),
+            client_args={"event_hooks": deadline_hooks(self.link.timeout)},
+        )
+        return genai.Client(api_key=self.link.key, vertexai=False, http_options=options)
+
+    def _optional(self, message: Message) -> Parameters:
+        sampling = vars(message.sampling)
+        groups: dict[str, dict[str, Any]] = {
+            name: {name: sampling[name]} for name in _SAMPLING if sampling[name] is not None
+        }
+        if message.wants_levels:
+            groups["logprobs"] = {"response_logprobs": True, "logprobs": TOP_ALTERNATIVES}
+        if message.schema is not None:
+            form = {
+                "response_mime_type": "application/json",
+                "response_json_schema": cleaned(message.schema, GOOGLE_KEYWORDS),
+            }
+            groups["response_schema"] = form
+        return groups
+
+    def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
+        from google.genai import types
+
+        config = types.GenerateContentConfig(
+            system_instruction=system_text(message, enforced="response_schema" in options) or None,
+            max_output_tokens=message.sampling.max_tokens,
+            **{name: value for values in options.values() for name, value in values.items()},
+        )
+        parts: list[Any] = []
+        for image in message.images:
+            parts += [f"{image.label}:", types.Part.from_bytes(data=image.data, mime_type=image.media_type)]
+        response = sdk.models.generate_content(model=self.link.model, contents=[*parts, message.user], config=config)
+        return self._read(response)
+
+    def _reply(self, response: Any) -> VLMReply:
+        if response.prompt_feedback and response.prompt_feedback.block_reason:
+            raise RefusedError(f"{self.model}: the request was blocked ({response.prompt_feedback.block_reason.value})")
+        candidate = response.candidates[0] if response.candidates else None
+        if candidate is None:
+            raise BadReplyError(f"{self.model}: the service's answer holds no candidate")
+        finish = candidate.finish_reason.value if candidate.finish_reason else "STOP"
+        if finish not in _ANSWERED:
+            raise RefusedError(f"{self.model} declined to answer ({finish}); rephrase or use another backend")
+        text = "".join(_texts(candidate))
+        if not text:
+            raise self._empty(finish, finish == "MAX_TOKENS")
+        levels = level_logprobs(_tokens(candidate.logprobs_result))
+        return VLMReply(
+            text=text,
+            model=self.model,
+            level_logprobs=levels.values if levels else None,
+            probability_source="logprobs" if levels else None,
+            usage=self._usage(response),
+            notes=levels.notes if levels else (),
+            cut=finish == "MAX_TOKENS",
+        )
+
+    def _usage(self, answer: Any) -> Usage:
+        return _usage(answer.usage_metadata)
+
+    def _translated(self, error: Exception) -> BackendError | None:
+        from google.genai import errors
+
+        if isinstance(error, errors.UnknownApiResponseError):
+            return self._malformed()
+        if isinstance(error, errors.APIError):
+            return self._status_error(error)
+        if isinstance(error, _http_classes("TimeoutException")):
+            return self._too_late()
+        if isinstance(error, _http_classes("HTTPError")):
+            return self._out_of_reach()
+        return None
+
+    def _status_error(self, error: Any) -> BackendError:
+        details = list(_details(error.details))
+        headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
+        wait = retry_after_seconds(headers)
+        if wait is None:
+            wait = next((_seconds(d.get("retryDelay")) for d in details if d.get("@type") == _RETRY_INFO), None)
+        fields = [
+            violation["field"]
+            for detail in details
+            if detail.get("@type") == _BAD_REQUEST
+            for violation in detail.get("fieldViolations", ())
+            if violation.get("field")
+        ]
+        return error_for_status(
+            error.code,
+            self.model,
+            self._redacted(error.message),
+            retry_after=wait,
+            parameters=tuple(_parameter(field) for field in fields),
+        )
+
+
+def _http_classes(name: str) -> tuple[type[Exception], ...]:
+    """The class of this name in the HTTP libraries the SDK may use; their errors reach us unwrapped."""
+    import importlib
+
+    found = []
+    for library in ("httpx", "httpx2"):
+        try:
+            found.append(getattr(importlib.import_module(library), name))
+        except ImportError:
+            continue
+    return tuple(found)
+
+
+def _details(body: Any) -> Iterator[dict[str, Any]]:
+    inner = body.get("error", body) if isinstance(body, dict) else {}
+    listed = inner.get("details", ()) if isinstance(inner, dict) else ()
+    yield from (detail for detail in listed if isinstance(detail, dict))
+
+
+def _seconds(duration: Any) -> float | None:
+    """A protobuf duration, "12.5s", as seconds."""
+    try:
+        return float(str(duration).removesuffix("s"))
+    except ValueError:
+        return None
+
+
+def _parameter(field: str) -> str:
+    """Our name of a field the service calls `generation_config.response_logprobs` or `generationConfig.topP`."""
+    last = field.rpartition(".")[2]
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in last)
+
+
+def _texts(candidate: Any) -> Iterator[str]:
+    for part in (candidate.content.parts if candidate.content else None) or ():
+        if part.text and not part.thought:
+            yield part.text
+
+
+def _tokens(result: Any) -> list[TokenLogprobs]:
+    chosen = (result.chosen_candidates if result else None) or []
+    tops = (result.top_candidates if result else None) or []
+    return [
+        TokenLogprobs(
+            token=item.token or "",
+            logprob=_logprob(item),
+            alternatives=tuple((other.token or "", _logprob(other)) for other in _alternatives(tops, index)),
+        )
+        for index, item in enumerate(chosen)
+    ]
+
+
+def _alternatives(tops: list[Any], index: int) -> list[Any]:
+    return (tops[index].candidates or []) if index < len(tops) else []
+
+
+def _logprob(item: Any) -> float:
+    # A probability of exactly 1 has the log-probability 0, which this protocol leaves out.
+    return float(item.log_probability) if item.log_probability is not None else 0.0
+
+
+def _usage(usage: Any) -> Usage:
+    if usage is None:
+        return Usage(cost_usd=None)
+    return Usage(
+        input_tokens=usage.prompt_token_count or 0,
+        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+        cached_tokens=usage.cached_content_token_count or 0,
+        cost_usd=None,
+    )

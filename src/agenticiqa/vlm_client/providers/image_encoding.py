@@ -1,0 +1,160 @@
+"""Images as they are sent: the original bytes without metadata, or PNG; smaller only where a service demands it."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PIL import Image
+
+from agenticiqa.images import LoadedImage
+from agenticiqa.vlm_client.client import ImageLabel
+
+
+@dataclass(frozen=True)
+class SizeRule:
+    """What a service accepts, and what it does to larger images by its own account."""
+
+    media_types: tuple[str, ...]
+    max_side: int
+    max_bytes: int
+    shown_side: int | None = None
+    """The service itself scales longer sides down to this before the model looks."""
+
+
+@dataclass(frozen=True)
+class SentImage:
+    """One image on its way to a model, and what was done to it."""
+
+    label: ImageLabel
+    media_type: str
+    data: bytes
+    note: str
+
+
+def encode(label: ImageLabel, image: LoadedImage, rule: SizeRule, *, keep_metadata: bool = False) -> SentImage:
+    """The image as a service with this rule gets it: unchanged if it may be, else as PNG, smaller only if it must."""
+    original = _original(image, rule, keep_metadata)
+    if original is not None:
+        how = "with its metadata" if keep_metadata else "metadata stripped"
+        media_type = image.media_type or ""
+        return SentImage(label, media_type, original, _note(label, image, f"original {media_type}, {how}", rule))
+    data, size = _png_within(image, rule)
+    how = "PNG" if size == image.size else f"PNG scaled from {image.width}×{image.height} to {size[0]}×{size[1]}"
+    return SentImage(label, "image/png", data, _note(label, image, how, rule))
+
+
+def _original(image: LoadedImage, rule: SizeRule, keep_metadata: bool) -> bytes | None:
+    # Notes mean that the pixels we judge differ from the file's: turned upright, other colours, first frame.
+    if image.original is None or image.notes or image.media_type not in rule.media_types:
+        return None
+    if max(image.size) > rule.max_side:
+        return None
+    data = image.original if keep_metadata else stripped(image.media_type, image.original)
+    return data if data is not None and len(data) <= rule.max_bytes else None
+
+
+def _png_within(image: LoadedImage, rule: SizeRule) -> tuple[bytes, tuple[int, int]]:
+    picture = Image.fromarray(image.pixels)
+    scale = min(1.0, rule.max_side / max(image.size))
+    while True:
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        sent = picture if size == image.size else picture.resize(size, Image.Resampling.LANCZOS)
+        # PNG, never JPEG: the assessor must not add artefacts of its own.
+        target = io.BytesIO()
+        sent.save(target, "PNG")
+        if target.tell() <= rule.max_bytes or max(size) == 1:
+            return target.getvalue(), size
+        # The bytes of a PNG grow with its area; 0.95 so that the next try nearly always fits.
+        scale *= 0.95 * math.sqrt(rule.max_bytes / target.tell())
+
+
+def _note(label: ImageLabel, image: LoadedImage, how: str, rule: SizeRule) -> str:
+    note = f"{label} sent as {how}"
+    if rule.shown_side and max(image.size) > rule.shown_side:
+        note += f"; the service scales sides above {rule.shown_side} pixels down"
+    return note
+
+
+# JFIF and Adobe segments tell the decoder how colours are stored; all others describe the picture or its maker.
+_JPEG_KEPT_APPLICATIONS = (0xE0, 0xEE)
+_JPEG_COMMENT = 0xFE
+_JPEG_END, _JPEG_SCAN = 0xD9, 0xDA
+_PNG_KEPT = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"sRGB", b"gAMA")
+_WEBP_DROPPED = (b"EXIF", b"XMP ", b"ICCP")
+_WEBP_METADATA_FLAGS = 0x20 | 0x08 | 0x04
+
+
+def stripped(media_type: str, data: bytes) -> bytes | None:
+    """The file without EXIF, comments, thumbnails and the like; None if its structure is not understood."""
+    strip = {"image/jpeg": _jpeg, "image/png": _png, "image/webp": _webp}.get(media_type)
+    try:
+        return strip(data) if strip else None
+    except (struct.error, IndexError, ValueError):
+        return None
+
+
+def _jpeg(data: bytes) -> bytes:
+    kept = [data[:2]]
+    for marker, segment in _jpeg_segments(data):
+        is_application = 0xE0 <= marker <= 0xEF
+        if marker != _JPEG_COMMENT and (not is_application or marker in _JPEG_KEPT_APPLICATIONS):
+            kept.append(segment)
+    return b"".join(kept)
+
+
+def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Marker and bytes of each segment up to the end marker; whatever follows it belongs to no picture of ours."""
+    at = 2
+    while True:
+        if data[at] != 0xFF:
+            raise ValueError("no marker where one must be")
+        marker = data[at + 1]
+        if marker == 0xFF:
+            at += 1
+            continue
+        if marker == _JPEG_END:
+            yield marker, data[at : at + 2]
+            return
+        end = at + 2 + struct.unpack_from(">H", data, at + 2)[0]
+        if marker == _JPEG_SCAN:
+            end = _end_of_scan(data, end)
+        yield marker, data[at:end]
+        at = end
+
+
+def _end_of_scan(data: bytes, at: int) -> int:
+    """Where the next marker stands that is no stuffed byte and no restart."""
+    while True:
+        at = data.index(b"\xff", at)
+        if data[at + 1] not in (0x00, *range(0xD0, 0xD8)):
+            return at
+        at += 2
+
+
+def _png(data: bytes) -> bytes:
+    kept, at, name = [data[:8]], 8, b""
+    while name != b"IEND":
+        size, name = struct.unpack_from(">I4s", data, at)
+        if name in _PNG_KEPT:
+            kept.append(data[at : at + 12 + size])
+        at += 12 + size
+    return b"".join(kept)
+
+
+def _webp(data: bytes) -> bytes:
+    kept, at = [], 12
+    while at + 8 <= len(data):
+        name, size = struct.unpack_from("<4sI", data, at)
+        padded = size + size % 2
+        chunk = data[at : at + 8 + padded]
+        if name == b"VP8X":
+            chunk = chunk[:8] + bytes([chunk[8] & ~_WEBP_METADATA_FLAGS]) + chunk[9:]
+        if name not in _WEBP_DROPPED:
+            kept.append(chunk)
+        at += 8 + padded
+    body = b"WEBP" + b"".join(kept)
+    return b"RIFF" + struct.pack("<I", len(body)) + body

@@ -1,0 +1,217 @@
+"""OpenAI's models, and any server that speaks OpenAI's chat format: vLLM, Ollama, llama.cpp, LM Studio, OpenRouter."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, ClassVar
+
+from agenticiqa.config import RoleSettings, Settings
+from agenticiqa.errors import BackendError, BadReplyError, RefusedError, SettingsError
+from agenticiqa.vlm_client.client import Usage, VLMReply
+from agenticiqa.vlm_client.providers.http import (
+    Message,
+    Parameters,
+    deadline_hooks,
+    error_for_status,
+    retry_after_seconds,
+    system_text,
+)
+from agenticiqa.vlm_client.providers.image_encoding import SentImage, SizeRule
+from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
+from agenticiqa.vlm_client.providers.network import NetworkVLMClient
+from agenticiqa.vlm_client.schemas import STRICT_KEYWORDS, bounded, cleaned, closed
+from agenticiqa.vlm_client.tasks.base import Schema
+
+# Codes of a 429 that no waiting mends, and of a 400 that is the content filter's.
+_EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached")
+_FILTERED = ("content_filter", "content_policy_violation")
+
+
+class OpenAIVLMClient(NetworkVLMClient):
+    """A model of OpenAI's, through the chat completions of its SDK."""
+
+    provider: ClassVar[str] = "openai"
+    package: ClassVar[str] = "openai"
+    extra: ClassVar[str] = "openai"
+    default_base_url: ClassVar[str] = "https://api.openai.com/v1"
+    schema_is_remembered: ClassVar[bool] = True
+    rule: ClassVar[SizeRule] = SizeRule(
+        media_types=("image/png", "image/jpeg", "image/webp"), max_side=16384, max_bytes=20_000_000, shown_side=2048
+    )
+
+    def _connect(self) -> Any:
+        import openai
+
+        link = self.link
+        http = openai.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
+        return openai.OpenAI(
+            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
+        )
+
+    def _length(self, message: Message) -> Parameters:
+        # Reasoning models know no other name for it, and all others know this one too.
+        return {"max_completion_tokens": {"max_completion_tokens": message.sampling.max_tokens}}
+
+    def _optional(self, message: Message) -> Parameters:
+        sampling = message.sampling
+        groups: dict[str, dict[str, Any]] = {"temperature": {"temperature": sampling.temperature}}
+        if sampling.top_p is not None:
+            groups["top_p"] = {"top_p": sampling.top_p}
+        if sampling.seed is not None:
+            groups["seed"] = {"seed": sampling.seed}
+        if message.wants_levels:
+            groups["logprobs"] = {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
+        if message.schema is not None:
+            groups["response_format"] = {"response_format": self._response_format(message.schema)}
+        return groups | {name: dict(values) for name, values in self._length(message).items()}
+
+    def _response_format(self, schema: Schema) -> dict[str, Any]:
+        strict = closed(schema)
+        # Maps with free keys cannot be enforced strictly; then the schema guides the model and pydantic decides.
+        loose = cleaned(schema, STRICT_KEYWORDS)
+        form = {"name": schema.get("title", "reply"), "schema": strict or loose, "strict": strict is not None}
+        return {"type": "json_schema", "json_schema": form}
+
+    def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
+        system = system_text(message, enforced="response_format" in options)
+        messages = [{"role": "system", "content": system}] if system else []
+        parameters = {name: value for values in options.values() for name, value in values.items()}
+        if not {"max_tokens", "max_completion_tokens"} & set(parameters):
+            # Each server knows at least one of the two names; this one refused the other.
+            parameters |= self._other_length(message)
+        body = {
+            "model": self.link.model,
+            "messages": [*messages, {"role": "user", "content": _content(message)}],
+            **parameters,
+        }
+        # `chat.completions.create` compares every value with all types it might have, which takes longer than sending.
+        return self._read(sdk.post("/chat/completions", cast_to=_completion_type(), body=body))
+
+    def _other_length(self, message: Message) -> dict[str, Any]:
+        return {"max_tokens": message.sampling.max_tokens}
+
+    def _reply(self, completion: Any) -> VLMReply:
+        choices = getattr(completion, "choices", None)
+        if not choices or getattr(choices[0], "message", None) is None:
+            raise BadReplyError(f"{self.model}: the service's answer holds no message")
+        choice = choices[0]
+        if choice.finish_reason == "content_filter" or choice.message.refusal:
+            raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
+        if not choice.message.content:
+            raise self._empty(choice.finish_reason, choice.finish_reason == "length")
+        levels = level_logprobs(_tokens(choice))
+        return VLMReply(
+            text=choice.message.content,
+            model=self.model,
+            level_logprobs=levels.values if levels else None,
+            probability_source="logprobs" if levels else None,
+            usage=self._usage(completion),
+            notes=levels.notes if levels else (),
+            cut=choice.finish_reason == "length",
+        )
+
+    def _usage(self, answer: Any) -> Usage:
+        return _usage(answer)
+
+    def _translated(self, error: Exception) -> BackendError | None:
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            return self._too_late()
+        if isinstance(error, openai.APIConnectionError):
+            return self._out_of_reach()
+        if isinstance(error, openai.APIResponseValidationError):
+            return self._malformed()
+        if isinstance(error, openai.APIStatusError):
+            return self._status_error(error)
+        return None
+
+    def _status_error(self, error: Any) -> BackendError:
+        said = self._redacted(error.message)
+        if error.code in _FILTERED:
+            return RefusedError(f"{self.model}: the content filter declined the request")
+        if error.code in _EXHAUSTED:
+            return BackendError(f"{self.model}: the account's quota is used up ({error.code}); add credit")
+        return error_for_status(
+            error.status_code,
+            self.model,
+            said,
+            retry_after=retry_after_seconds(error.response.headers),
+            parameters=(error.param,) if error.param else (),
+        )
+
+
+class CompatibleVLMClient(OpenAIVLMClient):
+    """A model on any server that speaks OpenAI's chat format, at the role's `base_url`."""
+
+    provider: ClassVar[str] = "compatible"
+    # Local servers enforce a schema while they write; it is no part of what they read.
+    schema_is_remembered: ClassVar[bool] = False
+    # Not every server decodes more than these two.
+    rule: ClassVar[SizeRule] = SizeRule(media_types=("image/png", "image/jpeg"), max_side=16384, max_bytes=20_000_000)
+
+    @classmethod
+    def _base_url(cls, role: RoleSettings) -> str:
+        if role.base_url is None:
+            raise SettingsError(
+                "compatible.MODEL needs the server's address; set base_url of the role, "
+                "for example base_url: http://localhost:11434/v1"
+            )
+        return role.base_url
+
+    @classmethod
+    def _key(cls, settings: Settings) -> str:
+        # Local servers want none, and the SDK wants something.
+        return settings.api_key("compatible") or "none"
+
+    def _length(self, message: Message) -> Parameters:
+        return {"max_tokens": {"max_tokens": message.sampling.max_tokens}}
+
+    def _other_length(self, message: Message) -> dict[str, Any]:
+        return {"max_completion_tokens": message.sampling.max_tokens}
+
+    def _response_format(self, schema: Schema) -> dict[str, Any]:
+        form = super()._response_format(schema)
+        form["json_schema"]["schema"] = bounded(form["json_schema"]["schema"])
+        return form
+
+
+def _completion_type() -> Any:
+    from openai.types.chat import ChatCompletion
+
+    return ChatCompletion
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for image in message.images:
+        parts.append({"type": "text", "text": f"{image.label}:"})
+        parts.append({"type": "image_url", "image_url": {"url": data_url(image), "detail": "high"}})
+    return [*parts, {"type": "text", "text": message.user}]
+
+
+def data_url(image: SentImage) -> str:
+    """The image as a data URL."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+
+
+def _tokens(choice: Any) -> list[TokenLogprobs]:
+    reported = getattr(choice.logprobs, "content", None) or []
+    return [
+        TokenLogprobs(
+            token=item.token,
+            logprob=item.logprob,
+            alternatives=tuple((other.token, other.logprob) for other in item.top_logprobs or ()),
+        )
+        for item in reported
+    ]
+
+
+def _usage(completion: Any) -> Usage:
+    usage = completion.usage
+    if usage is None:
+        return Usage(cost_usd=None)
+    cached = getattr(usage.prompt_tokens_details, "cached_tokens", None) or 0
+    return Usage(
+        input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, cached_tokens=cached, cost_usd=None
+    )

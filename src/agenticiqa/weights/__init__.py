@@ -1,0 +1,9 @@
+"""The weight files we ship, and the one way to read them.
+
+`manifest.json` lists every file with its size and SHA-256; nothing is used whose hash differs. `LICENCE.md` says
+what each was fitted on and under which terms it may be used.
+"""
+
+from agenticiqa.weights.loader import WeightSet, manifest, open_session, read_arrays, read_weights
+
+__all__ = ["WeightSet", "manifest", "open_session", "read_arrays", "read_weights"]

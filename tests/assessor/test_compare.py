@@ -1,0 +1,148 @@
+"""Ranking images, and the probability that one is better than another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from agenticiqa.assessor.comparing import Comparison, query_for_each, read_comparison
+from agenticiqa.assessor.ranking import Pair, Ranking, probability_better, rank
+from agenticiqa.cli.compare import pair_in_words
+from agenticiqa.config import load_settings
+from agenticiqa.errors import UsageError
+from tests.support.agent import picture
+from tests.support.results import assessment, scripted_assessor
+
+scores = st.floats(1, 5)
+widths = st.floats(0.05, 2)
+
+
+def test_images_are_ranked_from_the_best_to_the_worst() -> None:
+    found = [assessment(2.0, (1.9, 2.1)), assessment(4.0, (3.9, 4.1)), assessment(3.0, (2.9, 3.1))]
+
+    ranking = rank(["a", "b", "c"], found)
+
+    assert [(entry.rank, entry.name) for entry in ranking.entries] == [(1, "b"), (2, "c"), (3, "a")]
+    assert ranking.best is ranking.entries[0]
+    assert [(pair.first, pair.second, pair.verdict) for pair in ranking.pairs] == [
+        ("b", "c", "better"),
+        ("b", "a", "better"),
+        ("c", "a", "better"),
+    ]
+
+
+@given(scores, widths, scores, widths)
+def test_the_probability_is_that_of_two_normal_scores(one: float, wide: float, other: float, narrow: float) -> None:
+    left, right = assessment(one, (one - wide, one + wide)), assessment(other, (other - narrow, other + narrow))
+    if left.provenance == right.provenance:
+        return
+
+    probability = probability_better(left, right)
+
+    half = norm.ppf(0.975)
+    expected = norm.sf(0, loc=one - other, scale=((wide / half) ** 2 + (narrow / half) ** 2) ** 0.5)
+    assert probability == pytest.approx(expected, abs=1e-6)
+    assert probability_better(right, left) == pytest.approx(1 - expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("gap", "verdict"), [(0.0, "no clear difference"), (0.67, "no clear difference"),
+                                              (0.68, "better")])  # fmt: skip
+def test_up_to_75_percent_there_is_no_clear_difference(gap: float, verdict: str) -> None:
+    # Each score has a standard error of sqrt(1/2), so that the gap's is 1: Φ(0.67) = .7486, Φ(0.68) = .7517.
+    half = 1.959964 / 2**0.5
+    one, other = assessment(3 + gap, (3 + gap - half, 3 + gap + half)), assessment(3.0, (3 - half, 3 + half))
+
+    (pair,) = rank(["one", "other"], [one, other]).pairs
+
+    assert pair.verdict == verdict
+
+
+def test_without_an_interval_the_level_probabilities_say_how_sure_a_score_is() -> None:
+    # Half on 4 and half on 2: a standard deviation of 1. All on 3: none at all.
+    unsure = assessment(3.0, level_probabilities={"A": 0, "B": 0.5, "C": 0, "D": 0.5, "E": 0})
+    sure = assessment(4.0, level_probabilities={"A": 0, "B": 0, "C": 1.0, "D": 0, "E": 0})
+
+    assert probability_better(sure, unsure) == pytest.approx(norm.cdf(1.0))
+
+
+def test_an_image_without_a_score_comes_last_and_is_not_judged() -> None:
+    ranking = rank(["failed", "fine"], [assessment(None), assessment(3.0, (2.5, 3.5))])
+
+    assert [(entry.rank, entry.name) for entry in ranking.entries] == [(1, "fine"), (None, "failed")]
+    assert (ranking.pairs[0].probability, ranking.pairs[0].verdict) == (None, "unknown")
+
+
+def test_the_same_image_twice_shows_no_difference(tmp_path: Path) -> None:
+    path = picture(tmp_path)
+
+    ranking = scripted_assessor().compare([path, path])
+
+    assert (ranking.pairs[0].probability, ranking.pairs[0].verdict) == (0.5, "no clear difference")
+    assert [entry.name for entry in ranking.entries] == [f"{path} 1", f"{path} 2"]
+
+
+def test_files_and_pixels_are_compared_under_their_own_names(tmp_path: Path) -> None:
+    import numpy as np
+
+    path, pixels = picture(tmp_path), np.zeros((32, 48, 3), np.uint8)
+
+    ranking = scripted_assessor().compare([path, pixels], reference=path)
+
+    assert {entry.name for entry in ranking.entries} == {path, "image 2"}
+    assert ranking.pair("image 2", path).probability == pytest.approx(0.5)
+    assert Ranking.model_validate_json(ranking.to_json()) == ranking
+
+
+@pytest.mark.parametrize("images", [[], ["one.png"]])
+def test_one_image_cannot_be_compared(images: list[Any]) -> None:
+    with pytest.raises(UsageError, match="at least two images"):
+        scripted_assessor().compare(images)
+
+
+@pytest.mark.parametrize(
+    ("probability", "said"), [(0.9999, "probability > 99 %"), (0.8, "probability 80 %"), (0.001, "better: < 1 %")]
+)
+def test_what_is_nearly_certain_is_not_called_certain(probability: float, said: str) -> None:
+    verdict: Literal["better", "no clear difference"] = "better" if probability > 0.75 else "no clear difference"
+
+    words = pair_in_words(Pair(first="a", second="b", probability=probability, verdict=verdict))
+
+    assert said in words
+
+
+def test_a_question_for_an_attribute_ranks_by_it_whatever_the_scores() -> None:
+    found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1)), assessment(3.0, (2.9, 3.1))]
+
+    noisiest = rank(["a", "b", "c"], found, Comparison("noise", "flaw", (0.1, 0.4, 0.8)))
+    cleanest = rank(["a", "b", "c"], found, Comparison("noise", "fine", (0.1, 0.4, 0.8)))
+
+    assert (noisiest.answer, [entry.name for entry in noisiest.entries]) == ("c", ["c", "b", "a"])
+    assert cleanest.answer == "a"
+
+
+def test_images_that_are_level_share_a_rank_and_are_named_together() -> None:
+    found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1)), assessment(3.0, (2.9, 3.1))]
+
+    ranking = rank(["a", "b", "c"], found, Comparison("noise", "flaw", (0.5, 0.5, 0.2)))
+
+    assert [entry.rank for entry in ranking.entries] == [1, 1, 3]
+    assert ranking.answer == "no clear difference between a, b"
+
+
+def test_the_worst_one_is_the_last_by_score() -> None:
+    found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1))]
+
+    assert rank(["a", "b"], found, Comparison(first="flaw")).answer == "b"
+
+
+def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> None:
+    asked = read_comparison("How can I fix this photo?", [], load_settings())
+
+    assert asked.unable is not None
+    assert "cannot be answered by comparison" in asked.unable
+    assert query_for_each("Which one is the noisiest?") is None

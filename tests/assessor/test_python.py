@@ -1,0 +1,113 @@
+"""Python as people expect it: any form of a picture, choices as a list, typed errors, await, many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from agenticiqa.assessor import Assessment, Assessor, measure
+from agenticiqa.assessor.ranking import rank
+from agenticiqa.errors import ImageError, ImageFormatError, ImageNotFoundError, QueryError
+from agenticiqa.images import load_image
+from agenticiqa.nodes.context import ProgressEvent
+from agenticiqa.parts import Parts
+from agenticiqa.vlm_client import ScriptedVLMClient
+from tests.support.agent import picture, registry, script, settings
+from tests.support.results import assessment
+
+ROLES = ("planner", "executor", "summarizer")
+
+
+def assessor(**changes: Any) -> Assessor:
+    client = ScriptedVLMClient(script(**changes))
+    return Assessor(parts=Parts(dict.fromkeys(ROLES, client), registry(), settings()))
+
+
+def test_a_picture_may_come_in_any_form(tmp_path: Path) -> None:
+    path = Path(picture(tmp_path))
+    data = path.read_bytes()
+    with Image.open(path) as opened:
+        pixels = np.asarray(opened)
+        forms: list[Any] = [str(path), path, data, bytearray(data), memoryview(data), io.BytesIO(data), pixels, opened]
+        read = [load_image(form) for form in forms]
+    with open(path, "rb") as file:
+        file.read(10)
+        read.append(load_image(file))
+
+    assert all(np.array_equal(image.pixels, pixels) for image in read)
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a.png", "s3://bucket/a.png", "data:image/png;base64,AAAA"])
+def test_a_web_address_is_refused_in_words(address: str) -> None:
+    with pytest.raises(ImageFormatError, match="is a web address, and nothing is downloaded"):
+        assessor().assess(address)
+
+
+@pytest.mark.parametrize("wrong", [None, 7, ["a.png"], io.StringIO("text"), object()])
+def test_what_is_no_picture_is_a_typed_error(wrong: Any) -> None:
+    with pytest.raises(ImageError):
+        load_image(wrong)
+
+
+def test_choices_may_be_a_list(tmp_path: Path) -> None:
+    said = assessor(answer={"final_answer": "Yes", "quality_reasoning": "It is soft."}).assess(
+        picture(tmp_path), "Is it blurry?", choices=["Yes", "No"]
+    )
+
+    assert said.answer == "A"
+    with pytest.raises(QueryError, match="choices must be texts by letter"):
+        assessor().assess(picture(tmp_path), "Is it blurry?", choices=[1, 2])  # type: ignore[list-item]
+
+
+def test_many_pictures_are_assessed_as_they_are_asked_for(tmp_path: Path) -> None:
+    files = [picture(tmp_path, "a.png"), str(tmp_path / "missing.png"), picture(tmp_path, "b.png")]
+    missed: list[Any] = []
+
+    found = list(assessor().assess_many(files, on_error=lambda image, error: missed.append((image, error))))
+
+    assert [each.answered for each in found] == [True, True]
+    assert missed[0][0] == files[1]
+    assert isinstance(missed[0][1], ImageNotFoundError)
+    with pytest.raises(ImageNotFoundError):
+        list(assessor().assess_many(files))
+
+
+def test_an_assessment_can_be_awaited_and_its_progress_iterated(tmp_path: Path) -> None:
+    async def both() -> tuple[Assessment, list[ProgressEvent | Assessment]]:
+        image = picture(tmp_path)
+        return await assessor().aassess(image), [event async for event in assessor().aprogress(image)]
+
+    awaited, told = asyncio.run(both())
+
+    assert awaited.answered
+    assert isinstance(told[0], ProgressEvent)
+    assert isinstance(told[-1], Assessment)
+
+
+def test_an_error_reaches_who_iterates_the_progress() -> None:
+    async def listen() -> None:
+        async for _ in assessor().aprogress("no-such-file.png"):
+            pass
+
+    with pytest.raises(ImageNotFoundError):
+        asyncio.run(listen())
+
+
+def test_a_ranking_shows_itself_in_a_notebook() -> None:
+    shown = rank(["<a>.png", "b.png"], [assessment(2.0), assessment(4.0)])._repr_html_()
+
+    assert shown.index("b.png") < shown.index("&lt;a&gt;.png")
+
+
+def test_measuring_gives_values_by_tool(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
+
+    found = measure(pixels, pixels, ["psnr", "SSIM"])
+
+    assert {name: each.raw for name, each in found.items()} == {"PSNR": 100.0, "SSIM": 1.0}

@@ -1,0 +1,222 @@
+"""The audit: known faults are found, others are not invented, and an interrupted run is finished."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from agenticiqa.audit import Audit, AuditOptions, audit, judge
+from agenticiqa.audit.gallery import gallery_page
+from agenticiqa.audit.measuring import grey_band, measure_picture, perceptual_hash
+from agenticiqa.errors import UsageError
+from agenticiqa.images import load_image
+from tests.support.photos import photo, save
+
+THREADS = AuditOptions(engine="threads", concurrency=1)
+
+
+def photograph(name: str = "chelsea") -> Any:
+    return np.ascontiguousarray(photo(name)[:300, :450])
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose file names say what is wrong with each picture."""
+    folder = tmp_path_factory.mktemp("faults")
+    sharp, other = photograph(), photograph("astronaut")
+    rng = np.random.default_rng(0)
+    pictures = {
+        "fine": other,
+        "blurry": cv2.GaussianBlur(sharp, (0, 0), 5),
+        "dark": (other * 0.1).astype(np.uint8),
+        "light": np.clip(sharp.astype(np.float32) * 2.6 + 90, 0, 255).astype(np.uint8),
+        "noisy": np.clip(photograph("coffee") + rng.normal(0, 40, photograph("coffee").shape), 0, 255).astype(np.uint8),
+        "grayscale": cv2.cvtColor(cv2.cvtColor(photograph("rocket"), cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB),
+        "odd_aspect_ratio": sharp[:40],
+        "low_information": np.full((200, 300, 3), 140, np.uint8),
+    }
+    for name, pixels in pictures.items():
+        save(folder / f"{name}.png", np.ascontiguousarray(pixels))
+    save(folder / "original.png", sharp)
+    save(folder / "near.jpg", cv2.resize(sharp, (360, 240), interpolation=cv2.INTER_AREA), quality=70)
+    (folder / "exact.png").write_bytes((folder / "original.png").read_bytes())
+    data = (folder / "near.jpg").read_bytes()
+    (folder / "truncated.jpg").write_bytes(data[: len(data) // 2])
+    (folder / "corrupt.png").write_bytes(b"no picture at all")
+    banded = other.copy()
+    banded[200:] = 128
+    save(folder / "band.png", banded)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> Audit:
+    return audit(faults, tmp_path_factory.mktemp("out"), THREADS)
+
+
+def flagged(result: Audit, issue: str) -> set[str]:
+    return {row["name"] for row in result.rows if row[f"is_{issue}_issue"]}
+
+
+@pytest.mark.parametrize(
+    "issue", ["blurry", "dark", "light", "noisy", "grayscale", "odd_aspect_ratio", "low_information", "corrupt"]
+)
+def test_a_known_fault_is_found(result: Audit, issue: str) -> None:
+    assert any(name.startswith(issue) for name in flagged(result, issue))
+
+
+def test_sound_pictures_are_left_alone(result: Audit) -> None:
+    row = next(row for row in result.rows if row["name"] == "fine.png")
+
+    assert [name for name in result.issues if row[f"is_{name}_issue"]] == []
+
+
+def test_an_even_picture_and_one_of_many_pixels_are_not_called_blurry(result: Audit) -> None:
+    large = cv2.resize(photograph(), None, fx=6, fy=6, interpolation=cv2.INTER_LANCZOS4)
+
+    found = measure_picture(load_image(large), confirm=False)
+
+    assert "low_information.png" not in flagged(result, "blurry")
+    assert (found["blur_radius"] or 0) < 1.5
+
+
+def test_files_that_end_early_are_truncated_also_when_a_grey_band_stands_in(result: Audit) -> None:
+    assert flagged(result, "truncated") == {"truncated.jpg", "band.png"}
+    assert grey_band(np.full((50, 50, 3), 128, np.uint8)) == 0.0
+
+
+def test_duplicates_are_grouped_with_the_best_one_to_keep(result: Audit) -> None:
+    groups = {group.kind: group for group in result.groups}
+
+    assert set(groups["exact"].members) == {"original.png", "exact.png"}
+    assert "near.jpg" in groups["near"].members
+    assert groups["near"].keep in ("original.png", "exact.png")
+
+
+def test_a_hash_survives_what_copies_go_through_and_tells_pictures_apart() -> None:
+    pixels = photograph()
+    copy = cv2.resize(pixels, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+
+    same = (perceptual_hash(pixels) ^ perceptual_hash(copy)).bit_count()
+    other = (perceptual_hash(pixels) ^ perceptual_hash(photograph("coffee"))).bit_count()
+
+    assert same <= 6 < 20 <= other + 4
+
+
+def test_thresholds_can_be_set_and_unknown_issues_are_refused(faults: Path, result: Audit) -> None:
+    records = Path(next(row["path"] for row in result.rows)).parent
+    strict = audit(faults, records.parent / "strict", THREADS, quick=True, thresholds={"odd_aspect_ratio": 1.0})
+
+    assert len(flagged(strict, "odd_aspect_ratio")) > 10
+    assert "noisy" not in strict.issues
+    with pytest.raises(UsageError, match="no issue named 'blury'"):
+        audit(faults, records.parent / "never", thresholds={"blury": 0.5})
+
+
+def test_columns_have_cleanvisions_names(result: Audit) -> None:
+    theirs = ["blurry", "dark", "light", "low_information", "odd_aspect_ratio", "odd_size", "grayscale"]
+
+    assert {f"is_{name}_issue" for name in [*theirs, "exact_duplicates", "near_duplicates"]} <= set(result.columns())
+    assert {f"{name}_score" for name in theirs} <= set(result.columns())
+
+
+def test_a_page_shows_the_worst_and_escapes_names(result: Audit, faults: Path) -> None:
+    rows = [{**row, "name": f"<b>{row['name']}"} if row["name"] == "dark.png" else row for row in result.rows]
+    page = gallery_page(Audit(rows, result.groups, result.thresholds, result.issues), lambda row: row["path"])
+
+    assert '<section id="dark">' in page
+    assert "&lt;b&gt;dark.png" in page
+    assert "<b>" not in page
+    assert 'id="duplicates"' in page
+
+
+def test_a_zip_a_list_and_a_data_set_are_audited_like_a_folder(faults: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
+        for name in ("dark.png", "fine.png"):
+            archive.write(faults / name, f"deep/{name}")
+
+    class Pairs:
+        """What torchvision gives: pictures with labels."""
+
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, index: int) -> tuple[Any, int]:
+            return Image.open(faults / ("dark.png", "fine.png")[index]), index
+
+    rows = [{"image": Image.open(faults / "dark.png")}, {"image": Image.open(faults / "fine.png")}]
+    sources = {
+        "zip": (tmp_path / "set.zip", "deep/dark.png"),
+        "list": ([str(faults / "dark.png"), str(faults / "fine.png")], str(faults / "dark.png")),
+        "torchvision": (Pairs(), "0"),
+        "datasets": (rows, "0"),
+    }
+    for name, (source, dark) in sources.items():
+        found = audit(source, tmp_path / name, THREADS, quick=True)
+        assert flagged(found, "dark") == {dark}, name
+
+
+def test_judging_again_measures_nothing(faults: Path, tmp_path: Path) -> None:
+    audit(faults, tmp_path / "out", THREADS, quick=True)
+
+    again = judge(tmp_path / "out" / "measurements.jsonl", {"dark": 0.0}, quick=True)
+
+    assert flagged(again, "dark") == set()
+
+
+def run_command(*arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "agenticiqa", "audit", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def test_the_command_writes_table_summary_and_gallery(faults: Path, tmp_path: Path) -> None:
+    done = run_command(str(faults), "-o", str(tmp_path / "out"), "--quick", "-j", "1", "-q")
+    shown, problems = done.communicate(timeout=120)
+
+    assert done.returncode == 0, problems
+    assert "14 pictures audited" in shown
+    with open(tmp_path / "out" / "table.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 14
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["issues"]["dark"] >= 1
+    assert (tmp_path / "out" / "gallery.html").read_text().startswith("<!doctype html>")
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    return iter(path.read_text().splitlines()) if path.exists() else iter(())
+
+
+def test_a_killed_audit_is_finished_with_nothing_lost_or_doubled(tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    for number in range(60):
+        save(tmp_path / "set" / f"{number:03}.png", np.ascontiguousarray(photograph()[number : number + 200, :300]))
+    records = tmp_path / "out" / "measurements.jsonl"
+    running = run_command(str(tmp_path / "set"), "-o", str(tmp_path / "out"), "--quick", "-j", "1", "-q")
+    deadline = time.monotonic() + 120
+    while len(list(lines_of(records))) < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    kept = len(list(lines_of(records)))
+
+    done = run_command(str(tmp_path / "set"), "-o", str(tmp_path / "out"), "--quick", "-j", "1", "-q")
+    shown, problems = done.communicate(timeout=120)
+
+    assert done.returncode == 0, problems
+    assert kept >= 5
+    names = [json.loads(line)["sample_id"] for line in lines_of(records)]
+    assert sorted(names) == sorted(set(names)) == [f"{number:03}.png" for number in range(60)]
+    assert "60 pictures audited" in shown

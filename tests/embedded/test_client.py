@@ -1,0 +1,430 @@
+"""The embedded backend is a model client like any other: every task answered, every reply valid."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from pydantic import BaseModel
+
+from agenticiqa.config import load_settings
+from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.eyes import Eyes, Finding, Look, Reading, RememberingEyes
+from agenticiqa.errors import UnknownBackendError
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
+from agenticiqa.vlm_client import parse_reply
+from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
+from agenticiqa.vlm_client.tasks import (
+    AnalyzeInputs,
+    AnalyzeReply,
+    AnswerInputs,
+    AnswerReply,
+    DetectInputs,
+    DetectReply,
+    LocateInputs,
+    LocateReply,
+    PlanInputs,
+    ScoreInputs,
+    SelectToolsInputs,
+    SelectToolsReply,
+    TaskInputs,
+    ToolOffer,
+)
+from tests.support.looks import BLURRED, CLEAN, NOISE, NOISY, FixedEyes, judged, seen
+
+PICTURE = load_image(np.full((32, 48, 3), 120, np.uint8))
+ORIGINAL = load_image(np.full((32, 48, 3), 121, np.uint8))
+CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
+
+
+def ask(
+    eyes: Eyes, inputs: TaskInputs[Any], model: type[BaseModel], *, reference: bool = False
+) -> tuple[Any, VLMReply]:
+    """The reply to a task, checked as the agent checks it, and the reply as it came."""
+    images = [LabelledImage("test image", PICTURE)] + [LabelledImage("reference image", ORIGINAL)] * reference
+    request = VLMRequest(inputs.task, "", "", tuple(images), inputs, model)
+    reply = PerceptionClient(eyes).ask(request)
+    return parse_reply(reply.text, model), reply
+
+
+class NoisyReferenceEyes(FixedEyes):
+    """Eyes that see noise between the two images and, of each by itself, only in the reference."""
+
+    def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
+        """The pair, or the image alone."""
+        if reference is not None:
+            return seen(4.7, 2.0, Noise=NOISE)
+        return NOISY if image is ORIGINAL else CLEAN
+
+
+def planned(query: str, **more: Any) -> PlannerOutput:
+    """The plan for a question."""
+    inputs = PlanInputs(query=query, has_reference=more.pop("has_reference", False), **more)
+    plan: PlannerOutput = ask(FixedEyes(CLEAN), inputs, PlannerOutput)[0]
+    return plan
+
+
+def test_a_question_that_names_a_distortion_is_planned_explicitly() -> None:
+    plan = planned("Is the vehicle blurry?")
+
+    assert (plan.query_type, plan.query_scope, plan.distortion_source) == ("Other", ["vehicle"], "Explicit")
+    assert plan.distortions == {"vehicle": ["Blurs"]}
+    assert plan.reference_mode == "No-Reference"
+    assert not plan.plan.distortion_detection
+    assert plan.plan.distortion_analysis
+    assert plan.plan.tool_execution
+
+
+def test_a_wish_for_a_score_is_planned_with_everything_inferred() -> None:
+    plan = planned("Rate the perceptual quality", has_reference=True)
+
+    assert (plan.query_type, plan.query_scope, plan.distortion_source) == ("IQA", "Global", "Inferred")
+    assert plan.distortions is None
+    assert plan.reference_mode == "Full-Reference"
+    assert all(plan.plan.model_dump().values())
+
+
+def test_a_named_tool_is_required_and_not_selected() -> None:
+    plan = planned("Use PSNR to rate the image", has_reference=True, tools=("PSNR", "SSIM"))
+
+    assert plan.required_tool == "PSNR"
+    assert not plan.plan.tool_selection
+    assert plan.plan.tool_execution
+
+
+def test_a_scoring_question_with_options_is_a_multiple_choice_question() -> None:
+    assert planned("The quality is?", choices={"A": "Good", "B": "Bad"}).query_type == "Other"
+
+
+def test_a_question_about_content_is_planned_without_any_work() -> None:
+    assert not any(planned("What animal is this?").plan.model_dump().values())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["missing_analysis", "contradiction", "uncertainty"],
+)
+def test_a_new_plan_after_doubts_looks_for_everything_again(kind: GapKind) -> None:
+    plan = planned("Is the vehicle blurry?", gap=Gap(kind=kind, reason="in words that nobody reads"))
+
+    assert plan.distortion_source == "Inferred"
+    assert all(plan.plan.model_dump().values())
+
+
+def test_missing_scores_keep_the_distortions_asked_for() -> None:
+    plan = planned("Is the vehicle blurry?", gap=Gap(kind="no_scores", reason="No tool scores available"))
+
+    assert plan.distortions == {"vehicle": ["Blurs"]}
+    assert plan.plan.tool_execution
+
+
+def test_detection_lists_what_is_there_strongest_first() -> None:
+    look = Look(judged(2.0), (Finding("Noise", 0.7, "slight"), Finding("Blurs", 0.9, "severe"), BLURRED.findings[1]))
+    inputs = DetectInputs(
+        query="What is wrong?", objects=("Global", "zebra"), categories=CATEGORIES, reference_mode="No-Reference"
+    )
+
+    found, _ = ask(FixedEyes(look), inputs, DetectReply)
+
+    assert found.distortion_set == {"Global": ["Blurs", "Noise"], "zebra": ["Blurs", "Noise"]}
+
+
+def test_analysis_gives_severity_and_measurements_of_every_distortion_asked_for() -> None:
+    inputs = AnalyzeInputs(
+        query="Is it blurry?", distortions={"Global": ["Blurs", "Noise"]}, reference_mode="No-Reference"
+    )
+
+    reply, _ = ask(FixedEyes(BLURRED), inputs, AnalyzeReply)
+
+    blur, noise = reply.distortion_analysis["Global"]
+    assert (blur.type, blur.severity, noise.type, noise.severity) == ("Blurs", "severe", "Noise", "none")
+    assert "9.2 px" in blur.explanation
+
+
+def test_the_analysis_of_an_object_that_cannot_be_located_says_so() -> None:
+    inputs = AnalyzeInputs(
+        query="Is the zebra blurry?", distortions={"zebra": ["Blurs"]}, reference_mode="No-Reference"
+    )
+
+    reply, _ = ask(FixedEyes(BLURRED), inputs, AnalyzeReply)
+
+    assert reply.distortion_analysis["zebra"][0].explanation.startswith(
+        "zebra could not be located; this describes the whole image: Motion blur"
+    )
+
+
+def test_a_place_is_looked_at_by_itself() -> None:
+    inputs = AnalyzeInputs(query="左上角模糊吗？", distortions={"左上角": ["Blurs"]}, reference_mode="No-Reference")
+
+    reply, _ = ask(FixedEyes(CLEAN, {"top left": BLURRED}), inputs, AnalyzeReply)
+
+    assert reply.distortion_analysis["左上角"][0].severity == "severe"
+    assert "像素" in reply.distortion_analysis["左上角"][0].explanation
+
+
+def test_a_tool_with_the_right_reference_and_strength_is_selected() -> None:
+    offers = (
+        ToolOffer(name="AIQA_FR", reference="FR", strengths=("Blurs", "Noise")),
+        ToolOffer(name="NIQE", reference="NR", strengths=("Noise",)),
+        ToolOffer(name="PSNR", reference="FR"),
+        ToolOffer(name="VSI", reference="FR", strengths=("Blurs",)),
+    )
+    inputs = SelectToolsInputs(
+        query="q", distortions={"Global": ["Blurs", "Noise"]}, reference_mode="Full-Reference", tools=offers
+    )
+
+    reply, _ = ask(FixedEyes(CLEAN), inputs, SelectToolsReply, reference=True)
+
+    assert reply.selected_tools == {"Global": {"Blurs": "VSI", "Noise": "PSNR"}}
+
+
+def test_a_place_is_located_in_fractions_and_an_unknown_object_is_not() -> None:
+    eyes = FixedEyes(CLEAN, {"centre": CLEAN, "top left": CLEAN})
+
+    reply, _ = ask(eyes, LocateInputs(objects=("upper left corner", "zebra")), LocateReply)
+
+    assert reply.regions == {"upper left corner": (1 / 48, 0.0, 2 / 48, 1.0), "zebra": None}
+
+
+def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
+    analysis = {"Global": [DistortionAnalysis(type="Noise", severity="severe", explanation="Heavy grain.")]}
+    inputs = AnswerInputs(
+        query="Which is worse?",
+        choices={"A": "Blur", "B": "Noise"},
+        distortion_analysis=analysis,
+        quality_scores={"Global": {"Noise": ("NIQE", 2.0)}},
+    )
+
+    value, reply = ask(FixedEyes(CLEAN), inputs, AnswerReply)
+
+    assert value.final_answer == "B"
+    assert "Noise (severe): Heavy grain." in value.quality_reasoning
+    assert "evidence: finding: Noise, severe, Global" in reply.notes
+
+
+def test_an_answer_carries_the_level_probabilities_too() -> None:
+    _, reply = ask(FixedEyes(CLEAN), AnswerInputs(query="Is it blurry?"), AnswerReply)
+    _, declined = ask(FixedEyes(CLEAN), AnswerInputs(query="What animal is this?"), AnswerReply)
+
+    assert reply.level_logprobs is not None
+    assert math.exp(reply.level_logprobs["A"]) == pytest.approx(0.7)
+    assert declined.level_logprobs is None
+
+
+def test_every_reply_says_that_no_vision_language_model_was_involved() -> None:
+    _, reply = ask(FixedEyes(BLURRED), AnswerInputs(query="Is it blurry?"), AnswerReply)
+
+    assert reply.notes[0].startswith("Model-only")
+    assert "no vision-language model was involved" in reply.notes[0]
+    assert reply.model == "builtin.perception"
+
+
+def test_a_score_carries_the_level_probabilities_of_the_quality_model() -> None:
+    value, reply = ask(FixedEyes(CLEAN), ScoreInputs(query="Rate it"), AnswerReply)
+
+    assert reply.level_logprobs is not None
+    assert value.final_answer == "A"
+    assert reply.probability_source == "builtin"
+    assert math.exp(reply.level_logprobs["A"]) == pytest.approx(0.7)
+    assert math.exp(reply.level_logprobs["B"]) == pytest.approx(0.3)
+    assert reply.interval == (4.2, 5.0)
+
+
+def test_with_a_reference_the_level_probabilities_are_the_full_reference_ones() -> None:
+    look = Look(judged(4.9), NOISY.findings, against_reference=judged(2.0, source="AIQA_FR"))
+
+    value, reply = ask(FixedEyes(look), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
+
+    assert reply.level_logprobs is not None
+    assert value.final_answer == "D"
+    assert math.exp(reply.level_logprobs["D"]) == pytest.approx(1.0)
+
+
+def test_what_was_done_to_a_pair_before_it_was_judged_is_noted() -> None:
+    look = Look(judged(4.6), (), judged(2.0, notes=("the common part is judged",)))
+
+    _, reply = ask(FixedEyes(look), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
+
+    assert "the common part is judged" in reply.notes
+
+
+def test_without_a_full_reference_judgement_the_calibrated_tools_stand_in() -> None:
+    inputs = ScoreInputs(query="Rate it", quality_scores={"Global": {"Overall": ("VSI", 2.0)}})
+
+    value, reply = ask(FixedEyes(CLEAN), inputs, AnswerReply, reference=True)
+
+    assert reply.level_logprobs is not None
+    assert value.final_answer == "D"
+    # Hand-worked: a normal curve of width 0.5 around 2 gives its neighbours exp(-2) of its own weight.
+    assert reply.level_logprobs["C"] - reply.level_logprobs["D"] == pytest.approx(-2.0)
+
+
+def test_a_reference_without_any_judgement_is_not_scored_by_the_no_reference_model() -> None:
+    value, reply = ask(FixedEyes(CLEAN), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
+
+    assert value.final_answer == UNABLE
+    assert reply.level_logprobs is None
+
+
+def test_where_is_answered_by_looking_at_each_place() -> None:
+    eyes = FixedEyes(BLURRED, {"left": CLEAN, "right": BLURRED})
+    inputs = AnswerInputs(query="Which side is blurrier?", choices={"A": "Left", "B": "Right"})
+
+    value, _ = ask(eyes, inputs, AnswerReply)
+
+    assert value.final_answer == "B"
+
+
+def test_places_a_question_names_are_compared_with_each_other() -> None:
+    eyes = FixedEyes(CLEAN, {"face": BLURRED, "background": CLEAN})
+
+    value, _ = ask(eyes, AnswerInputs(query="Which is sharper, the face or the background?"), AnswerReply)
+
+    assert value.final_answer == "background"
+    assert "the background shows the least blur (none)" in value.quality_reasoning
+
+
+SOFT = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 5.7, "px"),))
+FOCUSED = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 0.2, "px"),))
+LEFT_BLURRED = {
+    "top left": seen(1.8, Blurs=SOFT),
+    "top right": seen(4.4, Blurs=FOCUSED),
+    "bottom left": seen(1.7, Blurs=SOFT),
+    "bottom right": seen(4.3, Blurs=FOCUSED),
+    "centre": seen(3.5, Blurs=FOCUSED),
+    "left": seen(1.6, Blurs=SOFT),
+    "right": seen(4.4, Blurs=FOCUSED, Noise=NOISE),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Where is the quality lowest?", "left"),
+        ("Where is the quality highest?", "right"),
+        ("Where is the image worst?", "left"),
+        ("Which part is best?", "right"),
+        ("Which side is better, left or right?", "right"),
+        ("Which side is worse, left or right?", "left"),
+        ("哪里质量最低？", "左侧"),
+        ("哪里质量最差？", "左侧"),
+        ("哪里质量最好？", "右侧"),
+        ("Where is it blurry?", "left"),
+        ("Which half is the sharpest?", "right"),
+        ("Where is the blur strongest?", "left"),
+        ("Which side is blurry? A. Left B. Right", "A"),
+        ("Which side is sharper, left or right?", "right"),
+        ("哪一边更模糊？", "左侧"),
+        ("Is the left side blurrier than the right side?", "Yes"),
+        ("Is the right side blurrier than the left side?", "No"),
+        ("Is the left side sharper than the right side?", "No"),
+        ("Is the left side less sharp than the right side?", "Yes"),
+        ("Is the left half noisier than the right half?", "No"),
+        ("Is the right half noisier than the left half?", "Yes"),
+        ("Is the left half better than the right half?", "No"),
+        ("左半边比右半边差吗？", "是"),
+        ("左边比右边更模糊吗？", "是"),
+        ("左边比右边更清晰吗？", "否"),
+        ("Is the background blurrier than the cat?", UNABLE),
+        ("背景比猫更模糊吗？", UNABLE),
+    ],
+)
+def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(query: str, expected: str) -> None:
+    eyes = FixedEyes(seen(4.4, Blurs=FOCUSED), {**LEFT_BLURRED, "background": CLEAN})
+
+    value, _ = ask(eyes, AnswerInputs(query=query), AnswerReply)
+
+    assert value.final_answer == expected
+
+
+def test_a_comparison_of_places_tells_both_measurements() -> None:
+    inputs = AnswerInputs(query="Is the left side blurrier than the right side?")
+
+    value, _ = ask(FixedEyes(CLEAN, LEFT_BLURRED), inputs, AnswerReply)
+
+    assert value.quality_reasoning.startswith("Left: blur radius 5.7 px; Right: blur radius 0.2 px.")
+    assert "no visible sign" not in value.quality_reasoning
+
+
+def test_places_that_are_alike_are_called_about_equal() -> None:
+    inputs = AnswerInputs(query="Is the left side sharper than the right side?")
+
+    value, _ = ask(FixedEyes(CLEAN, {"left": CLEAN, "right": CLEAN}), inputs, AnswerReply)
+
+    assert value.final_answer == "No"
+    assert "The two are about equal." in value.quality_reasoning
+
+
+def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
+    eyes = FixedEyes(CLEAN, {"background": BLURRED})
+
+    value, _ = ask(eyes, AnswerInputs(query="Which is blurrier, the zebra or the background?"), AnswerReply)
+
+    assert value.final_answer == UNABLE
+    assert "zebra cannot be located" in value.quality_reasoning
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Which image is noisier?", "the reference image"),
+        ("Is the test image noisier than the reference?", "No"),
+        ("Is the reference noisier than the test image?", "Yes"),
+        ("Is the test image more noise-free than the reference?", "Yes"),
+    ],
+)
+def test_a_reference_that_is_the_noisy_one_is_found_out_by_looking_at_each_alone(query: str, expected: str) -> None:
+    value, _ = ask(NoisyReferenceEyes(CLEAN), AnswerInputs(query=query), AnswerReply, reference=True)
+
+    assert value.final_answer == expected
+
+
+def test_a_bare_prompt_is_the_users_question() -> None:
+    text = PerceptionClient(FixedEyes(BLURRED)).generate("Is the image blurry?", Image.new("RGB", (32, 32)))
+
+    assert text.startswith("Yes (severe blur). Blur (severe): Motion blur")
+    assert text.endswith("no vision-language model was involved.")
+
+
+def test_the_same_request_gets_the_same_reply() -> None:
+    inputs = AnswerInputs(query="What is wrong with it?")
+
+    assert ask(FixedEyes(BLURRED), inputs, AnswerReply)[1] == ask(FixedEyes(BLURRED), inputs, AnswerReply)[1]
+    assert PerceptionClient.deterministic
+
+
+def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
+    counted = FixedEyes(BLURRED)
+    eyes = RememberingEyes(counted)
+
+    for _ in range(2):
+        ask(eyes, AnswerInputs(query="Is it blurry?"), AnswerReply)
+        ask(eyes, ScoreInputs(query="Rate it"), AnswerReply)
+
+    assert counted.looked == 1
+
+
+def test_the_metrics_inside_the_full_reference_judgement_do_not_vote_beside_it() -> None:
+    from agenticiqa.embedded.full_reference.features import METRICS
+
+    assert {"AIQA_NR", "AIQA_FR", *METRICS} == set(PerceptionClient.derived_from)
+
+
+def test_there_is_one_embedded_model() -> None:
+    settings = load_settings(environ={})
+
+    with pytest.raises(UnknownBackendError, match=r"builtin\.perception"):
+        PerceptionClient.from_settings("other", settings.planner, settings)
+
+
+@pytest.mark.parametrize(("noise", "expected"), [("none", "JPEG compression"), ("severe", "compression of a noisy")])
+def test_a_compressed_image_is_called_noisy_only_if_noise_is_found(noise: Severity, expected: str) -> None:
+    look = seen(3.0, Compression=(0.95, "severe", "noisy_jpeg"), Noise=(0.9, noise, None))
+
+    value, _ = ask(FixedEyes(look), AnswerInputs(query="Which kind of compression is it?"), AnswerReply)
+
+    assert value.final_answer.startswith(expected)

@@ -1,0 +1,96 @@
+"""Flaws of real photographs: what is measured, in whose words it is said, where it lies."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agenticiqa.embedded.distortions.detector import find_distortions
+from agenticiqa.embedded.distortions.manners import hue_name
+from agenticiqa.embedded.distortions.measurements import measure_readings
+from agenticiqa.embedded.distortions.tiles import cut_tiles
+from agenticiqa.embedded.eyes import Finding
+from agenticiqa.embedded.trunk import load_backbone
+from agenticiqa.state import SEVERITIES
+from tests.support.photos import photo
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def found(pixels: Pixels, category: str) -> Finding:
+    findings = find_distortions(pixels, load_backbone().features(pixels))
+    return next(finding for finding in findings if finding.category == category)
+
+
+def at_least(finding: Finding, severity: str) -> bool:
+    return SEVERITIES.index(finding.severity) >= SEVERITIES.index(severity)
+
+
+def exposed(pixels: Pixels, stops: float) -> Pixels:
+    """The picture as a camera with another exposure would have taken it: in linear light, with clipping."""
+    light = (pixels / 255.0) ** 2.2 * 2.0**stops
+    return np.asarray(np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.2)), np.uint8)
+
+
+def test_a_third_burnt_out_is_over_exposure_whatever_the_models_say() -> None:
+    finding = found(exposed(photo("coffee"), 5), "Brightness change")
+
+    assert finding.manner == "over-exposed"
+    assert finding.kind == "brighten"
+    assert at_least(finding, "moderate")
+
+
+def test_a_nearly_black_photograph_is_under_exposed() -> None:
+    finding = found(exposed(photo("coffee"), -6), "Brightness change")
+
+    assert finding.manner == "under-exposed"
+    assert at_least(finding, "moderate")
+
+
+def test_a_white_page_of_print_is_not_over_exposed() -> None:
+    page = np.full((300, 400, 3), 255, np.uint8)
+    for row in range(20, 290, 18):
+        cv2.putText(page, "plain words on paper", (10, row), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (0, 0, 0), 1)
+
+    assert not at_least(found(page, "Brightness change"), "moderate")
+
+
+@pytest.mark.parametrize(
+    ("red", "yellow", "name"),
+    [(30, 0, "red"), (20, 30, "orange"), (3, 40, "yellow"), (-30, 20, "green"), (0, -40, "blue"), (35, -25, "magenta")],
+)
+def test_a_cast_is_called_by_its_colour(red: float, yellow: float, name: str) -> None:
+    assert hue_name(red, yellow) == name
+
+
+def test_tiles_cover_all_corners_of_a_picture_of_any_size() -> None:
+    for height, width in ((33, 300), (512, 512), (3000, 400)):
+        tiles = cut_tiles(np.zeros((height, width, 3), np.uint8))
+        last = tiles.region(8)
+
+        assert len(tiles.pixels) == 9
+        assert height - last.bottom < 16 + tiles.side % 16
+        assert width - last.right < 16 + tiles.side % 16
+
+
+def test_blur_outside_the_middle_of_the_picture_is_measured() -> None:
+    picture = cv2.GaussianBlur(photo("astronaut"), (0, 0), 3)
+    picture[160:352, 160:352] = 128
+
+    radius = measure_readings(picture)["Blurs"][0]
+
+    assert radius.name == "blur radius"
+    assert radius.value == pytest.approx(3, rel=0.35)
+
+
+@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea"])
+def test_blocks_of_a_poor_file_are_found_and_a_good_file_is_not_blamed(name: str) -> None:
+    poor, good = (
+        cv2.imdecode(cv2.imencode(".jpg", photo(name), [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR)
+        for quality in (8, 88)
+    )
+
+    assert at_least(found(np.asarray(poor, np.uint8), "Compression"), "moderate")
+    assert not at_least(found(np.asarray(good, np.uint8), "Compression"), "moderate")

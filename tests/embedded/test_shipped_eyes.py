@@ -1,0 +1,95 @@
+"""The shipped models, looking at photographs none of them was fitted on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.eyes import Eyes, Finding
+from agenticiqa.embedded.shipped_eyes import ShippedEyes, settled, shipped_eyes, softness_counted_as_blur
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
+from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
+from tests.support.photos import photo
+
+CHELSEA = load_image(photo("chelsea"))
+
+
+@pytest.fixture(scope="module")
+def eyes() -> Eyes:
+    return shipped_eyes("research")
+
+
+def damaged(kind: str, level: int = 4) -> LoadedImage:
+    """The cat, damaged so."""
+    return load_image(distort(CHELSEA.pixels, kind, level))
+
+
+@pytest.mark.parametrize(
+    ("kind", "category"),
+    [
+        ("gaussian_blur", "Blurs"),
+        ("white_noise", "Noise"),
+        ("jpeg", "Compression"),
+        ("darken", "Brightness change"),
+        ("contrast_down", "Contrast"),
+    ],
+)
+def test_plain_damage_is_found_with_and_without_the_reference(eyes: Eyes, kind: str, category: str) -> None:
+    picture = damaged(kind)
+
+    for look in (eyes.look(picture), eyes.look(picture, CHELSEA)):
+        strongest = max(look.findings, key=lambda finding: finding.weight)
+        assert strongest.category == category
+        assert strongest.probability > 0.5
+
+
+def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Eyes) -> None:
+    look = eyes.look(CHELSEA, CHELSEA)
+
+    assert look.against_reference is not None
+    assert look.against_reference.score == 5.0
+    assert all(finding.severity == "none" for finding in look.findings)
+
+
+def test_a_clean_photograph_has_no_moderate_distortion(eyes: Eyes) -> None:
+    look = eyes.look(CHELSEA)
+
+    assert [finding for finding in look.findings if finding.probability >= 0.5 and finding.position >= 1.5] == []
+    assert look.quality.score > 3
+
+
+def test_the_same_picture_is_seen_the_same_way_by_other_eyes(eyes: Eyes) -> None:
+    picture = damaged("jpeg")
+
+    assert ShippedEyes("research").look(picture) == ShippedEyes("research").look(picture)
+
+
+def test_the_noisy_side_is_found() -> None:
+    pixels = CHELSEA.pixels.copy()
+    half = pixels.shape[1] // 2
+    pixels[:, :half] = distort(np.ascontiguousarray(pixels[:, :half]), "white_noise", 4)
+    inputs = AnswerInputs(query="Which side of the photo is noisier?", choices={"A": "Right", "B": "Left"})
+    request = VLMRequest("answer", "", "", (LabelledImage("test image", load_image(pixels)),), inputs, AnswerReply)
+
+    reply = PerceptionClient(shipped_eyes("research")).ask(request)
+
+    assert json.loads(reply.text)["final_answer"] == "B"
+
+
+def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:
+    enlarged = Finding("Sharpness", 0.8, "severe", "upscale", strength=2.9)
+
+    blur, sharpness = softness_counted_as_blur((Finding("Blurs", 0.3, "slight", strength=0.6), enlarged))
+
+    assert (blur.probability, blur.severity, blur.position) == (0.8, "severe", 2.9)
+    assert sharpness == enlarged
+
+
+def test_what_is_more_likely_absent_is_not_called_severe() -> None:
+    assert settled(Finding("Noise", 0.4, "severe", "white_noise", strength=2.6)).severity == "none"
+    assert settled(Finding("Noise", 0.6, "severe", "white_noise", strength=2.6)).severity == "severe"

@@ -1,0 +1,79 @@
+"""The smallest file at a score: bisection finds what exhaustive search finds, and says when nothing does."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from typer.testing import CliRunner
+
+from agenticiqa.cli import app
+from agenticiqa.encode import encode, find_quality
+from agenticiqa.encode.folders import report_page
+from agenticiqa.encode.searching import Format, Pixels
+from agenticiqa.errors import EncodingError
+from tests.support.photos import photo, save
+
+
+def closeness(test: Pixels, reference: Pixels) -> float:
+    """A stand-in for the learned score that rises with quality: 5 less the mean difference."""
+    return max(1.0, 5.0 - float(np.abs(test.astype(np.int16) - reference).mean()))
+
+
+@given(st.lists(st.floats(1, 5), min_size=100, max_size=100), st.floats(1, 5))
+def test_bisection_finds_the_lowest_quality_of_rising_scores(scores: list[float], wanted: float) -> None:
+    rising = sorted(scores)
+
+    found = find_quality(lambda quality: rising[quality - 1], wanted)
+
+    assert found == next((quality for quality in range(1, 101) if rising[quality - 1] >= wanted), None)
+
+
+def test_a_dip_at_the_highest_quality_is_no_reason_to_give_up() -> None:
+    scores = {quality: min(4.5, 1 + quality / 20) for quality in range(1, 101)} | {100: 4.3}
+
+    assert find_quality(scores.__getitem__, 4.4) == 68
+
+
+@pytest.mark.parametrize("format", ["webp", "avif", "jpeg"])
+def test_the_file_is_the_smallest_that_reaches_the_score(format: Format) -> None:
+    pixels = np.ascontiguousarray(photo("chelsea")[:128, :192])
+
+    found = encode(pixels, format, 3.0, judge=closeness, step=5)
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        assert image.format == {"webp": "WEBP", "avif": "AVIF", "jpeg": "JPEG"}[format]
+    assert found.score >= 3.0
+    below = [score for quality, score in found.tried.items() if quality < found.quality]
+    assert all(score < 3.0 for score in below)
+    assert len(found.tried) <= 6
+
+
+def test_a_score_that_no_quality_reaches_is_said() -> None:
+    with pytest.raises(EncodingError, match="no jpeg quality reaches 5"):
+        encode(np.ascontiguousarray(photo("chelsea")[:64, :64]), "jpeg", 5.0, judge=closeness, step=25)
+
+
+def test_a_folder_is_encoded_with_loss_maps_and_a_page(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    for name in ("a.png", "deep/b.png"):
+        save(tmp_path / "in" / name, np.ascontiguousarray(photo("coffee")[:96, :128]))
+    arguments = ["encode", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--min-score", "2", "--step", "25"]
+    page = ["--html", str(tmp_path / "page.html"), "--json", "-q", "-j", "1"]
+
+    shown = CliRunner().invoke(app, [*arguments, *page])
+    again = CliRunner().invoke(app, [*arguments, *page])
+
+    assert (shown.exit_code, again.exit_code) == (0, 0), shown.output
+    rows = {row["name"]: row for row in json.loads(shown.stdout)}
+    assert rows["deep/b.png"]["file"] == str(tmp_path / "out" / "deep" / "b.webp")
+    assert rows["a.png"]["bytes"] == (tmp_path / "out" / "a.webp").stat().st_size < rows["a.png"]["original_bytes"]
+    assert (tmp_path / "out" / "a.loss.png").exists()
+    assert "deep/b.png" in report_page(tmp_path / "out", "webp", 2.0)
+    assert json.loads(again.stdout) == json.loads(shown.stdout)

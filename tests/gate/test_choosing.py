@@ -1,0 +1,65 @@
+"""Thresholds proposed from accepted and rejected pictures."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+import pytest
+
+from agenticiqa.errors import UsageError
+from agenticiqa.gate import parse_rule
+from agenticiqa.gate.choosing import as_toml, propose
+
+GOOD = [3.0 + number / 50 for number in range(50)]
+BAD = [1.0 + number / 50 for number in range(50)]
+
+
+def test_a_limit_between_good_and_bad_is_found_and_its_errors_are_not_called_zero() -> None:
+    (found,) = propose({"score": GOOD}, {"score": BAD}, {"score": True})
+
+    assert 1.98 < found.limit < 3.0
+    assert found.rule.startswith("score < 2.")
+    assert 0 < found.false_rejects <= 0.05
+    assert found.false_accepts is not None
+    assert 0 < found.false_accepts <= 0.05
+
+
+def test_a_measurement_where_less_is_better_turns_the_rule_around() -> None:
+    (found,) = propose(
+        {"BLUR_RADIUS": [0.1 * n for n in range(20)]}, {"BLUR_RADIUS": [5.0] * 10}, {"BLUR_RADIUS": False}
+    )
+
+    assert found.rule.startswith("BLUR_RADIUS > ")
+    assert 1.9 <= found.limit < 5.0
+
+
+def test_without_rejected_pictures_the_limit_is_as_strict_as_allowed() -> None:
+    (found,) = propose({"score": GOOD}, {}, {"score": True}, most_false_rejects=0.10)
+
+    assert 0.05 < found.false_rejects <= 0.10
+    assert found.false_accepts is None
+
+
+def test_the_expected_share_of_false_rejects_is_what_new_pictures_show() -> None:
+    rng = np.random.default_rng(0)
+    told, seen = [], []
+    for _ in range(400):
+        (found,) = propose({"score": rng.normal(3, 1, 40).tolist()}, {}, {"score": True}, most_false_rejects=0.1)
+        told.append(found.false_rejects)
+        seen.append(float(np.mean(rng.normal(3, 1, 400) < found.limit)))
+
+    assert np.mean(seen) == pytest.approx(np.mean(told), abs=0.02)
+
+
+def test_the_useful_measurement_comes_first_and_the_rules_can_be_read_back() -> None:
+    bad = {"score": BAD, "PIQE": [50.0] * 50}
+    proposals = propose({"PIQE": [50.0 + n for n in range(50)], "score": GOOD}, bad, {"PIQE": False, "score": True})
+
+    assert proposals[0].measurement == "score"
+    assert [parse_rule(text) for text in tomllib.loads(as_toml(proposals))["gate"]["fail_if"]]
+
+
+def test_too_few_accepted_pictures_are_refused() -> None:
+    with pytest.raises(UsageError, match="at least 10"):
+        propose({"score": [3.0] * 5}, {}, {"score": True})

@@ -1,0 +1,133 @@
+"""The gate: failures have names, thresholds follow patterns, and what cannot be judged does not pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from agenticiqa.errors import SettingsError, ToolUnavailableError
+from agenticiqa.gate.gatekeeping import Gate, gate_sections, read_sections
+from agenticiqa.gate.outputs import github_annotations, in_words, junit_xml
+from tests.support.results import finding, record
+
+
+def result(name: str, score: float | None = 3.0, **changes: Any) -> dict[str, Any]:
+    return {
+        "sample_id": name,
+        "image_path": f"/shop/{name}",
+        "assessment": record(score=score, **changes),
+        "error": None,
+    }
+
+
+def gate_of(*rules: str, fail_under: float | None = None, **more: Any) -> Gate:
+    return Gate(gate_sections(fail_under, rules, None), **more)
+
+
+def test_a_failure_names_picture_score_rule_and_reason() -> None:
+    gate = gate_of("blur >= moderate", fail_under=2.5)
+    blurred = [finding("Blurs", "severe")]
+
+    assert gate.check(result("good.png", 4.4, distortions=[finding("Blurs", "slight")])) == []
+    gate.check(result("hero/bad.png", 1.43, distortions=blurred))
+
+    told = [(each.sample_id, each.rule, each.reason) for each in gate.report.failed]
+    assert told == [
+        ("hero/bad.png", "score < 2.5", "score is 1.43"),
+        ("hero/bad.png", "blur >= moderate", "blur is severe"),
+    ]
+    assert gate.report.as_dict()["passed"] == 1
+    assert "hero/bad.png: score 1.43, meets `score < 2.5` (score is 1.43)" in in_words(gate.report)
+
+
+def test_what_cannot_be_judged_does_not_pass() -> None:
+    gate = gate_of("SSIM < 0.95", fail_under=2.0)
+
+    gate.check(result("a.png", None))
+    gate.check({"sample_id": "b.png", "assessment": None, "error": "b.png: no such file"})
+
+    assert {(each.sample_id, each.outcome) for each in gate.report.failures} == {
+        ("a.png", "unknown"),
+        ("b.png", "unknown"),
+    }
+    assert "b.png: no such file" in gate.report.failures[-1].reason
+
+
+def test_a_measurement_the_agent_did_not_make_is_made_for_the_rule() -> None:
+    def measure(found: Mapping[str, Any], tool: str) -> float:
+        if found["sample_id"] == "alone.png":
+            raise ToolUnavailableError("SSIM compares with a reference image and none was given")
+        return {"ssim": 0.9, "overexposed": 0.08}[tool]
+
+    gate = gate_of("SSIM < 0.95", "clipped_highlights > 5 %", measure=measure)
+    gate.check(result("a.png"))
+    gate.check({**result("known.png"), "measurements": {"SSIM": 0.99, "OVEREXPOSED": 0.0}})
+    gate.check(result("alone.png"))
+
+    assert [(each.sample_id, each.outcome) for each in gate.report.failures] == [
+        ("a.png", "failed"),
+        ("a.png", "failed"),
+        ("alone.png", "unknown"),
+        ("alone.png", "unknown"),
+    ]
+
+
+def test_thresholds_in_a_file_follow_patterns_and_the_last_that_fits_counts(tmp_path: Path) -> None:
+    file = tmp_path / "agenticiqa.toml"
+    file.write_text(
+        '[gate]\nfail_under = 3.0\n[gate."thumbs/**"]\nfail_under = 2.0\n[gate."*.hero.png"]\nfail_if = "score < 4"\n'
+    )
+    gate = Gate(gate_sections(None, [], file))
+
+    for name in ("a.png", "thumbs/deep/b.png", "thumbs/c.hero.png"):
+        gate.check(result(name, 2.5))
+
+    assert [(each.sample_id, each.rule) for each in gate.report.failures] == [
+        ("a.png", "score < 3"),
+        ("thumbs/c.hero.png", "score < 4"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[gate]\nfail_udner = 3", "unknown key 'fail_udner'"),
+        ('[gate]\nfail_if = ["score <"]', "expected a number"),
+        ('[gate."a/*"]\nfail_under = "3"', "fail_under must be a number"),
+        ("[gate", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_of_thresholds_is_refused_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "agenticiqa.toml").write_text(text)
+
+    with pytest.raises(SettingsError, match=problem):
+        read_sections(tmp_path / "agenticiqa.toml")
+
+
+def test_junit_has_a_case_per_picture_and_a_failure_per_rule() -> None:
+    gate = gate_of(fail_under=2.5)
+    names = ["a\x07<&.png", "b.png", "c.png"]
+    for name, score in zip(names, (1.0, 4.0, None), strict=True):
+        gate.check(result(name, score))
+
+    suite = ElementTree.fromstring(junit_xml(gate.report, names).encode())
+
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    failing = suite.findall("testcase")[0]
+    assert failing.get("name") == "a\ufffd<&.png"
+    assert failing.find("failure") is not None
+    assert suite.findall("testcase")[1].find("failure") is None
+
+
+def test_annotations_name_the_file_and_cannot_be_broken_by_it() -> None:
+    gate = gate_of(fail_under=2.5)
+    gate.check(result("a,b:\n.png", 1.0))
+
+    line = github_annotations(gate.report)
+
+    assert line.startswith("::error file=/shop/a%2Cb%3A%0A.png,title=score < 2.5::")
+    assert "\n" not in line

@@ -1,0 +1,46 @@
+"""Rules are read as they are meant, and wrong ones are refused with the way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenticiqa.errors import RuleError
+from agenticiqa.gate import Comparison, comparisons, objects_of, parse_rule
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "name", "operator", "value"),
+    [
+        ("score < 3.5", None, "score", "<", 3.5),
+        ("SSIM < 0.95", None, "ssim", "<", 0.95),
+        ("clipped_highlights > 5 %", None, "clipped highlights", ">", 0.05),
+        ("subject: blur >= moderate", "subject", "blur", ">=", 2.0),
+        ("traffic light: score <= 2", "traffic light", "score", "<=", 2.0),
+        ("face: sharp", "face", "blur", "<", 2.0),
+        ("猫: blurry", "猫", "blur", ">=", 2.0),
+        ("level = Good", None, "level", "==", 4.0),
+        ("face: found", "face", "found", "==", 1.0),
+    ],
+)
+def test_a_comparison_is_read_with_its_object_name_operator_and_value(
+    text: str, place: str | None, name: str, operator: str, value: float
+) -> None:
+    rule = parse_rule(text)
+
+    assert isinstance(rule, Comparison)
+    assert (rule.place, rule.name, rule.operator, rule.value) == (place, name, operator, value)
+
+
+def test_and_binds_closer_than_or_and_an_object_covers_a_group() -> None:
+    rule = parse_rule("score < 2 or face: (blurred and not noise < severe)")
+
+    assert [str(each) for each in comparisons(rule)] == ["score < 2", "face: blurred", "face: noise < severe"]
+    assert objects_of(rule) == ("face",)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "score", "score <", "score < lots", "face:", "(score < 2", "score < 2 noise", "score ~ 2", "< 3"]
+)
+def test_a_rule_that_cannot_be_read_says_what_was_expected(text: str) -> None:
+    with pytest.raises(RuleError, match="rule "):
+        parse_rule(text)

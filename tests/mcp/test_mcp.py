@@ -1,0 +1,206 @@
+"""The MCP server as the SDK's own client sees it, over both transports."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, ImageContent, TextContent
+from PIL import Image
+
+from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
+from tests.mcp.serving import http_server, over_http, over_stdio
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a clean and a blurred photograph, and a secret beside it."""
+    base = tmp_path_factory.mktemp("mcp")
+    images = base / "images"
+    images.mkdir()
+    clean = photographs()["chelsea"].pixels
+    Image.fromarray(clean).save(images / "clean.png")
+    Image.fromarray(distort(clean, "gaussian_blur", 5)).save(images / "blurred.png")
+    Image.fromarray(clean).save(base / "secret.png")
+    (images / "link.png").symlink_to(base / "secret.png")
+    return images
+
+
+@pytest.fixture(scope="module")
+def http_address(folder: Path) -> Iterator[str]:
+    """A running server with streamable HTTP."""
+    with http_server(folder) as server:
+        yield server.address
+
+
+def text_of(result: CallToolResult) -> str:
+    """The words of a result."""
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def test_a_client_over_stdio_gets_structured_content_and_the_map(folder: Path) -> None:
+    async def question(client: Client) -> Any:
+        tools = await client.list_tools()
+        return tools, await client.call_tool(
+            "assess_image", {"image": "blurred.png", "question": "Is it blurry?", "quality_map": True}
+        )
+
+    tools, result = over_stdio(folder, question)
+
+    assert {tool.name for tool in tools.tools} == {
+        "assess_image",
+        "compare_images",
+        "measure_image",
+        "audit_folder",
+        "choose_encoding",
+        "list_metrics",
+    }
+    assert all(tool.output_schema for tool in tools.tools)
+    assessment = Assessment.model_validate(result.structured_content)
+    assert assessment.answer.startswith("Yes")
+    (picture,) = (block for block in result.content if isinstance(block, ImageContent))
+    drawn = Image.open(io.BytesIO(base64.b64decode(picture.data)))
+    assert drawn.format == "JPEG"
+    assert picture.mime_type == "image/jpeg"
+    assert max(drawn.size) == 360
+
+
+def test_a_client_over_http_ranks_images_and_lists_tools(http_address: str) -> None:
+    async def question(client: Client) -> Any:
+        ranked = await client.call_tool("compare_images", {"images": ["blurred.png", "clean.png"]})
+        return ranked, await client.call_tool("list_metrics", {})
+
+    ranked, listed = over_http(http_address, question)
+
+    ranking = Ranking.model_validate(ranked.structured_content)
+    assert [entry.name for entry in ranking.entries] == ["2 clean.png", "1 blurred.png"]
+    names = {tool["name"] for tool in listed.structured_content["tools"]}
+    assert {"PSNR", "AIQA_NR"} <= names
+
+
+def test_an_image_may_be_sent_along(http_address: str, folder: Path) -> None:
+    sent = "data:image/png;base64," + base64.b64encode((folder / "clean.png").read_bytes()).decode()
+
+    result = over_http(
+        http_address, lambda client: client.call_tool("assess_image", {"image": sent, "quality_map": False})
+    )
+
+    assessment = Assessment.model_validate(result.structured_content)
+    assert assessment.score is not None
+    assert not any(isinstance(block, ImageContent) for block in result.content)
+
+
+@pytest.mark.parametrize(
+    ("image", "reason"),
+    [
+        ("../secret.png", "outside the allowed folders"),
+        ("link.png", "outside the allowed folders"),
+        ("/etc/passwd", "outside the allowed folders"),
+        ("nowhere.png", "no such file"),
+        ("https://example.org/photo.png", "not fetched"),
+        ("data:image/png,plain", "must be base64"),
+        ("data:image/png;base64,====", "not base64"),
+        ("data:image/svg+xml;base64,PHN2Zy8+", "not an image we can read"),
+    ],
+)
+def test_what_may_not_or_cannot_be_read_is_refused_in_a_sentence(http_address: str, image: str, reason: str) -> None:
+    result = over_http(http_address, lambda client: client.call_tool("assess_image", {"image": image}))
+
+    assert result.is_error
+    assert reason in text_of(result)
+    assert "Traceback" not in text_of(result)
+
+
+def test_a_page_of_another_site_cannot_reach_the_server(http_address: str) -> None:
+    import httpx
+
+    answer = httpx.post(http_address, json={}, headers={"Host": "evil.example:80"})
+
+    assert answer.status_code == 421
+
+
+def test_messages_name_the_file_and_the_argument_in_the_words_of_the_protocol(folder: Path) -> None:
+    (folder / "text.png").write_text("no image", encoding="utf-8")
+    clean = Image.fromarray(photographs()["chelsea"].pixels)
+    clean.resize((150, 100)).save(folder / "small.png")
+    pair = {"image": "clean.png", "reference": "small.png", "quality_map": False}
+
+    async def question(client: Client) -> Any:
+        calls = ({"image": "text.png"}, pair, {**pair, "align": "resize"})
+        return [await client.call_tool("assess_image", call) for call in calls]
+
+    unread, differing, scaled = over_stdio(folder, question)
+
+    assert "text.png: is not an image we can read" in text_of(unread)
+    sizes = f"({clean.width}×{clean.height} and 150×100)"
+    assert f"small.png: test and reference differ in size {sizes}" in text_of(differing)
+    assert text_of(differing).endswith("or set the argument `align` to resize to scale the reference")
+    assert not scaled.is_error
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("assess_image", {}, "image: is missing; give it"),
+        ("assess_image", {"image": 3}, "image: input should be a valid string, not 3"),
+        ("assess_image", {"qestion": "Noisy?"}, "qestion: there is no such argument; did you mean question?"),
+        ("compare_images", {"images": ["clean.png"]}, "images: list should have at least 2 items"),
+        ("list_metrics", {"all": True}, "all: there is no such argument; allowed are none"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_refused_in_a_sentence(
+    http_address: str, tool: str, arguments: dict[str, Any], sentence: str
+) -> None:
+    result = over_http(http_address, lambda client: client.call_tool(tool, arguments))
+
+    assert result.is_error
+    assert text_of(result).startswith(sentence)
+    assert "http" not in text_of(result)
+    assert "\n" not in text_of(result)
+
+
+def test_choices_may_be_a_list_and_the_schemas_are_closed(http_address: str) -> None:
+    call = {"image": "blurred.png", "question": "Is it blurry?", "choices": ["Yes", "No"], "quality_map": False}
+
+    async def question(client: Client) -> Any:
+        return await client.list_tools(), await client.call_tool("assess_image", call)
+
+    listed, result = over_http(http_address, question)
+
+    assert all(tool.input_schema["additionalProperties"] is False for tool in listed.tools)
+    assert Assessment.model_validate(result.structured_content).answer == "A"
+
+
+def test_output_schemas_are_compact_and_still_describe_the_result(folder: Path) -> None:
+    async def listing(client: Client) -> Any:
+        return await client.list_tools()
+
+    tools = over_stdio(folder, listing)
+
+    assert max(len(json.dumps(tool.output_schema)) for tool in tools.tools) < 3000
+
+
+def test_numbers_folders_encodings_prompts_and_the_last_report(folder: Path) -> None:
+    async def work(client: Client) -> Any:
+        measured = await client.call_tool("measure_image", {"image": "blurred.png", "metrics": ["BLUR_RADIUS"]})
+        audited = await client.call_tool("audit_folder", {"folder": "."})
+        encoded = await client.call_tool("choose_encoding", {"image": "clean.png", "format": "jpeg", "min_score": 3.5})
+        await client.call_tool("assess_image", {"image": "blurred.png"})
+        report = await client.read_resource("report://last")
+        return measured, audited, encoded, report, await client.list_prompts()
+
+    measured, audited, encoded, report, prompts = over_stdio(folder, work)
+
+    assert measured.structured_content["values"]["BLUR_RADIUS"] > 0
+    assert "issues" in audited.structured_content
+    assert encoded.structured_content["score"] >= 3.5
+    assert "<html" in report.contents[0].text
+    assert {prompt.name for prompt in prompts.prompts} == {"check_a_folder", "compare_two_exports"}

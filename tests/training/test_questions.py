@@ -1,0 +1,40 @@
+"""The phrasings the reader learns from are whole, and the sets that measure it stay locked."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+from agenticiqa.question.reader import HEADS
+from training.questions.phrasings import changed, made, split, written
+
+LOCKED = Path(__file__).parents[2] / "training/questions/LOCKED.md"
+
+
+def test_there_are_more_than_six_thousand_phrasings_in_seven_languages() -> None:
+    rows = written()
+
+    assert len({row["q"] for row in rows if row["file"] != "added"}) > 6000
+    assert {row["lang"] for row in rows} == {"en", "zh", "de", "es", "fr", "ja", "pt"}
+    assert all(row["intent"] in HEADS["intent"] and row["attribute"] in HEADS["attribute"] for row in rows)
+
+
+def test_no_pair_is_split_between_training_and_held_out_phrasings() -> None:
+    kept, held = split(written())
+
+    pairs = [{(row["lang"], row["pair"]) for row in rows if "pair" in row and row["file"] in ("zh", "other")}
+             for rows in (kept, held)]  # fmt: skip
+    assert held
+    assert not pairs[0] & pairs[1]
+
+
+def test_a_made_phrasing_has_a_meaning_and_a_changed_one_keeps_its_own() -> None:
+    rng = random.Random(0)
+
+    assert all(made(rng)["intent"] in HEADS["intent"] for _ in range(200))
+    assert all(changed(row, rng)["intent"] == row["intent"] for row in written()[:200])
+
+
+def test_the_measuring_sets_are_recorded_by_their_hashes() -> None:
+    assert len(re.findall(r"(?m)^[0-9a-f]{64}  (?:blind|release)-", LOCKED.read_text())) == 5

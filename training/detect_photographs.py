@@ -1,0 +1,326 @@
+"""Fits the model of real photographs: a kernel on trunk, tail, traces and measurements, calibrated on content folds.
+
+    python -m training.detect_photographs --cache DIR --terms research --tail tail_research.onnx
+
+DIR holds what `training.detect_pictures looks|camera` wrote. `research` learns from the labelled photographs of the
+training split and from pictures through a camera; `open` from pictures of free photographs through a camera alone.
+Curves and thresholds come from folds over the labelled training photographs (clusters whole); the test split is not
+read. The weights go to `src/agenticiqa/weights/flaws_<terms>.npz`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.tools.synthetic.kinds import KINDS
+from training.clusters import folds_of
+from training.looks import CATEGORY_OF, FLAWS, LookedAt, read_looks
+from training.photograph_curves import fit_curves
+
+Floats = npt.NDArray[np.float64]
+WEIGHTS = Path("src/agenticiqa/weights")
+BLUR_KINDS = ("defocus", "motion", "soft")
+NETWORK = ("pooled", "half", "tail")
+COMPONENTS, LANDMARKS, FOLDS = 128, 1000, 5
+# How much traces and measurements count in a distance beside the network's features.
+SHARE_OF_REST = 0.5
+BOUND = 5.0
+# Two widths of the kernel, averaged, with the ridge of each; widths are in medians of the squared distance.
+WIDTHS = ((0.5, 0.6), (1.0, 0.3))
+HARD = -2
+GATE_RIDGE = 0.3
+# The share of landmarks that are pictures made by us.
+MADE_LANDMARKS = 0.25
+FLAW_OF_CATEGORY = {category: flaw for flaw, category in CATEGORY_OF.items()}
+FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", "upscale": "blur", "pixelate": "blur"}
+# What a picture made by us counts beside a photograph labelled by eye.
+MADE_WEIGHT = 0.1
+# Pictures meant to look as they do count more: nothing else says that a night is dark on purpose.
+HARD_WEIGHT = 0.6
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Pictures as features, the outputs wanted, their weight, folds (-1: always in the fit) and whether code made them.
+
+    Hard negatives belong to either world and have no part in telling them apart: their fold is -2 or lower.
+    `main` is the main flaw of those the curves are fitted on, "" for the others.
+    """
+
+    network: Floats
+    rest: Floats
+    wanted: Floats
+    weight: Floats
+    fold: npt.NDArray[np.intp]
+    made: npt.NDArray[np.bool_]
+    main: npt.NDArray[np.str_]
+
+
+def read_part(cache: Path, name: str, tail: Path) -> dict[str, npt.NDArray[np.generic]]:
+    """One extracted file with what the tail makes of its stage-5 maps."""
+    part = dict(np.load(cache / f"{name}.npz"))
+    kept = cache / f"{name}_{hashlib.sha256(tail.read_bytes()).hexdigest()[:12]}.npy"
+    if not kept.exists():
+        np.save(kept, run_tail(cache / f"{name}_s5.npz", tail))
+    part["tail"] = np.load(kept)
+    return part
+
+
+def run_tail(maps: Path, tail: Path) -> npt.NDArray[np.float32]:
+    """The pooled last stages of every picture of a file."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(tail), options, providers=["CPUExecutionProvider"])
+    stored = np.load(maps)
+    flat, shapes = stored["flat"], stored["shapes"]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    pieces = zip(np.split(flat, ends[:-1]), shapes, strict=True)
+    planes = (piece.reshape(shape)[None].astype(np.float32) for piece, shape in pieces)
+    return np.array([session.run(None, {"stage5": plane})[-1][0] for plane in planes], np.float32)
+
+
+def looked_at_rows(part: dict[str, npt.NDArray[np.generic]], clusters: dict[str, int]) -> Rows:
+    """The labelled photographs of the training split."""
+    known = {photograph.image: photograph for photograph in read_looks("train")}
+    looked_at = [known[str(name)] for name in part["names"]]
+    groups = np.array([clusters[photograph.image.lower()] for photograph in looked_at])
+    wanted = np.array([_wanted(photograph) for photograph in looked_at])
+    count = len(looked_at)
+    # The photographs picked where a first fit was unsure are no fair sample: they teach, but do not calibrate.
+    main = np.array(["" if p.eyes == ("c",) else p.mains[0] for p in looked_at])
+    fold = folds_of(groups, FOLDS, 3)
+    return Rows(*_features(part), wanted, np.ones(count), fold, np.zeros(count, bool), main)
+
+
+def made_rows(part: dict[str, npt.NDArray[np.generic]], terms: str) -> Rows:
+    """Pictures through a camera with their flaws; clean, hard and damaged ones for telling the two worlds apart."""
+    chosen = np.isin(part["terms"], ("open",) if terms == "open" else ("open", "research"))
+    part = {name: column[chosen] for name, column in part.items() if len(column) == len(chosen)}
+    by_code = part["world"] == "kinds"
+    flaws = np.where(by_code[:, None], [_flaws_of(str(recipe)) for recipe in part["recipe"]], part["flaws"])
+    worst = flaws.max(axis=1, keepdims=True)
+    kinds = np.array([_blur_kinds(str(r), f[0]) for r, f in zip(part["recipe"], flaws, strict=True)])
+    rest = np.concatenate([kinds, (worst < 1).astype(np.float64)], axis=1)
+    weight = np.where(part["world"] == "hard", HARD_WEIGHT, MADE_WEIGHT)
+    fold, main = np.where(part["world"] == "hard", HARD, -1), np.full(len(flaws), "", "U16")
+    if terms == "open":
+        # Without labelled photographs the pictures through a camera calibrate too, photographs whole.
+        fold = np.where(by_code, fold, [zlib.crc32(str(name).encode()) % FOLDS for name in part["photograph"]])
+        main = np.where(by_code, "", np.where(worst[:, 0] < 1, "none", np.array(FLAWS)[flaws.argmax(axis=1)]))
+    return Rows(*_features(part), np.concatenate([flaws, rest], axis=1), weight, fold, by_code, main)
+
+
+def _flaws_of(recipe: str) -> list[float]:
+    """The flaws of a picture damaged by known kinds, each as strong as the loss of its level; none of other recipes."""
+    found = dict.fromkeys(FLAWS, 0.0)
+    if recipe.startswith("camera:") or recipe == "clean":
+        return list(found.values())
+    for kind, level in (part.split(":") for part in recipe.split("+")):
+        flaw = FLAW_OF_KIND.get(kind) or FLAW_OF_CATEGORY[KINDS[kind].category]
+        found[flaw] = max(found[flaw], _losses()[kind][int(level) - 1])
+    return list(found.values())
+
+
+@lru_cache(maxsize=1)
+def _losses() -> dict[str, list[float]]:
+    losses: dict[str, list[float]] = json.loads(Path(__file__).with_name("kind_losses.json").read_text())
+    return losses
+
+
+def _blur_kinds(recipe: str, blur: float) -> list[float]:
+    """Which kind of blur a shot shows most of; unknown without blur."""
+    if not recipe.startswith("camera:") or blur < 1:
+        return [np.nan] * len(BLUR_KINDS)
+    shot = json.loads(recipe.removeprefix("camera:"))
+    sigmas = (shot["defocus"] / 2, shot["motion"] / 3.5, shot["soft"])
+    return [float(sigma == max(sigmas)) for sigma in sigmas]
+
+
+def _features(part: dict[str, npt.NDArray[np.generic]]) -> tuple[Floats, Floats]:
+    network = np.concatenate([part[name] for name in NETWORK], axis=1).astype(np.float64)
+    return network, np.concatenate([part["traces"], part["seen"]], axis=1).astype(np.float64)
+
+
+def _wanted(photograph: LookedAt) -> list[float]:
+    """Flaws, shares of the kinds of blur (unknown without blur), and whether nothing is the main flaw."""
+    kinds = [kind for kind in photograph.blur_kinds if kind in BLUR_KINDS]
+    shares = [kinds.count(kind) / len(kinds) if kinds else np.nan for kind in BLUR_KINDS]
+    return [
+        *(photograph.flaws[flaw] for flaw in FLAWS),
+        *shares,
+        float(np.mean([m == "none" for m in photograph.mains])),
+    ]
+
+
+def join(parts: list[Rows]) -> Rows:
+    """Several sets of rows as one."""
+    columns = zip(*((r.network, r.rest, r.wanted, r.weight, r.fold, r.made, r.main) for r in parts), strict=True)
+    return Rows(*(np.concatenate(column) for column in columns))
+
+
+def fit_inputs(rows: Rows) -> dict[str, npt.NDArray[np.generic]]:
+    """Standardisation, the main directions of the network's features, and the scale of the rest."""
+    chosen = rows.fold >= 0
+    both = np.concatenate([rows.network, rows.rest], axis=1)
+    centre, scale = both[chosen].mean(axis=0), both[chosen].std(axis=0) + 1e-4
+    standard = np.clip((both[chosen] - centre) / scale, -BOUND, BOUND)
+    count = rows.network.shape[1]
+    values, vectors = np.linalg.eigh(standard[:, :count] @ standard[:, :count].T)
+    size = min(COMPONENTS, len(values))
+    directions = standard[:, :count].T @ vectors[:, ::-1][:, :size] / np.sqrt(values[::-1][:size])
+    largest = np.abs(directions).max(axis=0)
+    stored = np.rint(directions / largest * 127).astype(np.int8)
+    length = np.sqrt(np.square(standard[:, :count] @ (stored * largest / 127)).sum(axis=1).mean())
+    traces = rows.rest.shape[1] - 132
+    sizes = [np.sqrt(np.square(part).sum(axis=1).mean()) for part in np.split(standard[:, count:], [traces], axis=1)]
+    rest = np.concatenate([np.full(traces, 1 / sizes[0]), np.full(132, 1 / sizes[1])]) * np.sqrt(SHARE_OF_REST)
+    single = (np.float32, np.float32, np.int8, np.float32, np.float32)
+    names = ("centre", "scale", "projection", "projection_scale", "rest_scale")
+    arrays = (centre, scale, stored, largest / 127 / length, rest)
+    return {name: array.astype(kind) for name, array, kind in zip(names, arrays, single, strict=True)}
+
+
+def prepare(rows: Rows, arrays: dict[str, npt.NDArray[np.generic]]) -> Floats:
+    """Inputs of the kernel, as the product computes them."""
+    both = np.concatenate([rows.network, rows.rest], axis=1)
+    standard = np.clip((both - arrays["centre"]) / arrays["scale"], -BOUND, BOUND)
+    count = len(arrays["projection"])
+    projected = standard[:, :count] @ arrays["projection"].astype(np.float64) * arrays["projection_scale"]
+    return np.concatenate([projected, standard[:, count:] * arrays["rest_scale"]], axis=1)
+
+
+def distances(first: Floats, second: Floats) -> Floats:
+    """Squared distances of every row of the first to every row of the second."""
+    sums = np.square(first).sum(1)[:, None] + np.square(second).sum(1)[None]
+    return np.asarray(np.maximum(sums - 2 * first @ second.T, 0))
+
+
+def fit_kernel(near: list[Floats], among: list[Floats], wanted: Floats, weight: Floats) -> tuple[list[Floats], Floats]:
+    """Per width the weights of the landmarks for every output, and the outputs' means; unknown wants are left out."""
+    means, duals = np.zeros(wanted.shape[1]), [np.zeros((len(a), wanted.shape[1])) for a in among]
+    for output in range(wanted.shape[1]):
+        known = ~np.isnan(wanted[:, output]) & (weight > 0)
+        means[output] = np.average(wanted[known, output], weights=weight[known])
+    for columns in _same_known(wanted):
+        known = ~np.isnan(wanted[:, columns[0]]) & (weight > 0)
+        for k, ((_, ridge), here, own) in enumerate(zip(WIDTHS, near, among, strict=True)):
+            weighted = here[known] * weight[known, None]
+            left = weighted.T @ here[known] + ridge * own + 1e-6 * np.eye(len(own))
+            right = weighted.T @ (wanted[np.ix_(known, columns)] - means[columns])
+            duals[k][:, columns] = np.linalg.solve(left, right)
+    return duals, means
+
+
+def _same_known(wanted: Floats) -> list[npt.NDArray[np.intp]]:
+    """Outputs grouped by the rows in which they are known."""
+    kinds = np.isnan(wanted).any(axis=0)
+    return [np.flatnonzero(group) for group in (~kinds, kinds) if group.any()]
+
+
+def fit(rows: Rows) -> tuple[dict[str, npt.NDArray[np.generic]], Floats]:
+    """All arrays of a model but its curves, and the out-of-fold outputs of every row that has a fold."""
+    arrays = fit_inputs(rows)
+    values = prepare(rows, arrays)
+    usable = np.flatnonzero(rows.weight > 0)
+    landmarks = values[pick_landmarks(rows, usable)].astype(np.float16).astype(np.float64)
+    far, own = distances(values, landmarks), distances(landmarks, landmarks)
+    middle = float(np.median(far[usable]))
+    near, among = ([np.exp(-width * d / middle) for width, _ in WIDTHS] for d in (far, own))
+    outputs = _out_of_fold(rows, near, among)
+    duals, means = fit_kernel(near, among, rows.wanted, rows.weight)
+    arrays |= {
+        "landmarks": landmarks.astype(np.float16),
+        "gamma": np.array([width / middle for width, _ in WIDTHS], np.float32),
+        "dual": np.stack(duals).astype(np.float32) / len(WIDTHS),
+        "bias": means.astype(np.float32),
+    }
+    return arrays | fit_gate(near, among, rows), outputs
+
+
+def pick_landmarks(rows: Rows, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Rows the kernel compares with: labelled photographs, those with strong flaws before others, and made pictures."""
+    random = np.random.default_rng(5)
+    by_eye = rows.weight[usable] == 1
+    worst = rows.wanted[usable, : len(FLAWS)].max(axis=1)
+    chances = random.random(len(usable)) + 0.35 * np.minimum(worst, 3)
+    count = min(LANDMARKS, len(usable))
+    made = round(count * MADE_LANDMARKS) if by_eye.any() else count
+    first = usable[by_eye][np.argsort(-chances[by_eye])[: count - made]]
+    return np.concatenate([first, random.permutation(usable[~by_eye])[:made]])
+
+
+def _out_of_fold(rows: Rows, near: list[Floats], among: list[Floats]) -> Floats:
+    outputs = np.zeros((len(rows.fold), rows.wanted.shape[1]))
+    for fold in range(FOLDS):
+        inside, outside = rows.fold != fold, rows.fold == fold
+        duals, means = fit_kernel([n[inside] for n in near], among, rows.wanted[inside], rows.weight[inside])
+        outputs[outside] = np.mean([n[outside] @ d for n, d in zip(near, duals, strict=True)], axis=0) + means
+    return outputs
+
+
+def fit_gate(near: list[Floats], among: list[Floats], rows: Rows) -> dict[str, npt.NDArray[np.generic]]:
+    """Weights of the landmarks for how likely code damaged a clean picture; both worlds weigh the same."""
+    told = rows.fold > HARD
+    made = np.where(rows.made, 1.0, -1.0)[told]
+    weight = np.where(made > 0, 0.5 / (made > 0).mean(), 0.5 / (made < 0).mean())
+    duals = []
+    for here, own in zip(near, among, strict=True):
+        weighted = here[told] * weight[:, None]
+        left = weighted.T @ here[told] + GATE_RIDGE * own + 1e-6 * np.eye(len(own))
+        duals.append(np.linalg.solve(left, weighted.T @ made))
+    return {"gate": np.stack(duals).astype(np.float32) / len(WIDTHS)}
+
+
+def ship(name: str, arrays: dict[str, npt.NDArray[np.generic]], weights: Path = WEIGHTS) -> None:
+    """Write the weights and record their size and hash in the manifest."""
+    path = weights / f"{name}.npz"
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    record = weights / "manifest.json"
+    manifest = json.loads(record.read_text())
+    content = path.read_bytes()
+    manifest[path.name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    record.write_text(json.dumps(dict(sorted(manifest.items())), indent=2) + "\n")
+    print(f"{path.name}: {len(content)} bytes")
+
+
+def main() -> None:
+    """Fit, calibrate, report the folds and write the weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--tail", type=Path, required=True)
+    parser.add_argument("--terms", choices=("research", "open"), default="research")
+    parser.add_argument("--looks", nargs="*", default=["looks"])
+    parser.add_argument("--made", nargs="*", default=["made_train_31"])
+    parser.add_argument("--clusters", type=Path, help="cluster number per photograph, in the order of BIQ2021's lists")
+    parser.add_argument("--data", type=Path, help="folder of BIQ2021")
+    parser.add_argument("--weights", type=Path, default=WEIGHTS)
+    given = parser.parse_args()
+    parts = [made_rows(read_part(given.cache, name, given.tail), given.terms) for name in given.made]
+    if given.terms == "research":
+        from training.biq2021 import read_photographs
+
+        names = [photograph.name.lower() for photograph in read_photographs(given.data)]
+        clusters = dict(zip(names, map(int, np.load(given.clusters)), strict=True))
+        looks = [read_part(given.cache, name, given.tail) for name in given.looks]
+        columns = {name: np.concatenate([part[name] for part in looks]) for name in looks[0]}
+        parts = [looked_at_rows(columns, clusters), *parts]
+    rows = join(parts)
+    arrays, outputs = fit(rows)
+    judged = rows.main != ""
+    curves = fit_curves(outputs[judged], rows.wanted[judged, : len(FLAWS)], rows.main[judged])
+    ship(f"flaws_{given.terms}", arrays | {"knots": curves.astype(np.float32)}, given.weights)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""The phrasings the reader learns from: written ones, the same with changed surface, and ones made by template."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Row = dict[str, Any]
+FOLDER = Path(__file__).parent
+ATTRIBUTES = (
+    "blur",
+    "noise",
+    "compression",
+    "dark",
+    "bright",
+    "exposure",
+    "contrast",
+    "colour",
+    "oversharp",
+    "overall",
+)
+# How often a language is drawn for a made phrasing: those with few written ones more often.
+LANGUAGES = ["en"] * 28 + ["zh"] * 27 + ["de"] * 8 + ["es"] * 8 + ["fr"] * 8 + ["pt"] * 8 + ["ja"] * 13
+_HIGH_MEANS = {"N": "fine", "ga": "fine", "fng": "fine", "fag": "fine", "gaf": "flaw"}
+_OR = {"en": " or ", "zh": "还是", "de": " oder ", "es": " o ", "fr": " ou ", "pt": " ou ", "ja": "?それとも"}
+
+
+def written() -> list[Row]:
+    """All written phrasings with the file they come from."""
+    return [
+        {"lang": "en", **json.loads(line), "file": file.stem}
+        for file in sorted((FOLDER / "phrasings").glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def split(rows: list[Row], seed: int = 0) -> tuple[list[Row], list[Row]]:
+    """Training and held-out rows: one English file, and a fifth of the pairs of every other language."""
+    kept, held = [], [row for row in rows if row["file"] == "en-b"]
+    grouped: dict[str, dict[Any, list[Row]]] = {}
+    for number, row in enumerate(rows):
+        if row["file"] in ("zh", "other"):
+            key = ("pair", row["pair"]) if "pair" in row else ("line", number)
+            grouped.setdefault(row["lang"], {}).setdefault(key, []).append(row)
+        elif row["file"] != "en-b":
+            kept.append(row)
+    rng = random.Random(seed)
+    for pairs in grouped.values():
+        keys = sorted(pairs)
+        rng.shuffle(keys)
+        for place, key in enumerate(keys):
+            (held if place < len(keys) // 5 else kept).extend(pairs[key])
+    return kept, held
+
+
+def changed(row: Row, rng: random.Random) -> Row:
+    """The phrasing with words of the lexicon exchanged, stock sentences around it, typos; its meaning kept."""
+    if rng.random() < 0.3:
+        row = _exchanged(row, rng)
+    row = _surrounded(row, rng, 0.12 if row["intent"] in ("decline", "choose") else 0.25)
+    return {**row, "q": _surface(row["q"], rng)}
+
+
+def made(rng: random.Random) -> Row:
+    """A phrasing from a template, with the meaning its parts compose."""
+    language, attribute = rng.choice(LANGUAGES), rng.choice(ATTRIBUTES)
+    row = {"lang": language, "attribute": attribute, "yes_means": "-", "form": "sentence", "degree": "-"}
+    draw = rng.random()
+    if draw < 0.62:
+        text, sign = _question(language, attribute, rng)
+        row |= {"intent": "yesno", "form": "yesno", "degree": "", "yes_means": "flaw" if sign > 0 else "fine"}
+    elif draw < 0.67:
+        text = _choice(language, attribute, rng)
+        row |= {"intent": "choose", "form": rng.choice(["letter", "word"])}
+    else:
+        kinds = ("score", "degree", "compare", "open", "advice", "where")
+        kind = rng.choices(kinds, (7, 8, 8, 3, 4, 3))[0]
+        template, high = rng.choice(_templates()[language][kind])
+        text = _filled(template, language, attribute, rng)
+        row |= {"intent": kind, "form": {"score": "number", "compare": "word"}.get(kind, "sentence")}
+        if kind in ("score", "degree", "compare"):
+            row["yes_means"] = _HIGH_MEANS.get(high, "flaw")
+    row = _surrounded({**row, "q": text[:1].upper() + text[1:]}, rng, 0.3)
+    return {**row, "q": _surface(row["q"], rng)}
+
+
+def _question(language: str, attribute: str, rng: random.Random) -> tuple[str, int]:
+    """A yes/no question or a statement to confirm, and 1 when yes means flaw."""
+    words, texts = _lexicon()[language][attribute], _templates()[language]
+    is_flaw = rng.random() < 0.5
+    adjective = rng.choice(words["flaw_adj" if is_flaw else "fine_adj"])
+    noun = re.sub(r"^an? ", "", rng.choice(words["flaw_noun"]))
+    head = {"adj_q": 1 if is_flaw else -1, "noun_q": 1, "neutral_q": 1}
+    form = rng.choices(("adj_q", "noun_q", "neutral_q", "statement"), (22, 22, 14, 42))[0]
+    if form != "statement":
+        template, sign = rng.choice(texts[form])
+        return _filled(template, language, attribute, rng, adjective, noun), sign * head[form]
+    of_adjective = rng.random() < 0.5
+    template, sign = rng.choice(texts["stmt_a" if of_adjective else "stmt_n"])
+    wrap, turn = rng.choice(texts["wrap"])
+    sign *= turn * (head["adj_q"] if of_adjective else 1)
+    return wrap.replace("{S}", _filled(template, language, attribute, rng, adjective, noun)), sign
+
+
+def _choice(language: str, attribute: str, rng: random.Random) -> str:
+    words = _lexicon()[language][attribute]
+    options = [rng.choice(words["fine_adj"]), rng.choice(words["flaw_adj"])]
+    rng.shuffle(options)
+    first, second = options
+    noun, either = rng.choice(words["neutral"]), _OR[language]
+    styles = [f"{first}{either}{second}?", f"A. {first} B. {second}", f"{noun}: A) {first} B) {second}",
+              f"{noun}?\nA) {first}\nB) {second}", f"{first} (A){either}{second} (B)?", f"{first}/{second}",
+              f"1 = {first}, 2 = {second}", f"A - {first}, B - {second}"]  # fmt: skip
+    return rng.choice(styles)
+
+
+def _filled(
+    template: str, language: str, attribute: str, rng: random.Random, adjective: str = "", noun: str = ""
+) -> str:
+    words = _lexicon()[language][attribute]
+    parts = {"{s}": rng.choice(_templates()[language]["subj"]), "{N}": rng.choice(words["neutral"]),
+             "{H}": rng.choice(words["high_flaw"]), "{fa}": rng.choice(words["flaw_adj"]),
+             "{ga}": rng.choice(words["fine_adj"]), "{fn}": rng.choice(words["flaw_noun"]),
+             "{a}": adjective, "{n}": noun}  # fmt: skip
+    for mark, word in parts.items():
+        template = template.replace(mark, word)
+    return template
+
+
+def _exchanged(row: Row, rng: random.Random) -> Row:
+    """The only lexicon word exchanged for another of its kind, of the same or of another attribute."""
+    if row["intent"] in ("choose", "decline", "measure"):
+        return row
+    pattern, kinds = _exchange(row["lang"])
+    found = list(pattern.finditer(row["q"]))
+    if len(found) != 1 or kinds[found[0].group().lower()][0] != row["attribute"]:
+        return row
+    attribute, kind = kinds[found[0].group().lower()]
+    other = attribute if rng.random() < 0.5 else rng.choice(ATTRIBUTES[:-1])
+    word = rng.choice(_lexicon()[row["lang"]][other][kind])
+    start, end = found[0].span()
+    return {**row, "q": row["q"][:start] + word + row["q"][end:], "attribute": other}
+
+
+def _surrounded(row: Row, rng: random.Random, share: float) -> Row:
+    texts, text = _templates()[row["lang"]], row["q"]
+    gap = "" if row["lang"] in ("zh", "ja") else " "
+    if rng.random() < share:
+        text = rng.choice(texts["before"]) + gap + text
+    if rng.random() < share and row["intent"] == "yesno":
+        text += ("" if text[-1:] in ".?!。?!…" else rng.choice([".", "", ",", "?"])) + gap + rng.choice(texts["after"])
+    return {**row, "q": text}
+
+
+def _surface(text: str, rng: random.Random) -> str:
+    if rng.random() < 0.12:
+        text = text.lower()
+    if rng.random() < 0.10:
+        text = re.sub(r"[?.!。\s]+$", "", text)
+    if rng.random() < 0.05:
+        text = text.replace("'", "")
+    if rng.random() < 0.08 and len(text) > 8:
+        place = rng.randrange(len(text) - 1)
+        if text[place : place + 2].isascii() and text[place : place + 2].isalpha():
+            text = text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+    return text
+
+
+@lru_cache(maxsize=8)
+def _exchange(language: str) -> tuple[re.Pattern[str], dict[str, tuple[str, str]]]:
+    kinds: dict[str, set[tuple[str, str]]] = {}
+    for attribute, words in _lexicon()[language].items():
+        for kind in ("flaw_adj", "fine_adj", "flaw_noun"):
+            for word in words[kind]:
+                if len(word) >= (2 if language in ("zh", "ja") else 4):
+                    kinds.setdefault(word.lower(), set()).add((attribute, kind))
+    known = {word: next(iter(kind)) for word, kind in kinds.items() if len(kind) == 1}
+    edge = "" if language in ("zh", "ja") else r"\b"
+    longest = sorted(known, key=len, reverse=True)
+    return re.compile("|".join(f"{edge}{re.escape(word)}{edge}" for word in longest), re.IGNORECASE), known
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> Any:
+    return yaml.safe_load((FOLDER / "lexicon.yaml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Any:
+    return yaml.safe_load((FOLDER / "templates.yaml").read_text(encoding="utf-8"))
