@@ -9,8 +9,9 @@ from typing import Any
 
 from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.embedded.tools import learned_tools
+from agenticiqa.images import LoadedImage
 from agenticiqa.score_fusion import UNKNOWN_SPREAD, ScoreFusion, eta_for
-from agenticiqa.state import ReferenceMode
+from agenticiqa.state import ReferenceMode, Region
 from agenticiqa.tools.discovery import default_registry
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.client import VLMClient
@@ -45,6 +46,13 @@ class Parts:
         if weights is None:
             return ScoreFusion(eta=eta_for(UNKNOWN_SPREAD if spread is None else spread)), 1.0
         return ScoreFusion(eta=weights.eta), weights.temperature
+
+    def locate(self, image: LoadedImage, name: str) -> Region | None:
+        """The box of a named thing by the embedded detector, for models that cannot locate; None if it is not found."""
+        from agenticiqa.embedded.answers.gathering import place_called
+        from agenticiqa.embedded.shipped_eyes import shipped_eyes
+
+        return shipped_eyes(self.settings.pipeline.terms).locate(image, place_called(name))
 
 
 def build_parts(settings: Settings | None = None) -> Parts:
@@ -102,6 +110,6 @@ def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
 
 @lru_cache(maxsize=4)
 def build_tools(key: _Fingerprint) -> ToolRegistry:
-    """The tools, with the learned ones that perception offers."""
+    """The tools, with the learned ones that the embedded backend offers."""
     pipeline = key.settings.pipeline
     return default_registry(key.settings, more=learned_tools(pipeline.terms, pipeline.viewing))

@@ -1,4 +1,4 @@
-"""The pool beside a desk that fails: a run that could not be kept costs no other run anything."""
+"""The pool beside a queue that fails: a run that could not be kept costs no other run anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.agent import settings
 FIRST, SECOND = "Is it noisy?", "Is it blurry?"
 
 
-class FailingDesk:
+class FailingQueue:
     """Hands out two runs; no event of the first can be kept."""
 
     def __init__(self, folder: Path) -> None:
@@ -52,15 +52,15 @@ def _run(place: int, query: str) -> Run:
 
 
 def test_what_a_given_up_run_still_says_is_not_taken_for_the_next_ones_result(tmp_path: Path) -> None:
-    desk = FailingDesk(tmp_path)
-    pool = Pool(desk, settings(), workers=1, time_limit=120)
+    queue = FailingQueue(tmp_path)
+    pool = Pool(queue, settings(), workers=1, time_limit=120)
 
     pool.start()
-    ended = desk.all_ended.wait(120)
+    ended = queue.all_ended.wait(120)
     pool.stop(0)
     pool.join()
 
     assert ended
-    assert desk.outcomes["run 1"][0] == "problem"
-    outcome, data = desk.outcomes["run 2"]
+    assert queue.outcomes["run 1"][0] == "problem"
+    outcome, data = queue.outcomes["run 2"]
     assert (outcome, data["assessment"]["query"]) == ("result", SECOND)

@@ -131,7 +131,7 @@ def origin_of(settings: Settings) -> str:
 def _weights() -> list[tuple[str, int, int]]:
     """Names, sizes and dates of the shipped models and curves: a new one makes old results stale."""
     root = Path(str(resources.files("agenticiqa")))
-    files = [*root.glob("weights/*"), *root.glob("backbone/weights/*"), *root.glob("tools/*.json")]
+    files = [*root.glob("weights/*"), *root.glob("tools/*.json")]
     found = [(path.name, path.stat()) for path in sorted(files) if path.is_file()]
     return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in found]
 

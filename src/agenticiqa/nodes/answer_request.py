@@ -29,7 +29,7 @@ _LEVELS = {str(letter): name for letter, name in LEVEL_NAMES.items()}
 
 
 @dataclass(frozen=True)
-class Case:
+class AnswerRequest:
     """The question, its choices, the evidence, what has to be noted about it, and the voting tools' scores.
 
     `tool_only` is the mean of the tools on their own; beside the model, those inside its beliefs do not vote.
@@ -48,8 +48,8 @@ class Case:
     as_printed: bool = False
 
     @classmethod
-    def of(cls, state: AgenticIQAState, parts: Parts) -> Case:
-        """The case the state describes."""
+    def of(cls, state: AgenticIQAState, parts: Parts) -> AnswerRequest:
+        """The request the state describes."""
         evidence, plan = state.get("executor_evidence"), state.get("plan")
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
         spread = spread_of(voting, parts.tools)
@@ -110,7 +110,7 @@ class Case:
         weighed = weigh(self.tool_scores, letter, answered.reply, self.fusion, self.temperature, self.spread)
         return weighed.model_copy(update={"tool_score": self.tool_only, "tools": self.tool_scores})
 
-    def notes_beside(self, gap: Gap | None) -> list[str]:
+    def notes_without(self, gap: Gap | None) -> list[str]:
         """The notes on the evidence, without what the remaining gap says already."""
         return [note for note in self.notes if gap is None or note != gap.reason]
 

@@ -29,8 +29,8 @@ logger = logging.getLogger("agenticiqa.nodes")
 
 
 @dataclass(frozen=True)
-class Desk:
-    """One node's working place for one pass."""
+class NodeContext:
+    """What one node works with during one pass: its parts, images, counted calls and events."""
 
     role: str
     parts: Parts
@@ -100,12 +100,12 @@ class Desk:
             self.stream(vars(event))
 
 
-def set_up_desk(role: str, state: AgenticIQAState, config: Optional[RunnableConfig]) -> Desk:
-    """The desk for one pass of a node; raises the typed error of a part or image that cannot be used."""
+def node_context(role: str, state: AgenticIQAState, config: Optional[RunnableConfig]) -> NodeContext:
+    """What a node works with in one pass of a node; raises the typed error of a part or image that cannot be used."""
     configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
     parts = parts_from(configurable)
     pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
-    return Desk(
+    return NodeContext(
         role=role,
         parts=parts,
         images=_images(role, state, pictures),

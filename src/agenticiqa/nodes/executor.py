@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
-from agenticiqa.nodes.context import Desk, report, set_up_desk
+from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import inspect, model_steps
 from agenticiqa.nodes.reply_words import (
     Analysis,
@@ -49,7 +49,7 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     if plan is None:
         return {"executor_evidence": ExecutorOutput(errors={"executor": "there is no plan to carry out"})}
     try:
-        desk = set_up_desk("executor", state, config)
+        context = node_context("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
         return {"executor_evidence": ExecutorOutput(errors={"executor": report("executor", error)})}
     focus = Focus(plan, state.get("gap"), state.get("executor_evidence"))
@@ -58,13 +58,13 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         logger.info("the plan and what it is about are those of the last pass: nothing is asked again")
         return {"repeated": True}
     try:
-        with desk.reporting():
-            evidence = Gathering(desk, plan, state["query"], focus).gather()
+        with context.reporting():
+            evidence = Gathering(context, plan, state["query"], focus).gather()
     except Exception as error:
         evidence = ExecutorOutput(errors={"executor": report("executor", error)})
     if focus.is_narrow and focus.before is not None:
         evidence = joined(focus.before, evidence)
-    return {"executor_evidence": evidence, "ledger": desk.booked(), "pass_key": focus.key()}
+    return {"executor_evidence": evidence, "ledger": context.booked(), "pass_key": focus.key()}
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Seen:
 class Gathering:
     """The four subtasks on one image under one plan; each runs although another failed."""
 
-    desk: Desk
+    context: NodeContext
     plan: PlannerOutput
     query: str
     focus: Focus
@@ -91,10 +91,10 @@ class Gathering:
 
     def __post_init__(self) -> None:
         before = self.focus.before.regions if self.focus.before else {}
-        shown = close_up(self.desk.test, self.focus.objects(), before) if self.focus.wants_close_up() else None
+        shown = close_up(self.context.test, self.focus.objects(), before) if self.focus.wants_close_up() else None
         if shown is not None:
-            self.desk = replace(
-                self.desk, images=(*self.desk.images, LabelledImage("close-up of the test image", shown))
+            self.context = replace(
+                self.context, images=(*self.context.images, LabelledImage("close-up of the test image", shown))
             )
 
     def gather(self) -> ExecutorOutput:
@@ -118,7 +118,7 @@ class Gathering:
 
     def _look(self) -> Seen:
         """What the model sees: in one question if the mode is fast and it saves one, else in up to three."""
-        is_fast = self.desk.parts.settings.pipeline.mode == "fast"
+        is_fast = self.context.parts.settings.pipeline.mode == "fast"
         return self.look_once() if is_fast and len(model_steps(self.plan)) > 1 else self.look_in_steps()
 
     def look_in_steps(self) -> Seen:
@@ -148,7 +148,7 @@ class Gathering:
     def look_once(self) -> Seen:
         """Detection, analysis and selection from one reply; without it none of them has a result."""
         steps = model_steps(self.plan)
-        look = self._try("inspection", True, lambda: inspect(self.desk, self.plan, self.query, self._doubt()))
+        look = self._try("inspection", True, lambda: inspect(self.context, self.plan, self.query, self._doubt()))
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
             return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
@@ -168,7 +168,7 @@ class Gathering:
             reference_mode=plan.reference_mode,
             gap=self._doubt(),
         )
-        reply = self.desk.ask(inputs).value
+        reply = self.context.ask(inputs).value
         self.uncertainties += reply.uncertainties
         return self._in_focus(reply.distortion_set)
 
@@ -181,7 +181,7 @@ class Gathering:
             return {name: [] for name in distortions}
         mode = self.plan.reference_mode
         inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
-        reply = self.desk.ask(inputs).value
+        reply = self.context.ask(inputs).value
         analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
         self.uncertainties += [*reply.uncertainties, *unjudged]
         return analysis
@@ -194,7 +194,7 @@ class Gathering:
             reference_mode=self.plan.reference_mode,
             tools=self._offers(targets),
         )
-        reply = self.desk.ask(inputs).value
+        reply = self.context.ask(inputs).value
         return self._picked(reply.selected_tools, targets)
 
     def locate(self) -> dict[str, Region | None]:
@@ -202,32 +202,30 @@ class Gathering:
 
         Tools see the whole image for what is not found.
         """
-        from agenticiqa.embedded.answers.gathering import place_called
-        from agenticiqa.embedded.shipped_eyes import shipped_eyes
-
         names = tuple(name for name in self.focus.objects() if name != GLOBAL)
-        boxes = self.desk.ask(LocateInputs(objects=names)).value.regions
+        boxes = self.context.ask(LocateInputs(objects=names)).value.regions
         by_name = {name.strip().casefold(): box for name, box in boxes.items()}
-        test = self.desk.test
+        test = self.context.test
         found = {name: by_name.get(name.casefold()) for name in names}
         regions = {name: region_of(box, test.width, test.height) if box else None for name, box in found.items()}
-        eyes = shipped_eyes(self.desk.parts.settings.pipeline.terms)
-        return {name: region or eyes.locate(test, place_called(name)) for name, region in regions.items()}
+        return {name: region or self.context.parts.locate(test, name) for name, region in regions.items()}
 
     def measure(
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]
     ) -> list[ToolExecutionLog]:
         """One log per run of a tool: the required one, the chosen ones, or suitable ones if none were chosen."""
-        desk, required = self.desk, self.plan.required_tool
+        context, required = self.context, self.plan.required_tool
         picks = required_picks(required, targets) if required is not None else chosen or self._picked({}, targets)
-        return run_tools(picks, desk.parts.tools, desk.test, desk.reference, regions, substitute=required is None)
+        return run_tools(
+            picks, context.parts.tools, context.test, context.reference, regions, substitute=required is None
+        )
 
     def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
-        desk, avoided = self.desk, self.focus.avoided_tools()
-        return complete_picks(chosen, targets, self.plan, desk.parts.tools, desk.reference is not None, avoided)
+        context, avoided = self.context, self.focus.avoided_tools()
+        return complete_picks(chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided)
 
     def _offers(self, targets: Distortions) -> tuple[ToolOffer, ...]:
-        found = offers(targets, self.desk.parts.tools, self.desk.reference is not None)
+        found = offers(targets, self.context.parts.tools, self.context.reference is not None)
         return tuple(offer for offer in found if offer.name not in self.focus.avoided_tools()) or found
 
     def _doubt(self) -> Gap | None:
@@ -247,7 +245,7 @@ class Gathering:
         if not wanted:
             return None
         try:
-            with self.desk.reporting(name):
+            with self.context.reporting(name):
                 return work()
         except Exception as error:  # one subtask's failure must not cost the others' results
             self.errors[name] = report(name, error)

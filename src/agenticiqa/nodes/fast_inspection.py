@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agenticiqa.nodes.context import Desk
+from agenticiqa.nodes.context import NodeContext
 from agenticiqa.nodes.reply_words import (
     Analysis,
     Distortions,
@@ -28,7 +28,7 @@ def model_steps(plan: PlannerOutput) -> list[str]:
     return [name for name, is_wanted in wanted.items() if is_wanted]
 
 
-def inspect(desk: Desk, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
+def inspect(context: NodeContext, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
     """What the model settles in one look under this plan; raises ModelReplyError."""
     steps = model_steps(plan)
     given = {} if "distortion_detection" in steps else detected_distortions(plan.distortions or {}, plan)
@@ -40,10 +40,10 @@ def inspect(desk: Desk, plan: PlannerOutput, query: str, gap: Gap | None = None)
         distortions=given,
         reference_mode=plan.reference_mode,
         severity_wanted="distortion_analysis" in steps,
-        tools=offers(_candidates(given, plan), desk.parts.tools, desk.reference is not None) if selects else (),
+        tools=offers(_candidates(given, plan), context.parts.tools, context.reference is not None) if selects else (),
         gap=gap,
     )
-    return Inspection(desk.ask(inputs).value, given, plan)
+    return Inspection(context.ask(inputs).value, given, plan)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from langchain_core.runnables import RunnableConfig
 
-from agenticiqa.nodes.context import Desk, report, set_up_desk
+from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fresh_question import fresh_start, is_replan
 from agenticiqa.nodes.plan_rules import make_consistent, names_tool, plan_of
 from agenticiqa.question.choices import choices_of
@@ -71,24 +71,24 @@ def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None
 
 
 def _planned(state: AgenticIQAState, config: Optional[RunnableConfig]) -> dict[str, Any]:
-    desk = set_up_desk("planner", state, config)
+    context = node_context("planner", state, config)
     try:
-        with desk.reporting():
-            plan, notes = make_plan(desk, state)
-            return {"plan": plan, "ledger": desk.booked(), **({"plan_notes": notes} if notes else {})}
+        with context.reporting():
+            plan, notes = make_plan(context, state)
+            return {"plan": plan, "ledger": context.booked(), **({"plan_notes": notes} if notes else {})}
     except Exception as error:
-        return {"error": f"planner: {report('planner', error)}", "ledger": desk.booked()}
+        return {"error": f"planner: {report('planner', error)}", "ledger": context.booked()}
 
 
-def make_plan(desk: Desk, state: AgenticIQAState) -> tuple[PlannerOutput, list[str]]:
+def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutput, list[str]]:
     """A plan that keeps all rules, and notes on words that were mapped or dropped.
 
     Raises ModelReplyError, UnknownToolError or ToolUnavailableError.
     """
-    tools, again = desk.parts.tools, bool(state.get("gap") or state.get("replan_history"))
+    tools, again = context.parts.tools, bool(state.get("gap") or state.get("replan_history"))
     inputs = PlanInputs(
         query=state["query"],
-        has_reference=desk.reference is not None,
+        has_reference=context.reference is not None,
         choices=choices_of(state),
         tools=tuple(filter(lambda name: _is_told(name, tools, state["query"]), tools.names())),
         previous_plan=state.get("plan") if again else None,
@@ -97,7 +97,7 @@ def make_plan(desk: Desk, state: AgenticIQAState) -> tuple[PlannerOutput, list[s
         replan_history=tuple(state.get("replan_history") or ()),
     )
     notes: list[str] = []
-    written = desk.ask(inputs, check=_checked, system=PLANNER_PROMPT_TEMPLATE).value
+    written = context.ask(inputs, check=_checked, system=PLANNER_PROMPT_TEMPLATE).value
     plan = make_consistent(plan_of(written, notes), inputs, tools)
     logger.info("plan: %s", plan.model_dump_json())
     return plan, notes

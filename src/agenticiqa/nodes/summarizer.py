@@ -8,8 +8,8 @@ from typing import Any, Optional
 from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ModelReplyError, ModelUnreachableError
-from agenticiqa.nodes.answer_request import Case, with_notes
-from agenticiqa.nodes.context import Desk, report, set_up_desk
+from agenticiqa.nodes.answer_request import AnswerRequest, with_notes
+from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.replanning import Decision, decide
 from agenticiqa.nodes.sufficiency import should_replan
 from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, UsedEvidence, remember_replan
@@ -69,23 +69,23 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
         if key not in state:
             return {"error": f"summarizer: the state has no {key}; run the nodes before it first"}
     try:
-        desk = set_up_desk("summarizer", state, config)
+        context = node_context("summarizer", state, config)
     except Exception as error:  # a node reports, it does not raise
         return _update(_unable(NO_ANSWER, report("summarizer", error), UsedEvidence()), state, Decision())
-    with desk.reporting():
-        result, decision = _summarize(desk, state)
-    return {**_update(result, state, decision), "ledger": desk.booked()}
+    with context.reporting():
+        result, decision = _summarize(context, state)
+    return {**_update(result, state, decision), "ledger": context.booked()}
 
 
-def _summarize(desk: Desk, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision]:
+def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision]:
     known = UsedEvidence()
     try:
-        case = Case.of(state, desk.parts)
-        known = case.tool_evidence()
-        _log_invocation(case, state)
-        answered = _answer(desk, case)
-        decision = decide(case.evidence, case.plan, state, desk.parts.deterministic)
-        return _result(case, answered, decision, _backend_notes(desk, answered)), decision
+        request = AnswerRequest.of(state, context.parts)
+        known = request.tool_evidence()
+        _log_invocation(request, state)
+        answered = _answer(context, request)
+        decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
+        return _result(request, answered, decision, _backend_notes(context, answered)), decision
     except ModelUnreachableError as error:
         said = report("summarizer", error)
         return _unable(f"{UNREACHABLE}: {said}", said, known), Decision()
@@ -95,25 +95,25 @@ def _summarize(desk: Desk, state: AgenticIQAState) -> tuple[SummarizerOutput, De
         return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
 
 
-def _answer(desk: Desk, case: Case) -> Structured[AnswerReply]:
-    template = SCORING_PROMPT_TEMPLATE if case.scoring else EXPLANATION_PROMPT_TEMPLATE
+def _answer(context: NodeContext, request: AnswerRequest) -> Structured[AnswerReply]:
+    template = SCORING_PROMPT_TEMPLATE if request.scoring else EXPLANATION_PROMPT_TEMPLATE
     # "System:" is the template's heading for the message, not part of what is said.
-    return desk.ask(case.inputs(), case.checked, system=template.removeprefix("System:\n"))
+    return context.ask(request.inputs(), request.checked, system=template.removeprefix("System:\n"))
 
 
-def _backend_notes(desk: Desk, answered: Structured[AnswerReply]) -> list[str]:
-    first = desk.parts.vlm_clients["summarizer"].model
+def _backend_notes(context: NodeContext, answered: Structured[AnswerReply]) -> list[str]:
+    first = context.parts.vlm_clients["summarizer"].model
     stood_in = answered.client.model != first
     said = [f"{answered.client.model} answered in place of {first}"] if stood_in else []
-    return [*said, *desk.ledger.stand_ins, *answered.reply.notes]
+    return [*said, *context.ledger.stand_ins, *answered.reply.notes]
 
 
 def _result(
-    case: Case, answered: Structured[AnswerReply], decision: Decision, backend_notes: list[str]
+    request: AnswerRequest, answered: Structured[AnswerReply], decision: Decision, backend_notes: list[str]
 ) -> SummarizerOutput:
-    reply, weighed = answered.value, case.weigh(answered)
-    notes = [*case.notes_beside(decision.gap), *case.level_notes(reply.final_answer, weighed), *decision.notes()]
-    aside = [*case.score_notes(weighed), *backend_notes]
+    reply, weighed = answered.value, request.weigh(answered)
+    notes = [*request.notes_without(decision.gap), *request.level_notes(reply.final_answer, weighed), *decision.notes()]
+    aside = [*request.score_notes(weighed), *backend_notes]
     used = weighed.model_copy(update={"gap": decision.gap.reason if decision.gap else None, "notes": [*notes, *aside]})
     return SummarizerOutput(
         final_answer=reply.final_answer,
@@ -141,8 +141,8 @@ def _update(result: SummarizerOutput, state: AgenticIQAState, decision: Decision
     return update
 
 
-def _log_invocation(case: Case, state: AgenticIQAState) -> None:
-    query_type = case.plan.query_type if case.plan else None
-    logger.info("query_type=%s, mode=%s", query_type, "scoring" if case.scoring else "explanation/QA")
-    logger.info("evidence: %d distortions, %d tool scores", *case.evidence_size())
+def _log_invocation(request: AnswerRequest, state: AgenticIQAState) -> None:
+    query_type = request.plan.query_type if request.plan else None
+    logger.info("query_type=%s, mode=%s", query_type, "scoring" if request.scoring else "explanation/QA")
+    logger.info("evidence: %d distortions, %d tool scores", *request.evidence_size())
     logger.info("image_path=%s, reference_path=%s", state["image_path"], state.get("reference_path"))

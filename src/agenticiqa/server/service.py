@@ -21,12 +21,12 @@ from typing import Any, Literal
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.images.files import read_file
+from agenticiqa.server.change_signal import ChangeSignal
 from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.problems import Problem, storage_full
-from agenticiqa.server.run_news import Bell
 from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
 from agenticiqa.server.storage.store import Job, QueueFullError, Run, Store
 from agenticiqa.server.workers.pool import Pool
@@ -57,7 +57,7 @@ class Service:
         self.metrics.watch("running", lambda: self.pool.busy)
         self.metrics.watch("workers_ready", lambda: self.pool.ready)
         self.stopping = threading.Event()
-        self.bell = Bell()
+        self.changes = ChangeSignal()
         self._seconds: deque[float] = deque([1.0], maxlen=32)
         self._sweep_now = threading.Event()
         # Ends of runs that could not be written down, because the disk is full.
@@ -66,7 +66,7 @@ class Service:
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Takes up where the last service ended, and starts the workers."""
-        self.bell.hang(loop)
+        self.changes.attach(loop)
         try:
             self._on_a_full_disk_too(self._take_up)
         except Exception as error:
@@ -93,7 +93,7 @@ class Service:
             self.stopping.set()
             self._sweep_now.set()
             self.pool.stop(self.options.grace)
-            self.bell.ring_all()
+            self.changes.notify_all()
 
     def close(self) -> None:
         """Waits for the workers and closes the store; interrupted runs are queued for the next start."""
@@ -172,7 +172,7 @@ class Service:
             self._drop_originals(run)
             if self.store.release_followers(run_id):
                 self.pool.notify()
-            self.bell.ring(run_id)
+            self.changes.notify(run_id)
         return run
 
     def remove(self, what: Literal["run", "job"], name: str) -> None:
@@ -220,7 +220,7 @@ class Service:
         """The next run for a worker."""
         run = self.store.claim()
         if run is not None:
-            self.bell.ring(run.id)
+            self.changes.notify(run.id)
         return run
 
     def prepare(self, run: Run) -> Json:
@@ -263,7 +263,7 @@ class Service:
         """Keeps an event; the steps of a job's runs are not kept."""
         if run.job_id is None:
             self.store.add_event(run.id, kind, data)
-            self.bell.ring(run.id)
+            self.changes.notify(run.id)
 
     def ended(self, run: Run, outcome: str, data: Json) -> None:
         """Keeps the end of a run, and hands it to those that share its work."""
@@ -274,7 +274,7 @@ class Service:
         seconds = time.time() - (run.started or run.created)
         self._seconds.append(seconds)
         self.metrics.ended(run.kind, "finished" if outcome == RESULT else data["code"], seconds)
-        self.bell.ring(run.id)
+        self.changes.notify(run.id)
         if self.retention.is_full():
             self._sweep_now.set()
 
@@ -320,7 +320,7 @@ class Service:
                 os.link(picture, target / picture.name)
         named = named_result(data, follower.request)
         self._on_a_full_disk_too(lambda: self.store.finish(follower, named, _summary(named), len(json.dumps(named))))
-        self.bell.ring(follower.id)
+        self.changes.notify(follower.id)
 
     def _share_problem(self, run: Run, data: Json) -> None:
         """Fails the runs that wait for this one if it was their common fault; otherwise they try for themselves."""
@@ -328,7 +328,7 @@ class Service:
             for follower in self.store.followers(run.id):
                 shutil.rmtree(self.folder_of(follower.id), ignore_errors=True)
                 self.store.fail(follower, named_problem(data, follower.request))
-                self.bell.ring(follower.id)
+                self.changes.notify(follower.id)
         elif self.store.release_followers(run.id):
             self.pool.notify()
 
@@ -355,7 +355,7 @@ class Service:
     def put_back(self, run: Run) -> None:
         """Queues an interrupted run again."""
         self.store.requeue("the run was interrupted and begins again", run.id)
-        self.bell.ring(run.id)
+        self.changes.notify(run.id)
 
     def _refuse_when_stopping(self) -> None:
         if self.stopping.is_set():

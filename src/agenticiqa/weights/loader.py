@@ -7,7 +7,6 @@ import io
 import json
 from dataclasses import dataclass
 from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +38,7 @@ def read_weights(name: str) -> bytes:
     if recorded is None:
         raise ModelFileError(f"{name} is not among the shipped weights: {', '.join(manifest())}; reinstall the package")
     try:
-        content = _find(name).read_bytes()
+        content = (resources.files("agenticiqa.weights") / name).read_bytes()
     except OSError as error:
         raise ModelFileError(
             f"{name} is missing; reinstall the package: pip install --force-reinstall agenticiqa"
@@ -79,10 +78,3 @@ def manifest() -> dict[str, dict[str, Any]]:
     text = (resources.files("agenticiqa.weights") / "manifest.json").read_text(encoding="utf-8")
     listed: dict[str, dict[str, Any]] = json.loads(text)
     return listed
-
-
-def _find(name: str) -> Traversable:
-    """Where a weight file lies."""
-    root = resources.files("agenticiqa")
-    here = root / "weights" / name
-    return here if here.is_file() else root / "backbone" / "weights" / name

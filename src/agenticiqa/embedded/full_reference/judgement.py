@@ -58,11 +58,11 @@ def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]
     low, high = -60.0, 66.0
     for _ in range(60):
         centre = (low + high) / 2
-        low, high = (centre, high) if _mean(_bell(centre, spread)) < score else (low, centre)
-    return _bell((low + high) / 2, spread)
+        low, high = (centre, high) if _mean(_normal_over_levels(centre, spread)) < score else (low, centre)
+    return _normal_over_levels((low + high) / 2, spread)
 
 
-def _bell(centre: float, spread: float) -> dict[LevelLetter, float]:
+def _normal_over_levels(centre: float, spread: float) -> dict[LevelLetter, float]:
     exponents = {letter: -0.5 * ((LEVEL_SCORES[letter] - centre) / spread) ** 2 for letter in LEVEL_LETTERS}
     top = max(exponents.values())
     weights = {letter: math.exp(exponent - top) for letter, exponent in exponents.items()}

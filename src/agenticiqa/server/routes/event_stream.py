@@ -17,7 +17,7 @@ HEARTBEAT = 10.0
 async def event_stream(service: Service, run_id: str, after: int) -> AsyncIterator[bytes]:
     """The events after that number in the form of `text/event-stream`; ends with the run or with the service."""
     yield b"retry: 1000\n\n"
-    with service.bell.listening(run_id) as news:
+    with service.changes.listening(run_id) as news:
         while True:
             news.clear()
             # The run first: whatever it had when it ended is then among the events.

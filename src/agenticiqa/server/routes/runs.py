@@ -293,7 +293,7 @@ async def _answer(service: Service, run: Run, waits: bool) -> Response:
 
 async def _ended(service: Service, run: Run) -> Run:
     """The run after its end; a service that stops first says that it is kept."""
-    with service.bell.listening(run.id) as news:
+    with service.changes.listening(run.id) as news:
         while True:
             news.clear()
             run = await _known(service, run.id)

@@ -26,10 +26,10 @@ POLL = 0.25
 PAUSE = 5.0
 START_LIMIT = 600.0
 # So many workers may die over one run before it is given up: once may be chance, or somebody's kill.
-LIVES = 3
+MAX_WORKER_DEATHS = 3
 
 
-class Desk(Protocol):
+class RunQueue(Protocol):
     """Where the pool gets its runs and puts what becomes of them; called from the pool's threads."""
 
     def claim(self) -> Run | None:
@@ -63,9 +63,9 @@ class Interrupted(Exception):  # noqa: N818 - not a failure: the run goes back i
 class Pool:
     """A fixed number of workers; one that dies, or whose run takes too long, is replaced at once."""
 
-    def __init__(self, desk: Desk, settings: Settings, workers: int, time_limit: float) -> None:
-        self._desk = desk
-        self._minders = [_Minder(self, settings, time_limit, place) for place in range(workers)]
+    def __init__(self, queue: RunQueue, settings: Settings, workers: int, time_limit: float) -> None:
+        self._queue = queue
+        self._threads = [_WorkerThread(self, settings, time_limit, place) for place in range(workers)]
         self._news = threading.Condition()
         self._stopping = threading.Event()
         self._deadline = float("inf")
@@ -74,17 +74,17 @@ class Pool:
     @property
     def ready(self) -> int:
         """How many workers are alive and have their models loaded."""
-        return sum(minder.is_ready and minder.is_alive_worker() for minder in self._minders)
+        return sum(thread.is_ready and thread.is_alive_worker() for thread in self._threads)
 
     @property
     def busy(self) -> int:
         """How many workers have a run."""
-        return sum(minder.is_busy for minder in self._minders)
+        return sum(thread.is_busy for thread in self._threads)
 
     def start(self) -> None:
         """Starts the workers; they load their models meanwhile."""
-        for minder in self._minders:
-            minder.start()
+        for thread in self._threads:
+            thread.start()
 
     def notify(self) -> None:
         """Says that a run is waiting."""
@@ -100,13 +100,13 @@ class Pool:
 
     def join(self) -> None:
         """Waits until every worker has ended; call `stop` first."""
-        for minder in self._minders:
-            minder.join()
+        for thread in self._threads:
+            thread.join()
 
     def cancel(self, run_id: str) -> None:
         """Ends the run if a worker has it."""
-        for minder in self._minders:
-            minder.cancel(run_id)
+        for thread in self._threads:
+            thread.cancel(run_id)
 
     def count_death(self, run_id: str) -> int:
         """How many workers have died over this run, with the one that has now."""
@@ -116,7 +116,7 @@ class Pool:
     def next_run(self) -> Run | None:
         """The next run, waited for a moment; None if there is none."""
         try:
-            run = self._desk.claim()
+            run = self._queue.claim()
         except Exception:
             # A full disk may have room again; a worker that gave up would be missing until the next start.
             logger.exception("no run could be claimed; it is tried again")
@@ -140,12 +140,12 @@ class Pool:
         return self._stopping.is_set()
 
     @property
-    def desk(self) -> Desk:
+    def queue(self) -> RunQueue:
         """Where runs come from."""
-        return self._desk
+        return self._queue
 
 
-class _Minder(threading.Thread):
+class _WorkerThread(threading.Thread):
     """The thread beside one worker process."""
 
     def __init__(self, pool: Pool, settings: Settings, time_limit: float, place: int) -> None:
@@ -189,7 +189,7 @@ class _Minder(threading.Thread):
         try:
             self._serve(run)
         except Interrupted:
-            self._pool.desk.put_back(run)
+            self._pool.queue.put_back(run)
         except Cancelled:
             logger.info("run %s was cancelled", run.id)
         except WorkerDied:
@@ -204,28 +204,30 @@ class _Minder(threading.Thread):
 
     def _after_death(self, run: Run) -> None:
         """Puts the run back for another worker, unless it has cost too many."""
-        if self._pool.count_death(run.id) < LIVES:
+        if self._pool.count_death(run.id) < MAX_WORKER_DEATHS:
             logger.warning("a worker died during run %s; it begins again", run.id)
-            self._pool.desk.put_back(run)
+            self._pool.queue.put_back(run)
             return
-        logger.error("%d workers died during run %s; it is given up", LIVES, run.id)
-        died = details("worker_failed", f"{LIVES} worker processes died over this run; a smaller image may help")
-        self._pool.desk.ended(run, PROBLEM, died)
+        logger.error("%d workers died during run %s; it is given up", MAX_WORKER_DEATHS, run.id)
+        died = details(
+            "worker_failed", f"{MAX_WORKER_DEATHS} worker processes died over this run; a smaller image may help"
+        )
+        self._pool.queue.ended(run, PROBLEM, died)
 
     def _give_up(self, run: Run) -> None:
         try:
-            self._pool.desk.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
+            self._pool.queue.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
         except Exception:
             logger.exception("the end of run %s could not be kept; it begins again with the next start", run.id)
 
     def _serve(self, run: Run) -> None:
         try:
-            task = self._pool.desk.prepare(run)
+            task = self._pool.queue.prepare(run)
         except (AgenticIQAError, Problem, OSError) as error:
-            self._pool.desk.ended(run, PROBLEM, details_of(error))
+            self._pool.queue.ended(run, PROBLEM, details_of(error))
             return
-        outcome, data = self._carried_out(task, lambda kind, data: self._pool.desk.happened(run, kind, data))
-        self._pool.desk.ended(run, outcome, data)
+        outcome, data = self._carried_out(task, lambda kind, data: self._pool.queue.happened(run, kind, data))
+        self._pool.queue.ended(run, outcome, data)
 
     def _carried_out(self, task: Json, tell: Callable[[str, Json], None]) -> tuple[str, Json]:
         connection = self._connected()

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
-class Bell:
-    """Belongs to the event loop it is hung into; `ring` may be called from any thread."""
+class ChangeSignal:
+    """Belongs to the event loop it is attached to; `notify` may be called from any thread."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
 
-    def hang(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Makes the bell heard in this loop."""
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From now on waiters of this loop are woken."""
         self._loop = loop
 
-    def ring(self, run_id: str) -> None:
+    def notify(self, run_id: str) -> None:
         """Wakes everybody who listens to this run."""
         self._soon(lambda: self._wake(run_id))
 
-    def ring_all(self) -> None:
+    def notify_all(self) -> None:
         """Wakes everybody."""
         self._soon(self._wake_all)
 
