@@ -1,6 +1,6 @@
 """How well questions are understood and answered: a blind set, six versions of three photographs, several languages.
 
-    python -m benchmarks.reading --questions DIR [--before FILE] [--json FILE]
+    python -m benchmarks.reading [--set release] [--before FILE] [--json FILE]
 
 The questions were written by people who had not seen the reader, with the right answers for each version; the files'
 hashes are in training/questions/LOCKED.md and are checked here. Only tables are printed, never a question.
@@ -44,7 +44,7 @@ BOILERPLATE = (
 def main() -> None:
     """Prints the tables of the blind set."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--questions", type=Path, required=True, help="folder with the locked question files")
+    options.add_argument("--questions", type=Path, default=LOCKED.parent / "locked", help="folder of the locked files")
     options.add_argument("--set", default="blind", choices=("blind", "release"), help="which of the two sets")
     options.add_argument("--before", type=Path, help="the earlier reader's answers, as `reading_before` wrote them")
     options.add_argument("--no-pictures", action="store_true", help="only what does not need the eyes")
