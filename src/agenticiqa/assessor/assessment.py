@@ -29,7 +29,7 @@ from agenticiqa.state import (
 )
 from agenticiqa.vlm_client.client import LabelledImage
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Record(BaseModel):
@@ -68,7 +68,7 @@ class Assessment(Record):
     `score` and `level` are the fused ones; `answer` is what the model said, which may differ and then is noted.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     query: str
     answer: str
     reasoning: str
@@ -101,12 +101,17 @@ class Assessment(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_score_under_two_names(cls, fields: Any) -> Any:
-        return (
-            {key: value for key, value in fields.items() if key != "fused_score"}
-            if isinstance(fields, dict)
-            else fields
-        )
+    def _as_this_version(cls, fields: Any) -> Any:
+        """Reads what `to_json` wrote, also at version 1: its boxes had no class and score, and nothing else moved."""
+        if not isinstance(fields, dict):
+            return fields
+        read = {key: value for key, value in fields.items() if key != "fused_score"}
+        return read | {"schema_version": SCHEMA_VERSION} if read.get("schema_version") == 1 else read
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Assessment:
+        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises pydantic's ValidationError."""
+        return cls.model_validate_json(text)
 
     @property
     def answered(self) -> bool:

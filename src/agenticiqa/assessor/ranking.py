@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from html import escape
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from agenticiqa.assessor.assessment import Assessment, Record
+from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
 from agenticiqa.assessor.comparing import Comparison
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
 
@@ -45,11 +45,18 @@ class Pair(Record):
 class Ranking(Record):
     """Images from the best to the worst, and every pair of them."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     entries: list[Ranked]
     pairs: list[Pair]
     attribute: str = Field(default="overall", description="what the images are ranked by")
     answer: str | None = Field(default=None, description="the answer to the question, if one was asked")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_this_version(cls, fields: Any) -> Any:
+        """Reads rankings of version 1 too, which were all of overall quality."""
+        is_first = isinstance(fields, dict) and fields.get("schema_version") == 1
+        return fields | {"schema_version": SCHEMA_VERSION} if is_first else fields
 
     @property
     def best(self) -> Ranked | None:

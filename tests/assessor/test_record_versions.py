@@ -1,0 +1,50 @@
+"""Records of version 1 are read by this version; what this version writes it reads back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from agenticiqa.assessor import Assessment
+from agenticiqa.assessor.ranking import Ranking
+
+# Written by version 0.1.0's `assess --json`; a box was added by hand, as that version wrote boxes.
+VERSION_1 = Path(__file__).with_name("record_version_1.json")
+
+
+def test_a_record_of_version_1_is_read_with_its_answer_score_and_boxes() -> None:
+    written = json.loads(VERSION_1.read_text(encoding="utf-8"))
+
+    read = Assessment.from_json(VERSION_1.read_bytes())
+
+    assert read.schema_version == 2
+    assert (read.query, read.answer, read.score) == (written["query"], written["answer"], written["score"])
+    assert read.fused_score == written["fused_score"]
+    box = read.regions["left half"]
+    assert box is not None
+    assert box.box == (0, 0, 225, 300)
+    assert read.regions["cat"] is None
+
+
+def test_a_record_read_and_written_again_stays_the_same() -> None:
+    once = Assessment.from_json(VERSION_1.read_bytes()).to_json()
+
+    assert Assessment.from_json(once).to_json() == once
+
+
+def test_a_ranking_of_version_1_was_of_overall_quality() -> None:
+    entry = {"rank": 1, "name": "a", "assessment": json.loads(VERSION_1.read_text(encoding="utf-8"))}
+
+    read = Ranking.model_validate({"schema_version": 1, "entries": [entry], "pairs": []})
+
+    assert (read.schema_version, read.attribute) == (2, "overall")
+
+
+def test_a_record_of_a_later_version_is_refused() -> None:
+    fields = json.loads(VERSION_1.read_text(encoding="utf-8")) | {"schema_version": 3}
+
+    with pytest.raises(ValidationError, match="schema_version"):
+        Assessment.model_validate(fields)
