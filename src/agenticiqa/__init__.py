@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from agenticiqa.vlm_client import VLMClient as VLMClient
     from agenticiqa.vlm_client import create_vlm_client as create_vlm_client
 
-# Read by these libraries when they are imported, and inherited by every process started from here: no usage reports,
-# and no module taken from the folder one happens to stand in. Whoever wants the reports sets the variable.
+# Read by these libraries when they are imported, and inherited by every process started from here: no usage reports.
+# Whoever wants the reports sets the variable.
 for _name, _value in {
     "ORT_DISABLE_TELEMETRY": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
-    "PYTHONSAFEPATH": "1",
 }.items():
     os.environ.setdefault(_name, _value)
 

@@ -51,7 +51,10 @@ def test_a_batch_with_a_spawned_worker_looks_up_no_name_and_writes_only_into_its
 
 
 def test_no_module_of_the_working_folder_is_run(hostile_folder: Path, tmp_path: Path) -> None:
-    command = [*COMMAND, "batch", ".", "-o", str(tmp_path / "out.jsonl"), "--engine", "processes"]
+    # As installed: the script's own folder is first on its path, and nothing but our code guards the workers.
+    script = tmp_path / "agenticiqa-script.py"
+    script.write_text("from agenticiqa.cli import main\nif __name__ == '__main__':\n    main()")
+    command = [sys.executable, str(script), "batch", ".", "-o", str(tmp_path / "out.jsonl"), "--engine", "processes"]
 
     run = subprocess.run(
         [*command, "--concurrency", "1"],
@@ -63,6 +66,20 @@ def test_no_module_of_the_working_folder_is_run(hostile_folder: Path, tmp_path: 
 
     assert run.returncode == 0, run.stderr
     assert list(tmp_path.glob("*.ran")) == []
+
+
+def test_using_the_package_leaves_other_python_processes_their_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "own_module.py").write_text("print('found')")
+    program = (
+        "import subprocess, sys, agenticiqa\n"
+        "from agenticiqa.batch.engines.worker_setup import without_working_folder\n"
+        "with without_working_folder(): pass\n"
+        "subprocess.run([sys.executable, '-m', 'own_module'], check=True)"
+    )
+
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+
+    assert (run.returncode, run.stdout.strip()) == (0, "found"), run.stderr
 
 
 def _environment(home: Path) -> dict[str, str]:

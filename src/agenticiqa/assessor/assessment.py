@@ -110,7 +110,7 @@ class Assessment(Record):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Assessment:
-        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises pydantic's ValidationError."""
+        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises ValidationError."""
         return cls.model_validate_json(text)
 
     @property

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from agenticiqa.batch.engines.sharing_out import LIVES
-from agenticiqa.batch.engines.worker_setup import Surroundings
+from agenticiqa.batch.engines.worker_setup import Surroundings, without_working_folder
 from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Prepare, attempt, lost
 from agenticiqa.batch.samples import Sample
@@ -74,7 +74,8 @@ class ProcessCrew:
     def _hire(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, self._prepare, self._surroundings), daemon=True)
-        process.start()
+        with without_working_folder():
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 

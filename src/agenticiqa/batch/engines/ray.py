@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenticiqa.batch.engines.sharing_out import LIVES
-from agenticiqa.batch.engines.worker_setup import Surroundings
+from agenticiqa.batch.engines.worker_setup import Surroundings, without_working_folder
 from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Prepare, attempt, lost
 from agenticiqa.batch.samples import Sample
@@ -77,7 +77,8 @@ class RayCrew:
         os.environ.setdefault("RAY_worker_niceness", "0")
         local: dict[str, Any] = {} if address else {"num_cpus": actors, "include_dashboard": False}
         try:
-            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
+            with without_working_folder():
+                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise UsageError(f"no Ray at {address or 'this machine'} ({error}); start one with `ray start`") from error
 

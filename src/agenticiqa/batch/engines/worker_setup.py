@@ -6,11 +6,34 @@ import logging
 import multiprocessing
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from agenticiqa.config import LoggingSettings, Settings
 from agenticiqa.logs import configure_logging
+
+# The environment is one for all threads of the process.
+_starting = threading.Lock()
+
+
+@contextmanager
+def without_working_folder() -> Iterator[None]:
+    """Python processes started inside take no module from the folder one happens to stand in.
+
+    The variable is taken back at the end: programs that use this package may start Python processes of their own.
+    """
+    with _starting:
+        before = os.environ.get("PYTHONSAFEPATH")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PYTHONSAFEPATH"]
+            else:
+                os.environ["PYTHONSAFEPATH"] = before
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from agenticiqa.batch.engines.worker_setup import surroundings_of
+from agenticiqa.batch.engines.worker_setup import surroundings_of, without_working_folder
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of
@@ -287,7 +287,8 @@ class _WorkerThread(threading.Thread):
         ours, theirs = context.Pipe()
         arguments = (theirs, self._settings, surroundings_of(self._settings))
         self._process = context.Process(target=work, args=arguments, daemon=True)
-        self._process.start()
+        with without_working_folder():
+            self._process.start()
         # Only the worker may hold its end: otherwise its death would not be noticed here.
         theirs.close()
         self._connection = ours
