@@ -1,8 +1,9 @@
-"""A blurred, a noisy, a compressed, a dark and a clean photograph, a pair and a multiple choice, judged offline.
+"""Photographs as they come out of cameras, an object, a pair and a folder, judged offline.
 
     python examples/demo.py [FOLDER]
 
-Writes the pictures, one JSON record each and report.html to FOLDER (default: demo) and prints what was found.
+Writes the pictures, one JSON record each, report.html and the folder's audit to FOLDER (default: demo) and prints what
+was found. `examples/photographs/NOTICE` says whose the photographs are and which went through a simulated camera.
 """
 
 from __future__ import annotations
@@ -12,38 +13,40 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
-from agenticiqa import Assessor
+from agenticiqa import Assessment, Assessor
 from agenticiqa.assessor.regions import draw_regions
+from agenticiqa.audit import audit
+from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.images import load_image
-from agenticiqa.report.writing import write_report
+from agenticiqa.report.writing import write_report, write_whole
 from agenticiqa.tools.synthetic.kinds import distort
-from agenticiqa.tools.synthetic.ladder import photographs
+
+PHOTOGRAPHS = Path(__file__).with_name("photographs")
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A photograph, what is done to it, what is asked about it and what a right answer says."""
+    """A photograph, what is asked about it and what a right answer says; with `damage` it is one of a pair."""
 
-    name: str
     photograph: str
-    damage: tuple[str, int] | None
     question: str
     expected: str
-    with_reference: bool = False
+    damage: tuple[str, int] | None = None
 
 
 EXHIBITS = (
-    Exhibit("blurred", "chelsea", ("defocus_blur", 4), "Is the cat blurry?", "Yes"),
-    Exhibit("noisy", "coffee", ("white_noise", 4), "Which is worse? A. Noise B. Blur C. Compression D. None", "A"),
-    Exhibit("compressed", "astronaut", ("jpeg", 4), "What's wrong with this photo?", "compression"),
-    Exhibit("dark", "coffee", ("darken", 4), "这张照片太暗了吗？", "是"),
-    Exhibit("clean", "chelsea", None, "Rate the perceptual quality of this image.", "A or B"),
-    Exhibit("pair", "astronaut", ("gaussian_blur", 4), "Is this image sharper than the reference?", "No", True),
+    Exhibit("clock-moved", "Is it blurry?", "Yes"),
+    Exhibit("coffee-too-dark", "What is wrong with this photo?", "underexposure"),
+    Exhibit("astronaut-burnt-out", "Is it over-exposed?", "Yes"),
+    Exhibit("motorcycle-noisy", "Which is worse? A. Noise B. Blur C. Compression D. None", "A"),
+    Exhibit("coffee-fine", "Rate the perceptual quality of this image.", "A or B"),
+    Exhibit("cat-out-of-focus", "Is the cat blurry?", "Yes"),
+    Exhibit("coffee-too-dark", "这张照片太暗了吗？", "是"),
+    Exhibit("coffee-fine", "Is this image as good as the reference?", "No", ("jpeg", 4)),
 )
 
 
@@ -53,35 +56,50 @@ def main() -> int:
     options.add_argument("folder", type=Path, nargs="?", default=Path("demo"))
     folder: Path = options.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    assessor, originals = Assessor(), photographs()
-    wrong = 0
-    for exhibit in EXHIBITS:
-        original = originals[exhibit.photograph].pixels
-        wrong += not show(exhibit, assessor, original, folder)
-    records = [json.loads((folder / f"{exhibit.name}.json").read_text(encoding="utf-8")) for exhibit in EXHIBITS]
+    assessor = Assessor()
+    wrong, records = 0, []
+    for number, exhibit in enumerate(EXHIBITS, 1):
+        is_right, record = show(f"{number}-{exhibit.photograph}", exhibit, assessor, folder)
+        wrong += not is_right
+        records.append(record)
     write_report(records, folder / "report.html", title="Image quality: the demonstration")
+    audit_folder(folder / "audit")
     sys.stdout.write(
-        f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures, records and report.html are in {folder}/\n"
+        f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures, records, report.html and audit are in {folder}/\n"
     )
     return wrong
 
 
-def show(exhibit: Exhibit, assessor: Assessor, original: NDArray[np.uint8], folder: Path) -> bool:
-    """Judges one exhibit, writes and prints it; whether the answer is the expected one."""
+def show(name: str, exhibit: Exhibit, assessor: Assessor, folder: Path) -> tuple[bool, dict[str, Any]]:
+    """Judges one exhibit, writes and prints it; whether the answer is the expected one, and the record."""
+    original = load_image(PHOTOGRAPHS / f"{exhibit.photograph}.jpg").pixels
     picture = distort(original, *exhibit.damage) if exhibit.damage else original
-    path = folder / f"{exhibit.name}.png"
+    path = folder / f"{name}.png"
     Image.fromarray(picture).save(path)
-    found = assessor.assess(path, exhibit.question, original if exhibit.with_reference else None)
-    (folder / f"{exhibit.name}.json").write_text(found.to_json(), encoding="utf-8")
+    found = assessor.assess(path, exhibit.question, original if exhibit.damage else None)
+    (folder / f"{name}.json").write_text(found.to_json(), encoding="utf-8")
     if any(found.regions.values()):
-        (folder / f"{exhibit.name}-regions.png").write_bytes(draw_regions(load_image(path), found.regions))
+        (folder / f"{name}-regions.png").write_bytes(draw_regions(load_image(path), found.regions))
+    print_found(name, exhibit, found)
     is_right = any(part.strip().casefold() in found.answer.casefold() for part in exhibit.expected.split(" or "))
+    return is_right, json.loads(found.to_json())
+
+
+def print_found(name: str, exhibit: Exhibit, found: Assessment) -> None:
+    """The question, the answer with its score and reasons, and where named things are."""
     score = "no score" if found.score is None else f"{found.score:.1f} of 5, {found.level_name}"
-    sys.stdout.write(f"\n{exhibit.name}: {exhibit.question}\n  {found.answer} ({score})\n  {found.reasoning}\n")
-    for name, region in found.regions.items():
+    sys.stdout.write(f"\n{name}: {exhibit.question}\n  {found.answer} ({score})\n  {found.reasoning}\n")
+    for thing, region in found.regions.items():
         where = f"at {region.left},{region.top} to {region.right},{region.bottom}" if region else "not found"
-        sys.stdout.write(f"  {name}: {where} ({exhibit.name}-regions.png)\n")
-    return is_right
+        sys.stdout.write(f"  {thing}: {where} ({name}-regions.png)\n")
+
+
+def audit_folder(output: Path) -> None:
+    """Checks the folder of photographs for faults, as one would a data set, and writes its gallery."""
+    result = audit(PHOTOGRAPHS, output)
+    page = gallery_page(result, lambda row: load_image(row["path"]), "Audit of the demonstration's photographs")
+    write_whole(output / "gallery.html", page)
+    sys.stdout.write(f"\nThe folder of photographs, audited: {result.in_words()}\n")
 
 
 if __name__ == "__main__":
