@@ -65,7 +65,7 @@ def main() -> int:
     write_report(records, folder / "report.html", title="Image quality: the demonstration")
     audit_folder(folder / "audit")
     sys.stdout.write(
-        f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures, records, report.html and audit are in {folder}/\n"
+        f"\n{len(EXHIBITS) - wrong} of {len(EXHIBITS)} right; pictures, records, report.html, audit: {folder}/\n"
     )
     return wrong
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,12 @@ def test_yaml_that_is_shown_can_be_read() -> None:
     for block in every_block():
         if block.language == "yaml":
             assert yaml.safe_load(block.text) is not None, block.place
+
+
+def test_toml_that_is_shown_can_be_read() -> None:
+    for block in every_block():
+        if block.language == "toml":
+            assert tomllib.loads(block.text), block.place
 
 
 def test_few_blocks_are_not_run_and_each_says_why() -> None:
