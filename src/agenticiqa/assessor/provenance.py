@@ -11,19 +11,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.images import LoadedImage
-from agenticiqa.nodes.planner import PLANNER_PROMPT_TEMPLATE
-from agenticiqa.nodes.summarizer import EXPLANATION_PROMPT_TEMPLATE, SCORING_PROMPT_TEMPLATE
 from agenticiqa.parts import Parts
 from agenticiqa.state import ReferenceMode, UsedEvidence
 from agenticiqa.vlm_client.client import LabelledImage
 from agenticiqa.vlm_client.tasks import TASKS
-
-_PROMPTS = {
-    **{task.task: task.prompt for task in TASKS},
-    "plan": PLANNER_PROMPT_TEMPLATE,
-    "answer": EXPLANATION_PROMPT_TEMPLATE,
-    "score": SCORING_PROMPT_TEMPLATE,
-}
 
 
 class ImageOrigin(BaseModel):
@@ -83,7 +74,7 @@ def provenance_of(
         settings_sha256=_digest(settings.model_dump_json()),
         backends={role: settings.role(role).backend for role in parts.vlm_clients},
         models={role: client.model for role, client in parts.vlm_clients.items()},
-        prompt_sha256={name: _digest(text) for name, text in _PROMPTS.items()},
+        prompt_sha256={task.task: _digest(task.prompt) for task in TASKS},
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
         viewing=settings.pipeline.viewing if mode == "Full-Reference" else None,

@@ -52,15 +52,13 @@ class NodeContext:
         """The image it is compared with."""
         return self.images[1].image if len(self.images) > 1 else None
 
-    def ask(
-        self, inputs: TaskInputs[Reply], check: Callable[[Reply], Reply] | None = None, *, system: str | None = None
-    ) -> Structured[Reply]:
-        """The role's model's reply to a task, as data; raises ModelReplyError. `system` replaces the task's prompt."""
+    def ask(self, inputs: TaskInputs[Reply], check: Callable[[Reply], Reply] | None = None) -> Structured[Reply]:
+        """The role's model's reply to a task, as data; raises ModelReplyError."""
         role = self.parts.settings.role(self.role)
         model = cast(type[Reply], inputs.reply)
         request = VLMRequest(
             task=inputs.task,
-            system=inputs.prompt if system is None else system,
+            system=inputs.prompt,
             user=inputs.words(),
             images=self.images,
             inputs=inputs,

@@ -15,6 +15,7 @@ from agenticiqa.nodes.sufficiency import should_replan
 from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, UsedEvidence, remember_replan
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerReply
+from agenticiqa.vlm_client.tasks.answer import EXPLANATION_PROMPT_TEMPLATE, SCORING_PROMPT_TEMPLATE
 
 __all__ = ["EXPLANATION_PROMPT_TEMPLATE", "SCORING_PROMPT_TEMPLATE", "should_replan", "summarizer_node"]
 
@@ -23,42 +24,6 @@ logger = logging.getLogger("agenticiqa.nodes.summarizer")
 PARSING_FAILED = "VLM output parsing failed"
 UNREACHABLE = "No model could be reached"
 NO_ANSWER = "The answer could not be worked out."
-
-EXPLANATION_PROMPT_TEMPLATE = """\
-System:
-You are a visual quality assessment assistant. Your task is to select the most appropriate answer to the user's
-question. You are given:
-- Distortion analysis (severity and visual impact of listed distortions)
-- Tool response (overall quality scores from IQA models)
-- Image content
-Decision process
-1. First, understand what kind of visual information is needed to answer the user's question.
-2. Check if the provided distortion analysis or tool response already contains the required information.
-3. If the provided information is sufficient, use it to answer.
-4. If the information is unclear or insufficient, analyze the image directly to determine the best answer.
-Return a valid JSON object in the following format:
-{
-  "final_answer": "<one of the above letters>",
-  "quality_reasoning": "<brief explanation, based on either distortion analysis, tool response, or direct visual observation>"
-}
-"""  # noqa: E501
-
-SCORING_PROMPT_TEMPLATE = """\
-System:
-You are a visual quality assessment assistant. Given the question and the analysis (tool scores, distortion
-analysis). Your task is to assess the image quality.
-You must select one single answer from the following:
-A. Excellent
-B. Good
-C. Fair
-D. Poor
-E. Bad
-Return the JSON:
-{
-  "final_answer": "<one letter>",
-  "quality_reasoning": "<concise justification referencing distortions or tool scores>"
-}
-"""
 
 
 def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None) -> dict[str, Any]:
@@ -83,7 +48,7 @@ def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[Summarizer
         request = AnswerRequest.of(state, context.parts)
         known = request.tool_evidence()
         _log_invocation(request, state)
-        answered = _answer(context, request)
+        answered = context.ask(request.inputs(), request.checked)
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
         return _result(request, answered, decision, _backend_notes(context, answered)), decision
     except ModelUnreachableError as error:
@@ -93,12 +58,6 @@ def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[Summarizer
         return _unable(PARSING_FAILED, report("summarizer", error), known), Decision()
     except Exception as error:
         return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
-
-
-def _answer(context: NodeContext, request: AnswerRequest) -> Structured[AnswerReply]:
-    template = SCORING_PROMPT_TEMPLATE if request.scoring else EXPLANATION_PROMPT_TEMPLATE
-    # "System:" is the template's heading for the message, not part of what is said.
-    return context.ask(request.inputs(), request.checked, system=template.removeprefix("System:\n"))
 
 
 def _backend_notes(context: NodeContext, answered: Structured[AnswerReply]) -> list[str]:

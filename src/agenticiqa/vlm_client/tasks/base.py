@@ -39,8 +39,8 @@ class TaskInputs(BaseModel, Generic[Reply]):
 
     task: ClassVar[str]
     """The task's name."""
-    prompt: ClassVar[str] = ""
-    """The system prompt, where the node that asks has none of its own."""
+    prompt: ClassVar[str]
+    """The system prompt."""
     reply: ClassVar[type[BaseModel]]
     """What the task is answered with."""
 
