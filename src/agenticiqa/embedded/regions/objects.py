@@ -39,7 +39,8 @@ def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedR
     blur = next((each for each in findings if each.category == "Blurs"), None)
     if blur is None or blur.severity == "none" or own.typical < BLURRED:
         return replace(look, findings=findings)
-    sharper = rest is not None and rest.typical < own.typical / 1.3
+    # The rest may be mostly soft too; it is enough that some of it is sharper.
+    sharper = rest is not None and rest.sharp < own.typical / 1.3
     score = min(look.quality.score, whole.quality.score)
     if sharper:
         score -= LOSS_PER_STEP * blur.position + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
