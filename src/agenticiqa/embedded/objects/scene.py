@@ -38,14 +38,14 @@ Pixels = npt.NDArray[np.uint8]
 
 LIVING = frozenset(("person", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"))
 LISTED_LIVING, LISTED_THING, LISTED_FACE = 0.46, 0.52, 0.75
-NAMED, NAMED_FACE = 0.15, 0.7
+NAMED, NAMED_FACE = 0.16, 0.7
 # The same for a named class where the edges are softer than this, in pixels at working size.
-NAMED_BLURRED, SOFT = 0.09, 1.2
+NAMED_BLURRED, SOFT = 0.08, 1.2
 SMALLEST_LISTED = 0.01
 # Two classes for one box: the likelier one is listed.
 ONE_BOX = 0.7
 # The least a named class may count where the same box is likelier something else.
-LEAST_COUNTED = 0.02
+LEAST_COUNTED = 0.015
 # Of several of a class, those nearly as likely as the best are meant too.
 COMPANION = 0.7
 
