@@ -132,14 +132,18 @@ class Scene:
             ]
         if asked.kind in ("subject", "foreground"):
             return [Located(asked.kind, self._subject[1], self._subject[0])] if self._subject else []
-        return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds)
+        return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
-    def _of_class(self, kinds: Sequence[str]) -> list[Located]:
+    def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
         candidates = merged([view.told(kinds) for view in (*self._views, self._smallest_view)])
         named = [each for each in candidates if each.kind in kinds and self._is_likely(each)]
         meant = sorted(((_counted(each), each) for each in named), key=lambda pair: -pair[0])
         best = meant[0][0] if meant else 0.0
-        near = [each for counted, each in meant if counted >= max(LEAST_COUNTED, COMPANION * best)]
+        near = [
+            each
+            for counted, each in meant
+            if counted >= max(LEAST_COUNTED, COMPANION * best) or (several and each.confidence >= LISTED_LIVING)
+        ]
         return [Located(each.kind, each.confidence, each.box) for each in _largest_of_sure(near)]
 
     def _is_likely(self, candidate: Candidate) -> bool:
