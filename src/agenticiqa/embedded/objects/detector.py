@@ -59,17 +59,30 @@ class Candidate:
 
 @dataclass(frozen=True)
 class View:
-    """What the network makes of one view: number of the class, score and box of each thing."""
+    """What the network makes of one view: the score of every class for every box that may hold something."""
+
+    scores: Floats
+    boxes: Floats
+
+    def things(self, named: Sequence[str] = ()) -> Things:
+        """The likeliest boxes of every class, each standing for those around it; of named classes also faint ones."""
+        faintest = np.where(np.isin(CLASSES, named), FAINTEST_NAMED, FAINTEST)
+        kinds, chosen = [], []
+        for kind in np.flatnonzero((self.scores.max(axis=0, initial=0) > faintest) & _LABELLED):
+            for row in _peaks(self.scores[:, kind], self.boxes, float(faintest[kind])):
+                kinds.append(kind)
+                chosen.append(row)
+        numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
+        return Things(numbers, self.scores[rows, numbers], self.boxes[rows])
+
+
+@dataclass(frozen=True)
+class Things:
+    """The things of one view: number of the class, score and box of each."""
 
     kinds: npt.NDArray[np.int64]
     scores: Floats
     boxes: Floats
-
-    def told(self, named: Sequence[str] = ()) -> View:
-        """What is not too faint; of the named classes also what is fainter."""
-        numbers = [CLASSES.index(kind) for kind in named]
-        kept = (self.scores > FAINTEST) | np.isin(self.kinds, numbers)
-        return View(self.kinds[kept], self.scores[kept], self.boxes[kept])
 
 
 class Detector:
@@ -85,7 +98,7 @@ class Detector:
             return self._view(pixels)
         framed, frame = _in_a_frame(pixels, share)
         seen = self._view(framed)
-        return View(seen.kinds, seen.scores, _unframed(seen.boxes, frame))
+        return View(seen.scores, _unframed(seen.boxes, frame))
 
     def _view(self, pixels: Pixels) -> View:
         shrinks = max(pixels.shape[:2]) > INPUT_SIDE
@@ -95,7 +108,8 @@ class Detector:
         planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
         offsets, scores, anchors = self._session.run(None, {self._input: planes})
         # The first output is "nothing".
-        return _peaks(scores[0][:, 1:], _decoded(offsets[0], anchors))
+        likely = np.flatnonzero(scores[0][:, 1:].max(axis=1) > FAINTEST_NAMED)
+        return View(scores[0][likely, 1:], _decoded(offsets[0][likely], anchors[likely]))
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +127,7 @@ def shrunk_for_views(pixels: Pixels) -> Pixels:
     return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def merged(views: Sequence[View]) -> tuple[Candidate, ...]:
+def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
     """Each thing once, the likeliest first: its confidence is the mean over the views, its box their weighted mean."""
     kinds = np.concatenate([view.kinds for view in views])
     scores = np.concatenate([view.scores for view in views])
@@ -172,20 +186,15 @@ def _decoded(offsets: Floats, anchors: Floats) -> Floats:
     return np.asarray(np.clip(np.stack(corners, axis=1), 0, 1), np.float32)
 
 
-def _peaks(scores: Floats, boxes: Floats) -> View:
-    """The likeliest boxes of every class, each standing for those around it."""
-    kinds, chosen = [], []
-    for kind in np.flatnonzero((scores.max(axis=0) > FAINTEST_NAMED) & _LABELLED):
-        left = np.flatnonzero(scores[:, kind] > FAINTEST_NAMED)
-        left = left[np.argsort(-scores[left, kind], kind="stable")][:60]
-        for _ in range(MOST_PER_CLASS):
-            if not len(left):
-                break
-            kinds.append(kind)
-            chosen.append(left[0])
-            left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
-    numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
-    return View(numbers, scores[rows, numbers], boxes[rows])
+def _peaks(scores: Floats, boxes: Floats, faintest: float) -> list[int]:
+    """The rows of the likeliest boxes of one class, without those that overlap a likelier one."""
+    left = np.flatnonzero(scores > faintest)
+    left = left[np.argsort(-scores[left], kind="stable")][:60]
+    peaks: list[int] = []
+    while len(left) and len(peaks) < MOST_PER_CLASS:
+        peaks.append(int(left[0]))
+        left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
+    return peaks
 
 
 def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
@@ -194,7 +203,7 @@ def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
     size = max(1, int(width * share)), max(1, int(height * share))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     framed = np.empty_like(pixels)
-    framed[:] = pixels.mean(axis=(0, 1)).astype(np.uint8)
+    framed[:] = np.array(cv2.mean(pixels)[:3]).astype(np.uint8)
     top, left = (height - size[1]) // 2, (width - size[0]) // 2
     framed[top : top + size[1], left : left + size[0]] = small
     return framed, (left / width, top / height, (left + size[0]) / width, (top + size[1]) / height)

@@ -104,7 +104,7 @@ class Scene:
 
     @cached_property
     def _candidates(self) -> tuple[Candidate, ...]:
-        return merged([view.told() for view in self._views])
+        return merged([view.things() for view in self._views])
 
     @cached_property
     def _faces(self) -> tuple[Face, ...]:
@@ -135,7 +135,7 @@ class Scene:
         return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
     def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
-        candidates = merged([view.told(kinds) for view in (*self._views, self._smallest_view)])
+        candidates = merged([view.things(kinds) for view in (*self._views, self._smallest_view)])
         named = [each for each in candidates if each.kind in kinds and self._is_likely(each)]
         meant = sorted(((_counted(each), each) for each in named), key=lambda pair: -pair[0])
         best = meant[0][0] if meant else 0.0
