@@ -135,8 +135,7 @@ class Scene:
         return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
     def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
-        candidates = merged([view.things(kinds) for view in (*self._views, self._smallest_view)])
-        named = [each for each in candidates if each.kind in kinds and self._is_likely(each)]
+        named = [each for each in self._candidates_of(kinds) if each.kind in kinds and self._is_likely(each)]
         meant = sorted(((_counted(each), each) for each in named), key=lambda pair: -pair[0])
         best = meant[0][0] if meant else 0.0
         near = [
@@ -145,6 +144,12 @@ class Scene:
             if counted >= max(LEAST_COUNTED, COMPANION * best) or (several and each.confidence >= LISTED_LIVING)
         ]
         return [Located(each.kind, each.confidence, each.box) for each in _largest_of_sure(near)]
+
+    def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
+        """Two views where they show the class clearly, else all three: the smallest finds more and places it worse."""
+        if any(each.kind in kinds and each.confidence >= LISTED_LIVING for each in self._candidates):
+            return self._candidates
+        return merged([view.things(kinds) for view in (*self._views, self._smallest_view)])
 
     def _is_likely(self, candidate: Candidate) -> bool:
         if candidate.confidence >= NAMED or candidate.confidence < NAMED_BLURRED:
