@@ -22,7 +22,7 @@ from agenticiqa.assessor import Assessor
 from agenticiqa.embedded.objects import scene
 from agenticiqa.embedded.objects.detector import Box, box_area, overlap_share
 from agenticiqa.embedded.objects.scene import Located, Scene
-from agenticiqa.embedded.shipped_eyes import ShippedEyes
+from agenticiqa.embedded.shipped_eyes import ShippedEyes, shipped_eyes
 from agenticiqa.images import load_image
 from agenticiqa.state import UNABLE
 from benchmarks.object_composites import Source, make_composites
@@ -118,9 +118,12 @@ def composites(pictures: Mapping[str, Path], free: Path, count: int) -> None:
         if not right[-1]:
             print(f"  {made.manner}, sigma {made.sigma:.1f}: {asked} is {wanted}, said {found.answer}", flush=True)
         region = found.regions[made.blurred]
-        whole = ShippedEyes("research").look(load_image(made.pixels)).quality.score if region else 0.0
         if region is not None and region.score is not None:
+            # The eyes the assessor used remember the whole picture.
+            whole = shipped_eyes("research").look(load_image(made.pixels)).quality.score
             below.append(region.score < whole)
+        if len(right) % 20 == 0:
+            print(f"  {sum(right)} of {len(right)} right, {sum(below)} of {len(below)} below", flush=True)
     print(f"composites: right {np.mean(right):.3f} of {len(right)}, declined {declined / len(right):.3f}, "
           f"right where answered {sum(right) / max(1, len(right) - declined):.3f}")  # fmt: skip
     print(f"score of the blurred object below the picture's: {np.mean(below):.3f} of {len(below)} located")

@@ -206,10 +206,14 @@ class Region(Strict):
 
 
 class LocatedRegion(Region):
-    """A region with the class of what is in it and how likely it is that."""
+    """A region with the class of what is in it and how likely it is that.
+
+    Where several were named ("the cars"), the box holds them all and `members` has the box of each.
+    """
 
     kind: str
     confidence: float = Field(ge=0, le=1)
+    members: tuple["LocatedRegion", ...] = ()
 
 
 class ExecutorOutput(Strict):

@@ -87,3 +87,31 @@ def test_whether_something_is_blurred_that_was_not_found_is_not_guessed_from_the
     assert found.answer == UNABLE
     assert found.regions == {"horse": None}
     assert "it sees: cat" in found.reasoning
+
+
+def two_cats(blurred: str) -> LoadedImage:
+    """The same cat twice, side by side; one of the two, both or none is blurred by a Gaussian of 5 pixels."""
+    cat = cv2.resize(photo("chelsea"), (480, 400), interpolation=cv2.INTER_AREA)
+    soft: Pixels = np.asarray(cv2.GaussianBlur(cat, (0, 0), 5), np.uint8)
+    halves = [soft if blurred in (side, "both") else cat for side in ("left", "right")]
+    frame = np.full((480, 1080, 3), 120, np.uint8)
+    frame[40:440, 40:520], frame[40:440, 560:1040] = halves
+    return load_image(frame)
+
+
+def test_a_plural_asks_about_all_of_a_class() -> None:
+    found = assess(two_cats("right").pixels, "Are the cats sharp?")
+
+    assert found.answer.startswith("No")
+    assert list(found.regions) == ["cats", "cats 1", "cats 2"]
+    left, right = found.regions["cats 1"], found.regions["cats 2"]
+    assert left is not None
+    assert right is not None
+    assert "Blurs" not in [each.type for each in left.findings or ()]
+    assert "Blurs" in [each.type for each in right.findings or ()]
+    assert found.regions["cats"] is not None
+    assert found.regions["cats"].score == right.score
+
+
+def test_a_plural_is_sharp_where_all_of_them_are() -> None:
+    assert assess(two_cats("none").pixels, "Are the cats sharp?").answer.startswith("Yes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
@@ -54,3 +55,16 @@ def test_a_batch_is_gated_on_the_subject_of_each_picture(tmp_path: Path, sigma: 
     )  # fmt: skip
 
     assert run.exit_code == code, run.output
+
+
+def test_a_rule_on_several_things_fails_for_one_of_them() -> None:
+    cat = cv2.resize(photo("chelsea"), (480, 400), interpolation=cv2.INTER_AREA)
+    picture = np.full((480, 1080, 3), 120, np.uint8)
+    picture[40:440, 40:520], picture[40:440, 560:1040] = cat, cv2.GaussianBlur(cat, (0, 0), 5)
+
+    found = assess_regions(load_image(picture), None, {}, ["cats"], "research")
+    regions = {name: region.model_dump(mode="json") if region else None for name, region in found.items()}
+    record = {"sample_id": "a.png", "assessment": {"score": 4.0, "regions": regions}}
+
+    assert Gate(gate_sections(None, ["cats: blurred"], None)).check(record)
+    assert Gate(gate_sections(None, (), None, ["cats: sharp"])).check(record)

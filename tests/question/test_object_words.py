@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agenticiqa.question.object_words import class_names, object_called, word_for
+from agenticiqa.question.object_words import class_names, names_several, object_called, word_for
 from agenticiqa.question.understanding import scope_of
 
 
@@ -74,3 +74,13 @@ def test_a_class_has_a_word_in_every_language_of_the_reader() -> None:
 )
 def test_an_object_after_an_article_of_another_language_is_what_is_asked_about(question: str, name: str | None) -> None:
     assert scope_of(question, images=False) == (() if name is None else (name,))
+
+
+@pytest.mark.parametrize("name", ["cars", "Autos", "Katzen", "people", "faces", "the two dogs", "voitures", "chevaux"])
+def test_a_plural_asks_for_all_of_a_class(name: str) -> None:
+    assert names_several(name)
+
+
+@pytest.mark.parametrize("name", ["car", "bus", "Katze", "face", "woman", "scissors", "sheep", "top left", "unicorns"])
+def test_one_thing_is_no_plural(name: str) -> None:
+    assert not names_several(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -73,7 +73,10 @@ def assess_regions(
     wanted: Iterable[str],
     terms: str,
 ) -> dict[str, AssessedRegion | None]:
-    """Every located region judged, and the wanted ones located first; None for a thing that is not found."""
+    """Every located region judged, and the wanted ones located first; None for a thing that is not found.
+
+    Of several things named together ("cars") each is told besides, as "cars 1", "cars 2" and so on.
+    """
     names = dict.fromkeys([*located, *wanted])
     if not names:
         return {}
@@ -82,7 +85,9 @@ def assess_regions(
 
     eyes = shipped_eyes(terms)
     own = {name: eyes.locate(image, place_called(name)) for name in names}
-    return {name: _assessed(eyes, image, reference, located.get(name), own[name]) for name in names}
+    regions = {name: _assessed(eyes, image, reference, located.get(name), own[name]) for name in names}
+    each = {key: _assessed(eyes, image, reference, None, member) for key, member in _members(own)}
+    return {**regions, **each}
 
 
 def write_crops(
@@ -134,6 +139,14 @@ def _assessed(
     return AssessedRegion.model_validate(
         {**box, **what, "score": round(judged.score, 4), "interval": judged.interval, "findings": findings}
     )
+
+
+def _members(own: Mapping[str, Region | None]) -> Iterator[tuple[str, Region]]:
+    """Each of several things named together, numbered from the left."""
+    for name, region in own.items():
+        members = region.members if isinstance(region, LocatedRegion) else ()
+        for number, member in enumerate(sorted(members, key=lambda each: each.left), 1):
+            yield f"{name} {number}", member
 
 
 def _same(given: Region, own: Region) -> bool:

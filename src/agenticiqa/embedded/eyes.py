@@ -118,7 +118,7 @@ class RememberingEyes:
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The remembered look, or a new one."""
-        box = tuple(region.model_dump().values()) if region else None
+        box = region.model_dump_json() if region else None
         key = (image.sha256, image.size, reference.sha256 if reference else None, box)
         return self._remembered(key, lambda: self._eyes.look(image, reference, region))
 

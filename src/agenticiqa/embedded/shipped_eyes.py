@@ -53,9 +53,14 @@ class ShippedEyes:
         self._last: tuple[tuple[object, ...], Look] | None = None
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
-        """What the shipped models see; a region is judged with the rest of the picture in mind."""
+        """What the shipped models see; a region is judged with the rest of the picture in mind.
+
+        Of several things named together the worst counts.
+        """
         from agenticiqa.embedded.distortions.detector import in_context
 
+        if isinstance(region, LocatedRegion) and region.members:
+            return self._worst_of(image, reference, region)
         whole = self._whole(image, reference)
         if region is None:
             return replace(whole, findings=tuple(map(settled, whole.findings)))
@@ -71,6 +76,11 @@ class ShippedEyes:
         from agenticiqa.embedded.regions.places import locate
 
         return locate(scene_of(image), image.pixels, name)
+
+    def _worst_of(self, image: LoadedImage, reference: LoadedImage | None, region: LocatedRegion) -> Look:
+        from agenticiqa.embedded.regions.objects import worst_of
+
+        return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
 
     def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
         from agenticiqa.embedded.objects.scene import scene_of

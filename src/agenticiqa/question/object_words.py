@@ -38,11 +38,16 @@ def object_called(name: str) -> ObjectName | None:
     """What a name in any of the reader's languages stands for; None for what cannot be located by name."""
     words = _ARTICLE.sub("", re.sub(r"\s+", " ", name.strip().casefold()))
     plain, side = _without_side(words)
-    for spelled in _spellings(plain):
-        kinds = _vocabulary().get(spelled)
-        if kinds:
-            return ObjectName(kinds, side, several=spelled != plain)
+    known = [kinds for kinds in map(_vocabulary().get, _spellings(plain)) if kinds]
+    if known:
+        return ObjectName(known[0], side, several=_is_plural(plain))
     return _last_word(plain, side)
+
+
+def names_several(name: str) -> bool:
+    """Whether a name asks for all of a class ("cars", "faces"), not for one."""
+    called = object_called(name)
+    return called is not None and called.several
 
 
 def class_names() -> tuple[str, ...]:
@@ -55,6 +60,14 @@ def word_for(kind: str, language: str) -> str:
     words = _words()["classes"].get(kind, {})
     listed = words.get(language) or words.get("en") or [kind]
     return kind if language == "en" else str(listed[0])
+
+
+def _is_plural(plain: str) -> bool:
+    """Whether a word is an irregular plural, or a word for the same class with an ending added."""
+    if plain in map(str.casefold, _listed(_words()["plurals"]["irregular"])):
+        return True
+    own, *shorter = (_vocabulary().get(spelled) for spelled in _spellings(plain))
+    return any(kinds is not None and own in (None, kinds) for kinds in shorter)
 
 
 def _last_word(plain: str, side: Literal["left", "right"] | None) -> ObjectName | None:

@@ -20,7 +20,7 @@ from agenticiqa.question.meaning import (
     OptionMeaning,
     Question,
 )
-from agenticiqa.question.object_words import object_called
+from agenticiqa.question.object_words import names_several, object_called
 from agenticiqa.question.options import read_options
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
@@ -233,4 +233,6 @@ def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
 
 
 def _scope_name(match: Match, text: str) -> str:
-    return str(match.meaning) if match.group == "places" else text[match.start : match.end]
+    spelled = text[match.start : match.end]
+    several = match.meaning == "face" and names_several(spelled)
+    return str(match.meaning) if match.group == "places" and not several else spelled

@@ -14,6 +14,7 @@ from agenticiqa.embedded.shipped_eyes import judgement_from_tools
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.object_words import names_several
 from agenticiqa.state import GLOBAL, Region
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 
@@ -119,6 +120,8 @@ def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
 def place_called(name: str) -> str:
     """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
     lowered = name.strip().lower()
+    if names_several(lowered):
+        return lowered
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
 
 

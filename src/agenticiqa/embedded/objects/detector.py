@@ -1,11 +1,13 @@
-"""SSD MobileNetV3-Large, trained on COCO: candidates for 80 classes, from two views of the picture.
+"""SSD MobileNetV3-Large, trained on COCO: candidates for 80 classes, from two or three views of the picture.
 
 The second view is the picture shrunk in a plain frame. What fills the picture, or is blurred, is found better there,
-and what only one view shows counts half, which is what keeps false alarms down.
+and what only one view shows counts half, which is what keeps false alarms down. The third view, smaller still, is
+looked at when a class is named: even a strongly blurred thing looks like itself there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -36,8 +38,11 @@ CLASSES = (
 )  # fmt: skip
 _LABELLED = np.array([name != "-" for name in CLASSES])
 CENTRE_STEP, SIZE_STEP = 10.0, 5.0
-SHRUNK = 0.6
-FAINTEST = 0.08
+SHRUNK, SMALLEST_VIEW = 0.6, 0.4
+# The least a class must score in a view, and the least where it was named.
+FAINTEST, FAINTEST_NAMED = 0.08, 0.03
+# No view shows more than this many pixels a side, so larger pictures are shrunk once for all of them.
+LARGEST_SIDE = 640
 MOST_PER_CLASS = 5
 SAME_OBJECT = 0.5
 
@@ -54,7 +59,26 @@ class Candidate:
 
 @dataclass(frozen=True)
 class View:
-    """What the network makes of one view: number of the class, score and box of each thing."""
+    """What the network makes of one view: the score of every class for every box that may hold something."""
+
+    scores: Floats
+    boxes: Floats
+
+    def things(self, named: Sequence[str] = ()) -> Things:
+        """The likeliest boxes of every class, each standing for those around it; of named classes also faint ones."""
+        faintest = np.where(np.isin(CLASSES, named), FAINTEST_NAMED, FAINTEST)
+        kinds, chosen = [], []
+        for kind in np.flatnonzero((self.scores.max(axis=0, initial=0) > faintest) & _LABELLED):
+            for row in _peaks(self.scores[:, kind], self.boxes, float(faintest[kind])):
+                kinds.append(kind)
+                chosen.append(row)
+        numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
+        return Things(numbers, self.scores[rows, numbers], self.boxes[rows])
+
+
+@dataclass(frozen=True)
+class Things:
+    """The things of one view: number of the class, score and box of each."""
 
     kinds: npt.NDArray[np.int64]
     scores: Floats
@@ -68,11 +92,13 @@ class Detector:
         self._session = session
         self._input = session.get_inputs()[0].name
 
-    def candidates(self, pixels: Pixels) -> tuple[Candidate, ...]:
-        """Everything the two views show, the likeliest first."""
-        framed, frame = _in_a_frame(pixels)
-        shrunk = self._view(framed)
-        return _merged((self._view(pixels), View(shrunk.kinds, shrunk.scores, _unframed(shrunk.boxes, frame))))
+    def view(self, pixels: Pixels, share: float = 1.0) -> View:
+        """What the network sees of the picture, shrunk to this share of a plain frame."""
+        if share == 1.0:
+            return self._view(pixels)
+        framed, frame = _in_a_frame(pixels, share)
+        seen = self._view(framed)
+        return View(seen.scores, _unframed(seen.boxes, frame))
 
     def _view(self, pixels: Pixels) -> View:
         shrinks = max(pixels.shape[:2]) > INPUT_SIDE
@@ -82,13 +108,49 @@ class Detector:
         planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
         offsets, scores, anchors = self._session.run(None, {self._input: planes})
         # The first output is "nothing".
-        return _peaks(scores[0][:, 1:], _decoded(offsets[0], anchors))
+        likely = np.flatnonzero(scores[0][:, 1:].max(axis=1) > FAINTEST_NAMED)
+        return View(scores[0][likely, 1:], _decoded(offsets[0][likely], anchors[likely]))
 
 
 @lru_cache(maxsize=1)
 def load_detector() -> Detector:
     """The detector, loaded once per process."""
     return Detector(open_session("objects_detector.onnx"))
+
+
+def shrunk_for_views(pixels: Pixels) -> Pixels:
+    """The picture at the largest size a view can use."""
+    factor = LARGEST_SIDE / max(pixels.shape[:2])
+    if factor >= 1:
+        return pixels
+    size = max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
+    """Each thing once, the likeliest first: its confidence is the mean over the views, its box their weighted mean."""
+    kinds = np.concatenate([view.kinds for view in views])
+    scores = np.concatenate([view.scores for view in views])
+    boxes = np.concatenate([view.boxes for view in views])
+    shared = overlaps(boxes, boxes)
+    same = (shared > SAME_OBJECT) & (kinds[:, None] == kinds[None, :])
+    counterpart = same * scores[None, :]
+    ends = np.cumsum([len(view.kinds) for view in views])[:-1]
+    # What a view has of the same class at the same place, at most once.
+    by_view = [part.max(axis=1, initial=0) for part in np.split(counterpart, ends, axis=1)]
+    confidence = np.mean(by_view, axis=0)
+    others = (shared > SAME_OBJECT) & (kinds[:, None] != kinds[None, :])
+    rivals = (others * confidence[None, :]).max(axis=1, initial=0)
+    found: list[Candidate] = []
+    told = np.zeros(len(kinds), bool)
+    for each in np.lexsort((-scores, -confidence)):
+        if told[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
+            continue
+        told |= same[each]
+        box = np.average(boxes[same[each]], axis=0, weights=scores[same[each]])
+        name = CLASSES[kinds[each]]
+        found.append(Candidate(name, float(confidence[each]), _box(box), float(rivals[each])))
+    return tuple(found)
 
 
 def overlap_share(first: Box, second: Box) -> float:
@@ -124,29 +186,24 @@ def _decoded(offsets: Floats, anchors: Floats) -> Floats:
     return np.asarray(np.clip(np.stack(corners, axis=1), 0, 1), np.float32)
 
 
-def _peaks(scores: Floats, boxes: Floats) -> View:
-    """The likeliest boxes of every class, each standing for those around it."""
-    kinds, chosen = [], []
-    for kind in np.flatnonzero((scores.max(axis=0) > FAINTEST) & _LABELLED):
-        left = np.flatnonzero(scores[:, kind] > FAINTEST)
-        left = left[np.argsort(-scores[left, kind], kind="stable")][:60]
-        for _ in range(MOST_PER_CLASS):
-            if not len(left):
-                break
-            kinds.append(kind)
-            chosen.append(left[0])
-            left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
-    numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
-    return View(numbers, scores[rows, numbers], boxes[rows])
+def _peaks(scores: Floats, boxes: Floats, faintest: float) -> list[int]:
+    """The rows of the likeliest boxes of one class, without those that overlap a likelier one."""
+    left = np.flatnonzero(scores > faintest)
+    left = left[np.argsort(-scores[left], kind="stable")][:60]
+    peaks: list[int] = []
+    while len(left) and len(peaks) < MOST_PER_CLASS:
+        peaks.append(int(left[0]))
+        left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
+    return peaks
 
 
-def _in_a_frame(pixels: Pixels) -> tuple[Pixels, Box]:
+def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
     """The picture shrunk in the middle of its mean colour, and where it lies there."""
     height, width = pixels.shape[:2]
-    size = max(1, int(width * SHRUNK)), max(1, int(height * SHRUNK))
+    size = max(1, int(width * share)), max(1, int(height * share))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     framed = np.empty_like(pixels)
-    framed[:] = pixels.mean(axis=(0, 1)).astype(np.uint8)
+    framed[:] = np.array(cv2.mean(pixels)[:3]).astype(np.uint8)
     top, left = (height - size[1]) // 2, (width - size[0]) // 2
     framed[top : top + size[1], left : left + size[0]] = small
     return framed, (left / width, top / height, (left + size[0]) / width, (top + size[1]) / height)
@@ -156,32 +213,6 @@ def _unframed(boxes: Floats, frame: Box) -> Floats:
     start = np.array([frame[0], frame[1]] * 2, np.float32)
     size = np.array([frame[2] - frame[0], frame[3] - frame[1]] * 2, np.float32)
     return np.asarray(np.clip((boxes - start) / size, 0, 1), np.float32)
-
-
-def _merged(views: tuple[View, View]) -> tuple[Candidate, ...]:
-    """Each thing once: its confidence is the mean over the views, its box their weighted mean."""
-    kinds = np.concatenate([view.kinds for view in views])
-    scores = np.concatenate([view.scores for view in views])
-    boxes = np.concatenate([view.boxes for view in views])
-    shared = overlaps(boxes, boxes)
-    same = (shared > SAME_OBJECT) & (kinds[:, None] == kinds[None, :])
-    counterpart = same * scores[None, :]
-    first = len(views[0].kinds)
-    # What a view has of the same class at the same place, at most once.
-    by_view = np.stack([counterpart[:, :first].max(axis=1, initial=0), counterpart[:, first:].max(axis=1, initial=0)])
-    confidence = by_view.mean(axis=0)
-    others = (shared > SAME_OBJECT) & (kinds[:, None] != kinds[None, :])
-    rivals = (others * confidence[None, :]).max(axis=1, initial=0)
-    found: list[Candidate] = []
-    told = np.zeros(len(kinds), bool)
-    for each in np.lexsort((-scores, -confidence)):
-        if told[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
-            continue
-        told |= same[each]
-        box = np.average(boxes[same[each]], axis=0, weights=scores[same[each]])
-        name = CLASSES[kinds[each]]
-        found.append(Candidate(name, float(confidence[each]), _box(box), float(rivals[each])))
-    return tuple(found)
 
 
 def _box(values: Floats) -> Box:

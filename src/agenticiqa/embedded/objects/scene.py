@@ -1,7 +1,8 @@
 """One picture's things by name: what was asked for, and what is there instead.
 
-Whoever names a class says that it is there, so its likeliest candidate is taken at a low confidence; unasked, only
-what is clearly there is told. Both thresholds were chosen on pictures that are in no test (docs/objects.md).
+Whoever names a class says that it is there, so its likeliest candidate is taken at a low confidence, at a lower one
+where the picture is blurred, since a blurred thing is never seen clearly; unasked, only what is clearly there is told.
+All thresholds were chosen on pictures that are in no test (docs/objects.md).
 """
 
 from __future__ import annotations
@@ -14,7 +15,18 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.detector import Box, Candidate, box_area, load_detector, overlap_share
+from agenticiqa.embedded.objects.detector import (
+    SHRUNK,
+    SMALLEST_VIEW,
+    Box,
+    Candidate,
+    View,
+    box_area,
+    load_detector,
+    merged,
+    overlap_share,
+    shrunk_for_views,
+)
 from agenticiqa.embedded.objects.faces import Face, find_faces
 from agenticiqa.embedded.objects.subject import subject_box
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
@@ -26,12 +38,14 @@ Pixels = npt.NDArray[np.uint8]
 
 LIVING = frozenset(("person", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"))
 LISTED_LIVING, LISTED_THING, LISTED_FACE = 0.46, 0.52, 0.75
-NAMED, NAMED_FACE = 0.14, 0.7
+NAMED, NAMED_FACE = 0.16, 0.7
+# The same for a named class where the edges are softer than this, in pixels at working size.
+NAMED_BLURRED, SOFT = 0.08, 1.2
 SMALLEST_LISTED = 0.01
 # Two classes for one box: the likelier one is listed.
 ONE_BOX = 0.7
 # The least a named class may count where the same box is likelier something else.
-LEAST_COUNTED = 0.06
+LEAST_COUNTED = 0.015
 # Of several of a class, those nearly as likely as the best are meant too.
 COMPANION = 0.7
 
@@ -76,8 +90,21 @@ class Scene:
         return find_edges(self._pixels)
 
     @cached_property
+    def _shrunk(self) -> Pixels:
+        return shrunk_for_views(self._pixels)
+
+    @cached_property
+    def _views(self) -> tuple[View, View]:
+        detector = load_detector()
+        return detector.view(self._shrunk), detector.view(self._shrunk, SHRUNK)
+
+    @cached_property
+    def _smallest_view(self) -> View:
+        return load_detector().view(self._shrunk, SMALLEST_VIEW)
+
+    @cached_property
     def _candidates(self) -> tuple[Candidate, ...]:
-        return load_detector().candidates(self._pixels)
+        return merged([view.things() for view in self._views])
 
     @cached_property
     def _faces(self) -> tuple[Face, ...]:
@@ -105,14 +132,31 @@ class Scene:
             ]
         if asked.kind in ("subject", "foreground"):
             return [Located(asked.kind, self._subject[1], self._subject[0])] if self._subject else []
-        return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds)
+        return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
-    def _of_class(self, kinds: Sequence[str]) -> list[Located]:
-        named = [each for each in self._candidates if each.kind in kinds and each.confidence >= NAMED]
+    def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
+        named = [each for each in self._candidates_of(kinds) if each.kind in kinds and self._is_likely(each)]
         meant = sorted(((_counted(each), each) for each in named), key=lambda pair: -pair[0])
         best = meant[0][0] if meant else 0.0
-        near = [each for counted, each in meant if counted >= max(LEAST_COUNTED, COMPANION * best)]
+        near = [
+            each
+            for counted, each in meant
+            if counted >= max(LEAST_COUNTED, COMPANION * best) or (several and each.confidence >= LISTED_LIVING)
+        ]
         return [Located(each.kind, each.confidence, each.box) for each in _largest_of_sure(near)]
+
+    def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
+        """Two views where they show the class clearly, else all three: the smallest finds more and places it worse."""
+        if any(each.kind in kinds and each.confidence >= LISTED_LIVING for each in self._candidates):
+            return self._candidates
+        return merged([view.things(kinds) for view in (*self._views, self._smallest_view)])
+
+    def _is_likely(self, candidate: Candidate) -> bool:
+        if candidate.confidence >= NAMED or candidate.confidence < NAMED_BLURRED:
+            return candidate.confidence >= NAMED
+        height, width = self._pixels.shape[:2]
+        softness = self.edges.within(as_region(Located(candidate.kind, 1.0, candidate.box), width, height))
+        return softness is None or softness.typical >= SOFT
 
     def _largest_face_first(self) -> list[Face]:
         likely = [face for face in self._faces if face.confidence >= NAMED_FACE]

@@ -9,6 +9,7 @@ soft background behind a sharp subject is as good as the picture.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -39,11 +40,25 @@ def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedR
     blur = next((each for each in findings if each.category == "Blurs"), None)
     if blur is None or blur.severity == "none" or own.typical < BLURRED:
         return replace(look, findings=findings)
-    sharper = rest is not None and rest.typical < own.typical / 1.3
+    # The rest may be mostly soft too; it is enough that some of it is sharper.
+    sharper = rest is not None and rest.sharp < own.typical / 1.3
     score = min(look.quality.score, whole.quality.score)
     if sharper:
         score -= LOSS_PER_STEP * blur.position + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
     return replace(look, findings=findings, quality=moved(look.quality, score))
+
+
+def worst_of(looks: Sequence[Look], kind: str) -> Look:
+    """One look at several things of a class: each flaw where it is worst, and the lowest score."""
+    findings = tuple(
+        max((look.findings[number] for look in looks), key=lambda each: (each.severity != "none", each.weight))
+        for number in range(len(looks[0].findings))
+    )
+    blurred = sum(blur is not None and blur.severity != "none" for blur in (look.finding("Blurs") for look in looks))
+    note = f"{kind}: {len(looks)} found, {blurred} of them blurred; of each flaw the worst one counts"
+    worst = min(looks, key=lambda look: (look.against_reference or look.quality).score)
+    quality = replace(worst.quality, notes=(*worst.quality.notes, note))
+    return replace(worst, findings=findings, quality=quality)
 
 
 def behind_a_subject(look: Look, whole: Look) -> Look:

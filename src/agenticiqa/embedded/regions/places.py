@@ -7,6 +7,8 @@ nothing stands out and all is about equally sharp, the lower half is near and th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +55,21 @@ def locate(scene: Scene, pixels: Pixels, name: str) -> Region | None:
     found = scene.find(name)
     if asked.kind == "subject" and not found:
         return focus_box(pixels)
-    return as_region(found[0], width, height) if found else None
+    boxes = [as_region(each, width, height) for each in found]
+    return together(boxes) if asked.several and len(boxes) > 1 else next(iter(boxes), None)
+
+
+def together(members: Sequence[LocatedRegion]) -> LocatedRegion:
+    """The box around several things of a class, which keeps the box of each."""
+    return LocatedRegion(
+        left=min(each.left for each in members),
+        top=min(each.top for each in members),
+        right=max(each.right for each in members),
+        bottom=max(each.bottom for each in members),
+        kind=members[0].kind,
+        confidence=min(each.confidence for each in members),
+        members=tuple(members),
+    )
 
 
 def sky_box(pixels: Pixels) -> LocatedRegion | None:

@@ -1,8 +1,9 @@
 """How soft the edges of a region are, beside those of the rest of the picture.
 
 Every edge tells its own blur: blurring it once more by a known sigma flattens a sharp edge a lot and a soft one
-hardly at all. Inside a region the edges of its inner ellipse count, since the corners of a box show what is behind
-the object. All numbers are pixels at working size.
+hardly at all. Inside a region the edges of an ellipse around its middle count, since the rest of a box shows what is
+behind the object, and a sharp ground behind a blurred object has most of the edges. All numbers are pixels at working
+size.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ LARGEST_SIGMA = 12.0
 # Slopes below this many grey levels a pixel are texture of the noise.
 FAINTEST = 1.2
 FEWEST_EDGES = 25
-INNER = 0.92
+# The ellipse beside the box; a larger one where the smaller has too few edges.
+INNER = (0.5, 0.7, 0.92)
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,11 @@ class EdgeMap:
 
     def within(self, region: Region | None) -> Softness | None:
         """The softness of a region, or of the whole picture; None where there are too few edges to tell."""
-        chosen = np.ones(len(self.rows), bool) if region is None else self._inside(region)
-        return _summary(self.sigma[chosen], self.height[chosen])
+        if region is None:
+            return _summary(self.sigma, self.height)
+        distance = self._distance(region)
+        summaries = (_summary(self.sigma[inside], self.height[inside]) for inside in (distance <= x for x in INNER))
+        return next((summary for summary in summaries if summary is not None), None)
 
     def outside(self, region: Region) -> Softness | None:
         """The softness of the rest of the picture."""
@@ -62,12 +67,12 @@ class EdgeMap:
         away = ~((self.columns >= box[0]) & (self.rows >= box[1]) & (self.columns < box[2]) & (self.rows < box[3]))
         return _summary(self.sigma[away], self.height[away])
 
-    def _inside(self, region: Region) -> npt.NDArray[np.bool_]:
+    def _distance(self, region: Region) -> Floats:
+        """How far each edge is from the middle of a region; 1 at the ellipse that touches its sides."""
         left, top, right, bottom = self._box(region)
-        across = (self.columns - (left + right) / 2) / max(1.0, (right - left) / 2 * INNER)
-        down = (self.rows - (top + bottom) / 2) / max(1.0, (bottom - top) / 2 * INNER)
-        inside: npt.NDArray[np.bool_] = across**2 + down**2 <= 1
-        return inside
+        across = (self.columns - (left + right) / 2) / max(1.0, (right - left) / 2)
+        down = (self.rows - (top + bottom) / 2) / max(1.0, (bottom - top) / 2)
+        return np.asarray(np.hypot(across, down), np.float32)
 
     def _box(self, region: Region) -> tuple[float, float, float, float]:
         return (
