@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agenticiqa.embedded.full_reference.features import PairFeatures, measure_pair
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, distort
-from training.fr_field import field_damage, free_photographs
+from training.fr_field import field_damage, training_photographs
 from training.pictures import read_pixels, resize
 
 Pixels = npt.NDArray[np.uint8]
@@ -125,8 +125,7 @@ if __name__ == "__main__":
     if given.what == "tid":
         extract_tid(given.data, given.cache / "tid.npz")
     else:
-        # Every second photograph is kept for `benchmarks/fr_field.py`.
-        chosen = free_photographs(given.free)[::2][: given.photographs]
+        chosen = training_photographs(given.free)[: given.photographs]
         if given.what == "ladders":
             extract_ladders(chosen, given.cache / "ladders.npz", given.seed)
         else:

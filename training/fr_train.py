@@ -98,7 +98,8 @@ def fit_basic(rated: Pairs, opened: OpenModel, made: Pairs, recipe: Recipe = REC
     reach = np.where(np.arange(len(everything)) < len(rated), model.reach, UNRATED)
     clusters = len(np.unique(rated.group))
     spreads = np.ones(len(model.recognise.kinds))
-    return RatedModel(replace(model, reach=reach), scale, spreads, 1.0, 1.96, clusters, 0.0)
+    known = np.isin(model.recognise.kinds, rated.kind).astype(np.float64)
+    return RatedModel(replace(model, reach=reach), scale, known, spreads, 1.0, 1.96, clusters, 0.0)
 
 
 def joint_spread(strange: Floats, known: float, outside: float) -> Floats:
