@@ -91,7 +91,7 @@ def main() -> None:
     checks |= print_kinds_left_out(pairs, opinions, opened, made, rows, judged)
     checks |= print_made_left_out(pairs, opened, made)
     if given.free:
-        checks |= field_checks(given.free, given.photographs)
+        checks |= field_checks(given.free, given.photographs, given.cache / "ladders" if given.cache else None)
         # In a process of its own, whose peak of memory is the judgement's.
         subprocess.run([sys.executable, "-m", "benchmarks.fr_speed", "--sizes"], check=True)
     if given.json:

@@ -228,7 +228,8 @@ def test_the_schema_of_the_summary_carries_both_examples_and_they_validate() -> 
     assert examples == [
         {
             "final_answer": "B",
-            "quality_reasoning": "The image shows moderate blur affecting sharpness, consistent with tool score of 2.6.",
+            "quality_reasoning": "The image shows moderate blur affecting sharpness, "
+            "consistent with tool score of 2.6.",
             "need_replan": False,
         },
         {

@@ -110,7 +110,7 @@ class FullReferenceModel:
     def _corrected(
         self, rated: RatedModel, told: Floats, consensus: Floats, made: list[dict[str, float]]
     ) -> tuple[Floats, Floats, list[dict[str, float]], Floats, Floats]:
-        """Scores, standard errors, kinds, strangeness and share of opinions: as for made pairs, near rated as they say."""
+        """Scores, standard errors, kinds, strangeness and share of opinions; near rated pairs as they say."""
         names = (*self.opened.names, *CONSENSUS_NAMES)
         rows = told[:, [names.index(name) for name in rated.model.names]]
         strange = np.clip((rated.model.strangeness(rows) - NEAR) / (FAR - NEAR), 0, 1)
