@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.judge import shipped_judge
 from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
-from benchmarks.fr_ladders import MEGAPIXELS as LADDER_SIZE
-from benchmarks.fr_ladders import benchmark_photographs, ladders, measured, shrunk
+from benchmarks.fr_ladders import benchmark_photographs, ladders, measured
+from training.fr_extract import HALF, shrunk
 from training.fr_field import encode, enlarge
 from training.pictures import read_pixels
 
@@ -50,11 +50,11 @@ def field_checks(free: Path, photographs: int, cache: Path | None = None) -> dic
     kept = benchmark_photographs(free)
     largest = sorted(kept, key=lambda path: -path.stat().st_size)
     with tempfile.TemporaryDirectory() as scratch:
-        pairs = measured(kept[:photographs], cache or Path(scratch), LADDER_SIZE)
+        pairs = measured(kept[:photographs], cache or Path(scratch))
     return (
         sizes(largest[: max(2, photographs // 5)])
         | enlargement(largest[: min(20, photographs)])
-        | ladders(pairs, f"{LADDER_SIZE} megapixels")
+        | ladders(pairs, f"{HALF} megapixels")
     )
 
 

@@ -18,20 +18,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.features import PairFeatures, measure_pair
 from agenticiqa.embedded.full_reference.model import load_model
-from agenticiqa.embedded.trunk import load_backbone
 from training.fr_data import Pairs, joined, read_made
-from training.fr_extract import save_made
-from training.fr_field import LADDERS, encode, kept_photographs, listed_photographs
-from training.pictures import read_pixels
+from training.fr_extract import HALF, LADDER_CODERS, coder_file, extract_coders
+from training.fr_field import kept_photographs, listed_photographs
 
-Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
-CODERS = ("jpeg", "jpeg2000", "webp", "avif")
 # Free photographs beside those of `training/free_photographs.csv`; no model saw them.
 MORE = Path(__file__).with_name("fr_photographs.csv")
-MEGAPIXELS = 0.5
 RISE = 0.05
 # What counts as equal: losses of VSI and MS_SSIM, 1 minus the metric, at most a tenth apart.
 EQUAL = 0.1
@@ -59,7 +53,7 @@ def main() -> None:
     given = options.parse_args()
     cv2.setNumThreads(1)
     chosen = benchmark_photographs(given.free)
-    ladders(measured(chosen[: given.photographs], given.cache, MEGAPIXELS), f"{MEGAPIXELS} megapixels")
+    ladders(measured(chosen[: given.photographs], given.cache), f"{HALF} megapixels")
     if given.native:
         large = sorted(chosen, key=lambda path: -path.stat().st_size)[: given.native]
         ladders(measured(large, given.cache / "native", None), "native size")
@@ -71,45 +65,22 @@ def benchmark_photographs(free: Path) -> list[Path]:
     return [*kept_photographs(free), *more]
 
 
-def measured(photographs: list[Path], cache: Path, megapixels: float | None) -> Pairs:
+def measured(photographs: list[Path], cache: Path, megapixels: float | None = HALF) -> Pairs:
     """Features of every step of every coder on these photographs, measured now where the cache has them not."""
-    cache.mkdir(parents=True, exist_ok=True)
-    found = []
-    for path in photographs:
-        kept = cache / f"{path.parent.name}-{path.stem}.npz"
-        if not kept.exists():
-            measure(path, kept, megapixels)
-        found.append(read_made(kept))
-    return joined(*found)
-
-
-def measure(path: Path, target: Path, megapixels: float | None) -> None:
-    """Features of all ladders of one photograph, at its own size or shrunk to that many megapixels."""
-    picture = read_pixels(path) if megapixels is None else shrunk(read_pixels(path), megapixels)
-    pairs: list[PairFeatures] = []
-    rows: list[tuple[str, str, str, int]] = []
-    for coder in CODERS:
-        for quality in LADDERS[coder] if megapixels else LADDERS[coder][::2]:
-            pairs.append(measure_pair(encode(picture, coder, quality), picture, load_backbone()))
-            rows.append((path.name, coder, coder, int(quality)))
-    save_made(target, pairs, rows)
-
-
-def shrunk(pixels: Pixels, megapixels: float) -> Pixels:
-    """The photograph at this size; one that is smaller stays as it is."""
-    factor = min(1.0, float(np.sqrt(megapixels * 1e6 / (pixels.shape[0] * pixels.shape[1]))))
-    return np.asarray(cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA), np.uint8)
+    extract_coders(photographs, cache, megapixels)
+    return joined(*(read_made(coder_file(path, cache)) for path in photographs))
 
 
 def ladders(pairs: Pairs, size: str) -> dict[str, float]:
     """Steps that rise though quality falls, by coder, and scores of different coders at equal VSI and MS_SSIM."""
     steps = scored(pairs)
-    rises = {coder: rises_of(steps, coder) for coder in CODERS}
+    rises = {coder: rises_of(steps, coder) for coder in LADDER_CODERS}
     every = np.concatenate(list(rises.values()))
     share = float(np.mean(every > RISE))
+    count = len(np.unique(pairs.group))
     print(
-        f"ladders of {len(CODERS)} coders on {len(np.unique(pairs.group))} photographs, {size}, {len(every)} steps: "
-        f"{share:.2%} rise by more than {RISE} as quality falls (limit 1 %), most {every.max():.2f}; "
+        f"ladders of {len(LADDER_CODERS)} coders on {count} photographs, {size}, {len(every)} steps: {share:.2%} rise "
+        f"by more than {RISE} as quality falls (limit 1 %), most {every.max():.2f}; "
         + ", ".join(f"{coder} {np.mean(one > RISE):.1%}, most {one.max():.2f}" for coder, one in rises.items())
     )
     print_avif(steps)

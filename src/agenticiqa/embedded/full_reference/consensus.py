@@ -40,9 +40,9 @@ SOFT_SCORES = (5.0, 4.1, 3.05, 2.15, 1.5, 1.0)
 NOT_SOFT, ALL_SOFT = 0.955, 0.985
 HARDLY_LOST, LOST = 0.5, 0.3
 # Evidence of a filter between which the pair passes from coded or noisy to filtered.
-CODED, FILTERED = 0.01, 0.05
+CODED, FILTERED = -0.01, 0.03
 # How far the measured softness lowers and raises what the metrics say at most: they know how much detail there was.
-MOST_BLAME, MOST_PRAISE = 1.3, 0.6
+MOST_BLAME, MOST_PRAISE = 1.15, 0.6
 
 
 @dataclass(frozen=True)
