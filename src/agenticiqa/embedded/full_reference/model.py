@@ -17,7 +17,7 @@ from agenticiqa.weights import WeightSet, read_arrays
 Floats = npt.NDArray[np.float64]
 CONSENSUS_NAMES = ("consensus.score", "consensus.agreed", "consensus.tone", "consensus.explained")
 # Distances, in reaches of the nearest rated kind, between which opinions give way to the consensus.
-NEAR, FAR = 0.5, 3.5
+NEAR, FAR = 0.5, 3.1
 # Within this of a perfect consensus the correction fades: between nearly invisible changes opinions are chance.
 VISIBLE = 1.05
 
