@@ -38,10 +38,10 @@ from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootst
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, LevelLetter
 from agenticiqa.tools.curve_fitting import evaluate, fit_curve
+from agenticiqa.weights import read_arrays
 from benchmarks.fr_field import field_checks
 from training.fr_data import Pairs, read_tid
 from training.fr_extract import extract_tid
-from training.fr_field import field_damage
 from training.fr_fit import WITHOUT_DETECTION
 from training.fr_train import (
     COVERED,
@@ -91,7 +91,7 @@ def main() -> None:
     checks |= print_kinds_left_out(pairs, opinions, opened, made, rows, judged)
     checks |= print_made_left_out(pairs, opened, made)
     if given.free:
-        checks |= field_checks(given.free, given.photographs)
+        checks |= field_checks(given.free, given.photographs, given.cache / "ladders" if given.cache else None)
         # In a process of its own, whose peak of memory is the judgement's.
         subprocess.run([sys.executable, "-m", "benchmarks.fr_speed", "--sizes"], check=True)
     if given.json:
@@ -109,14 +109,13 @@ def measured(data: Path, cache: Path | None) -> tuple[Pairs, Floats]:
 
 
 def shipped_field_pairs() -> Pairs:
-    """The pairs as in the field, read back from the shipped weights, which hold their features."""
-    rated = load_model("research").rated
+    """The made pairs, read back from the shipped weights, which hold their features."""
+    rated, stored = load_model("research").rated, read_arrays("fr_research.npz")
     assert rated is not None
     model, own = rated.model, rated.model.reach <= 2 * UNRATED
     features = (model.machine.support * model.standardise.scale + model.standardise.centre)[own]
     places = [place for place, name in enumerate(model.names) if name not in CONSENSUS_NAMES]
     names = tuple(model.names[place] for place in places)
-    kinds = [(kind, source) for kind, source, _, _ in field_damage(np.random.default_rng(0))]
     count = len(features)
     metrics = [name for name in names if name.startswith("metric.")]
     return Pairs(
@@ -124,9 +123,9 @@ def shipped_field_pairs() -> Pairs:
         features=features[:, places],
         metric_names=tuple(name.removeprefix("metric.") for name in metrics),
         metrics=features[:, [model.names.index(name) for name in metrics]],
-        group=np.array([f"photograph {row // len(kinds)}" for row in range(count)]),
-        kind=np.array([kinds[row % len(kinds)][0] for row in range(count)]),
-        source=np.array([kinds[row % len(kinds)][1] for row in range(count)]),
+        group=stored["made_group"],
+        kind=stored["made_kind"],
+        source=stored["made_source"],
         level=np.zeros(count, np.int_),
         score=np.full(count, np.nan),
     )

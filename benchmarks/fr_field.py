@@ -1,9 +1,9 @@
 """The full-reference judgement in the field: every size, every coder, enlargement, on photographs of no training list.
 
-    python -m benchmarks.fr_field --free FOLDER [--photographs 30] [--json FILE]
+    python -m benchmarks.fr_field --free FOLDER [--photographs 30] [--cache FOLDER] [--json FILE]
 
-Every second photograph of `training/free_photographs.csv`; the others made the training pairs. Prints each figure with
-its limit. One thread; the judgement is the shipped one.
+Every second photograph of `training/free_photographs.csv`, whose others made the training pairs, and those of
+`benchmarks/fr_photographs.csv`. Prints each figure with its limit. One thread; the judgement is the shipped one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,16 +21,14 @@ import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.judge import shipped_judge
 from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
-from training.fr_extract import crop
-from training.fr_field import LADDERS, encode, enlarge, free_photographs
+from benchmarks.fr_ladders import benchmark_photographs, ladders, measured
+from training.fr_extract import HALF, shrunk
+from training.fr_field import encode, enlarge
 from training.pictures import read_pixels
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
 MEGAPIXELS = (24.0, 8.0, 2.0, 0.5)
-CODERS = ("jpeg", "jpeg2000", "webp", "avif")
-LADDER_VIEW = (512, 768)
-RISE = 0.05
 
 
 def main() -> None:
@@ -37,22 +36,25 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--free", type=Path, required=True)
     options.add_argument("--photographs", type=int, default=30)
+    options.add_argument("--cache", type=Path, help="keeps the measured ladders")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     cv2.setNumThreads(1)
-    figures = field_checks(given.free, given.photographs)
+    figures = field_checks(given.free, given.photographs, given.cache)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
-def field_checks(free: Path, photographs: int) -> dict[str, float]:
+def field_checks(free: Path, photographs: int, cache: Path | None = None) -> dict[str, float]:
     """All checks on the photographs kept from training."""
-    kept = free_photographs(free)[1::2]
+    kept = benchmark_photographs(free)
     largest = sorted(kept, key=lambda path: -path.stat().st_size)
+    with tempfile.TemporaryDirectory() as scratch:
+        pairs = measured(kept[:photographs], cache or Path(scratch))
     return (
         sizes(largest[: max(2, photographs // 5)])
         | enlargement(largest[: min(20, photographs)])
-        | ladders([*kept, *free_photographs(free)[::2]][:photographs])
+        | ladders(pairs, f"{HALF} megapixels")
     )
 
 
@@ -93,12 +95,6 @@ def same_per_pixel() -> dict[str, Callable[[Pixels], Pixels]]:
     }
 
 
-def shrunk(pixels: Pixels, megapixels: float) -> Pixels:
-    """The photograph at this size; one that is smaller stays as it is."""
-    factor = min(1.0, float(np.sqrt(megapixels * 1e6 / (pixels.shape[0] * pixels.shape[1]))))
-    return np.asarray(cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA), np.uint8)
-
-
 def enlargement(photographs: list[Path]) -> dict[str, float]:
     """Means over 8-megapixel photographs, shrunk and enlarged again; how many are called enlarged."""
     means: dict[str, float] = {}
@@ -114,42 +110,6 @@ def enlargement(photographs: list[Path]) -> dict[str, float]:
             f"enlarged ×{factor}: {means[f'enlarged.{factor}']:.2f} ({limit}), called enlarged {named} of {len(found)}"
         )
     return means
-
-
-def ladders(photographs: list[Path]) -> dict[str, float]:
-    """Quality ladders of four coders: steps that rise though quality falls, and scores at equal VSI and MS_SSIM."""
-    rises: list[float] = []
-    points: list[tuple[str, int, float, float, float]] = []
-    for number, path in enumerate(photographs):
-        picture = crop(read_pixels(path), LADDER_VIEW, 1.0, np.random.default_rng(number))
-        for coder in CODERS:
-            judged = [shipped_judge().judge_pixels(encode(picture, coder, step), picture) for step in LADDERS[coder]]
-            rises += [worse.score - better.score for worse, better in itertools.pairwise(judged)]
-            points += [(coder, number, one.metrics["VSI"], one.metrics["MS_SSIM"], one.score) for one in judged]
-    share = float(np.mean(np.array(rises) > RISE))
-    print(
-        f"ladders of {len(CODERS)} coders on {len(photographs)} photographs, {len(rises)} steps: "
-        f"{share:.2%} rise by more than {RISE} as quality falls (limit 1 %), most {max(rises):.2f}"
-    )
-    return {"ladders.rising": share, "ladders.most": max(rises)} | at_equal_metrics(points)
-
-
-def at_equal_metrics(points: list[tuple[str, int, float, float, float]]) -> dict[str, float]:
-    """How far scores of different coders lie apart where VSI and MS_SSIM agree, pairs of one photograph."""
-    apart = [
-        abs(first[4] - second[4])
-        for first, second in itertools.combinations(points, 2)
-        if first[0] != second[0]
-        and first[1] == second[1]
-        and abs(np.log((1.0001 - first[2]) / (1.0001 - second[2]))) < 0.1
-        and abs(np.log((1.001 - first[3]) / (1.001 - second[3]))) < 0.1
-    ]
-    high = float(np.quantile(apart, 0.95)) if apart else 0.0
-    print(
-        f"coders at equal VSI and MS_SSIM, {len(apart)} pairs: mean {np.mean(apart or [0]):.2f} apart, "
-        f"95 % within {high:.2f}, most {max(apart, default=0):.2f} (limit .4)"
-    )
-    return {"coders.mean": float(np.mean(apart or [0])), "coders.high": high, "coders.most": max(apart, default=0.0)}
 
 
 if __name__ == "__main__":

@@ -100,6 +100,17 @@ def test_a_single_letter_gets_four_fifths_and_the_others_share_the_rest() -> Non
     assert p == pytest.approx({1: 0.05, 2: 0.05, 3: 0.05, 4: 0.8, 5: 0.05})
 
 
+@pytest.mark.parametrize("answer", ["B", "Good", "good", "B. Good", "(B) Good"])
+def test_a_level_is_understood_by_its_letter_its_name_or_both(answer: str) -> None:
+    assert ScoreFusion().extract_vlm_probabilities(answer)[4] == pytest.approx(0.8)
+
+
+def test_log_probabilities_may_be_given_by_the_levels_names() -> None:
+    by_name = ScoreFusion().extract_vlm_probabilities({"Good": -0.1, "E. Bad": -3.0})
+
+    assert by_name == pytest.approx(ScoreFusion().extract_vlm_probabilities({"B": -0.1, "E": -3.0}))
+
+
 @pytest.mark.parametrize("answer", ["Unable to determine", "--5", "³", "6"])
 def test_an_answer_that_names_no_level_gives_uniform_probabilities_and_a_warning(
     answer: str, caplog: pytest.LogCaptureFixture

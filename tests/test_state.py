@@ -225,7 +225,20 @@ def test_a_replan_without_reason_gets_one_and_a_warning(caplog: pytest.LogCaptur
 def test_the_schema_of_the_summary_carries_both_examples_and_they_validate() -> None:
     examples = SummarizerOutput.model_json_schema()["examples"]
 
-    assert [example["final_answer"] for example in examples] == ["B", "Unable to determine"]
+    assert examples == [
+        {
+            "final_answer": "B",
+            "quality_reasoning": "The image shows moderate blur affecting sharpness, "
+            "consistent with tool score of 2.6.",
+            "need_replan": False,
+        },
+        {
+            "final_answer": "Unable to determine",
+            "quality_reasoning": "Insufficient evidence for vehicle region.",
+            "need_replan": True,
+            "replan_reason": "Missing tool scores for vehicle region",
+        },
+    ]
     assert [SummarizerOutput.model_validate_json(json.dumps(example)).need_replan for example in examples] == [
         False,
         True,

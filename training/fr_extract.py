@@ -1,7 +1,8 @@
 """Pair features of TID2013's part and of synthetic pairs, written to the cache for the full-reference fits.
 
-`tid` measures every pair of the part; `ladders` makes damage of known strength and `field` pairs as they occur today,
-of every second free photograph. Both save after each photograph, so that they can be stopped at any time.
+`tid` measures every pair of the part; `ladders` makes damage of known strength, `field` pairs as they occur today and
+`coders` quality ladders, of every second free photograph. They save after each photograph, so that they can be stopped
+at any time.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ import numpy.typing as npt
 from agenticiqa.embedded.full_reference.features import PairFeatures, measure_pair
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, distort
-from training.fr_field import field_damage, free_photographs
+from training.fr_field import LADDERS, encode, field_damage, training_photographs
 from training.pictures import read_pixels, resize
 
 Pixels = npt.NDArray[np.uint8]
 # Height and width of the clean views: as large as the rated pictures, and large enough to be seen in parts.
 SMALL, LARGE = (384, 384), (640, 800)
 KINDS_EACH = 3
+CODERS_FOLDER = "coders"
+LADDER_CODERS = ("jpeg", "jpeg2000", "webp", "avif")
+# Megapixels of the photographs whose quality ladders are measured.
+HALF = 0.5
 
 
 def extract_tid(folder: Path, target: Path) -> None:
@@ -79,6 +84,34 @@ def extract_field(photographs: list[Path], target: Path) -> None:
         save_made(target, found, rows)
 
 
+def extract_coders(photographs: list[Path], folder: Path, megapixels: float | None = HALF) -> None:
+    """Features of quality ladders of four coders on whole photographs, one file each; those there are stay.
+
+    The photographs are shrunk to that many megapixels; None takes them as they are, at every second quality.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in photographs:
+        target = coder_file(path, folder)
+        if target.exists():
+            continue
+        whole = read_pixels(path)
+        clean = whole if megapixels is None else shrunk(whole, megapixels)
+        steps = [(coder, step) for coder in LADDER_CODERS for step in LADDERS[coder][:: 2 if megapixels is None else 1]]
+        found = [measure_pair(encode(clean, coder, step), clean, load_backbone()) for coder, step in steps]
+        save_made(target, found, [(path.name, coder, coder, int(step)) for coder, step in steps])
+
+
+def coder_file(photograph: Path, folder: Path) -> Path:
+    """Where the ladders of a photograph are kept."""
+    return folder / f"{photograph.parent.name}-{photograph.stem}.npz"
+
+
+def shrunk(pixels: Pixels, megapixels: float) -> Pixels:
+    """The photograph at this size; one that is smaller stays as it is."""
+    factor = min(1.0, float(np.sqrt(megapixels * 1e6 / (pixels.shape[0] * pixels.shape[1]))))
+    return np.asarray(cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA), np.uint8)
+
+
 def save_made(target: Path, found: list[PairFeatures], rows: list[tuple[str, str, str, int]]) -> None:
     """Made pairs with photograph, kind, source and level."""
     group, kind, source, level = (list(column) for column in zip(*rows, strict=True))
@@ -113,7 +146,7 @@ def save(target: Path, found: list[PairFeatures], **columns: list[str] | list[in
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["tid", "ladders", "field"])
+    parser.add_argument("what", choices=["tid", "ladders", "field", "coders"])
     parser.add_argument("--data", type=Path, help="folder of tid2013-part")
     parser.add_argument("--free", type=Path, help="folder of the free photographs")
     parser.add_argument("--photographs", type=int, default=27, help="how many of them")
@@ -125,9 +158,10 @@ if __name__ == "__main__":
     if given.what == "tid":
         extract_tid(given.data, given.cache / "tid.npz")
     else:
-        # Every second photograph is kept for `benchmarks/fr_field.py`.
-        chosen = free_photographs(given.free)[::2][: given.photographs]
-        if given.what == "ladders":
+        chosen = training_photographs(given.free)[: given.photographs]
+        if given.what == "coders":
+            extract_coders(chosen, given.cache / CODERS_FOLDER)
+        elif given.what == "ladders":
             extract_ladders(chosen, given.cache / "ladders.npz", given.seed)
         else:
             extract_field(chosen, given.cache / "field.npz")

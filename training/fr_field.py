@@ -42,11 +42,20 @@ LADDERS: dict[str, tuple[float, ...]] = {
 }
 
 
-def free_photographs(folder: Path) -> list[Path]:
-    """The free photographs of the list that lie in this folder, one subfolder per collection."""
-    with FREE_LIST.open(newline="", encoding="utf-8") as lines:
-        listed = [folder / row["collection"] / row["file"] for row in csv.DictReader(lines)]
-    return [path for path in listed if path.is_file()]
+def training_photographs(folder: Path) -> list[Path]:
+    """Every second free photograph of the list, as far as they lie in this folder, one subfolder per collection."""
+    return [path for path in listed_photographs(folder, FREE_LIST)[::2] if path.is_file()]
+
+
+def kept_photographs(folder: Path) -> list[Path]:
+    """The others of the list, for benchmarks."""
+    return [path for path in listed_photographs(folder, FREE_LIST)[1::2] if path.is_file()]
+
+
+def listed_photographs(folder: Path, names: Path) -> list[Path]:
+    """Where the photographs of a list of collection and file would lie."""
+    with names.open(newline="", encoding="utf-8") as lines:
+        return [folder / row["collection"] / row["file"] for row in csv.DictReader(lines)]
 
 
 def encode(pixels: Pixels, coder: str, quality: float) -> Pixels:

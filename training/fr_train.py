@@ -32,6 +32,7 @@ from agenticiqa.embedded.full_reference.model import (
 )
 from agenticiqa.evaluation.statistics import srcc
 from training.fr_data import Pairs, joined, read_made, read_tid
+from training.fr_extract import CODERS_FOLDER
 from training.fr_fit import RECIPE, Recipe, fit_pair_model, fit_standardiser, fit_tempered_recogniser
 from training.manifest import write_manifest
 
@@ -86,19 +87,19 @@ def fit_rated(rated: Pairs, opened: OpenModel, made: Pairs, recipe: Recipe = REC
 def fit_basic(rated: Pairs, opened: OpenModel, made: Pairs, recipe: Recipe = RECIPE) -> RatedModel:
     """The fit alone, its errors not yet known.
 
-    Made pairs of kinds that nobody rated take part with the consensus as their label: near them nothing is added.
+    Made pairs take part with the consensus as their label: near them nothing is added.
     """
     consensus = opened.consensus.score(rated.features, rated.names)
     scale = fit_scale(consensus, rated.score)
-    anchors = made.rows(~np.isin(made.kind, rated.kind))
-    everything = told_of_consensus(joined(rated, anchors), opened)
-    added = np.concatenate([rated.score - np.interp(consensus, *scale), np.zeros(len(anchors))])
+    everything = told_of_consensus(joined(rated, made), opened)
+    added = np.concatenate([rated.score - np.interp(consensus, *scale), np.zeros(len(made))])
     model = fit_pair_model(everything, added, len(rated), recipe)
-    # Nobody rated the anchors: nearness to them is no reason to believe in opinions.
+    # Nobody rated the made pairs: nearness to them is no reason to believe in opinions.
     reach = np.where(np.arange(len(everything)) < len(rated), model.reach, UNRATED)
     clusters = len(np.unique(rated.group))
     spreads = np.ones(len(model.recognise.kinds))
-    return RatedModel(replace(model, reach=reach), scale, spreads, 1.0, 1.96, clusters, 0.0)
+    known = np.isin(model.recognise.kinds, rated.kind).astype(np.float64)
+    return RatedModel(replace(model, reach=reach), scale, known, spreads, 1.0, 1.96, clusters, 0.0)
 
 
 def joint_spread(strange: Floats, known: float, outside: float) -> Floats:
@@ -163,6 +164,16 @@ def _spreads(errors: Floats, kind: Words, kinds: tuple[str, ...], outside: float
     return np.array(found)
 
 
+def made_columns(made: Pairs) -> dict[str, Any]:
+    """What the made pairs are, beside their features in the model, for benchmarks that leave some of them out."""
+    return {"made_group": made.group, "made_kind": made.kind, "made_source": made.source}
+
+
+def read_all_made(cache: Path) -> Pairs:
+    """The pairs as in the field and the coders' quality ladders."""
+    return joined(read_made(cache / "field.npz"), *map(read_made, sorted((cache / CODERS_FOLDER).glob("*.npz"))))
+
+
 def write(folder: Path, name: str, arrays: dict[str, Any]) -> None:
     """The archive and its line in the manifest."""
     np.savez_compressed(folder / name, **arrays)
@@ -175,10 +186,11 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--ladders", type=Path, help="fr_open.npz of ladders measured before, instead of new ones")
     given = parser.parse_args()
-    tid, field = read_tid(given.cache / "tid.npz"), read_made(given.cache / "field.npz")
+    tid, everything_made = read_tid(given.cache / "tid.npz"), read_all_made(given.cache)
     if given.ladders:
         open_model = keep_open(read_open(dict(np.load(given.ladders))), tid.names)
     else:
         open_model = fit_open(read_made(given.cache / "ladders.npz"))
     write(given.out, "fr_open.npz", pack_open(open_model))
-    write(given.out, "fr_research.npz", pack_rated(fit_rated(tid, open_model, field)))
+    fitted = pack_rated(fit_rated(tid, open_model, everything_made))
+    write(given.out, "fr_research.npz", fitted | made_columns(everything_made))

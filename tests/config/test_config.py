@@ -52,6 +52,7 @@ def test_the_example_file_is_the_documents_own() -> None:
 
     assert example.planner.backend == "openai.gpt-4o"
     assert example.planner.fallback_backend == "anthropic.claude-3.5-sonnet"
+    assert (example.summarizer.backend, example.summarizer.temperature) == ("openai.gpt-4o", 0.0)
     assert example.summarizer.max_tokens == 512
 
 

@@ -146,6 +146,16 @@ def test_the_way_of_viewing_is_a_setting_and_part_of_the_judgement() -> None:
     assert screen.score > native.score
 
 
+def test_a_coder_nobody_rated_is_judged_by_the_metrics_and_the_judgement_says_so(
+    judge: FullReferenceJudge, picture: Pixels
+) -> None:
+    rated = judge.judge_pixels(distort(picture, "white_noise", 3), picture)
+    unrated = judge.judge_pixels(distort(picture, "webp", 3), picture)
+
+    assert rated.out_of_domain is None
+    assert "consensus of metrics" in str(unrated.out_of_domain)
+
+
 def test_pairs_of_different_size_are_refused(judge: FullReferenceJudge, picture: Pixels) -> None:
     with pytest.raises(ImageSizeMismatchError, match="384×256"):
         judge.judge_pixels(picture, picture[:-1])

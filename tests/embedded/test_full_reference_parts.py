@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import cv2
@@ -13,14 +14,21 @@ from scipy.fft import dctn
 
 from agenticiqa.embedded.full_reference.alignment import aligned
 from agenticiqa.embedded.full_reference.changes import change_name
-from agenticiqa.embedded.full_reference.consensus import fit_consensus, tone_change
+from agenticiqa.embedded.full_reference.consensus import (
+    FILTERED,
+    MOST_BLAME,
+    MOST_PRAISE,
+    fit_consensus,
+    tone_change,
+    with_softness,
+)
 from agenticiqa.embedded.full_reference.difference import grid_statistics, residual_statistics
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.features import measure_pair
 from agenticiqa.embedded.full_reference.fitted import KernelMachine, KindRecogniser, distances
 from agenticiqa.embedded.full_reference.judgement import level_probabilities, severity_of
 from agenticiqa.embedded.full_reference.model import load_model
-from agenticiqa.embedded.full_reference.transfer import transfer_statistics
+from agenticiqa.embedded.full_reference.transfer import filter_evidence, transfer_statistics
 from agenticiqa.embedded.full_reference.views import view_pair
 from agenticiqa.embedded.full_reference.visible_error import _cosines
 from agenticiqa.embedded.trunk import load_backbone
@@ -160,6 +168,45 @@ def test_noise_is_no_loss_of_frequencies_and_less_contrast_neither() -> None:
     assert transfer_statistics(noisy, reference)["transfer.passband"] < 0.95
 
 
+def evidence_of_a_filter(
+    test: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], reference: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+) -> float:
+    found = transfer_statistics(test, reference)
+    gain, coherence = (
+        np.array([[found[f"transfer.{name}_{band}"] for band in range(8)]]) for name in ("gain", "coherence")
+    )
+    return float(filter_evidence(gain, coherence)[0])
+
+
+@pytest.mark.parametrize("kind", ["gaussian_blur", "defocus_blur", "upscale"])
+def test_a_filter_leaves_evidence_that_no_coder_leaves(kind: str) -> None:
+    reference = np.ascontiguousarray(photo("coffee")[:384, :576])
+
+    assert evidence_of_a_filter(distort(reference, kind, 3), reference) > FILTERED
+    for coder, level in itertools.product(("jpeg", "jpeg2000", "webp"), (2, 3, 4)):
+        assert evidence_of_a_filter(distort(reference, coder, level), reference) < FILTERED
+
+
+def test_what_drops_frequencies_in_places_keeps_the_root_of_the_gain_and_a_filter_more() -> None:
+    # A coder that keeps a quarter of the blocks as they are: a quarter of the power follows, coherence one half.
+    assert filter_evidence(np.array([[0.25]]), np.array([[0.5]])) == pytest.approx([0.0], abs=1e-3)
+    # A filter that halves an amplitude everywhere: all of it follows.
+    assert filter_evidence(np.array([[0.5]]), np.array([[1.0]])) == pytest.approx([1 - math.sqrt(0.5)], abs=2e-3)
+
+
+@given(st.floats(0.02, 1), st.floats(1, 5), st.floats(0, 4))
+def test_measured_softness_keeps_the_order_the_metrics_give(left: float, score: float, more: float) -> None:
+    filtered = [f"transfer.gain_{band}" for band in range(8)], [f"transfer.coherence_{band}" for band in range(8)]
+    names = (*filtered[0], *filtered[1], "transfer.cutoff", "transfer.passband")
+    features = np.array([[*[0.5] * 8, *[1.0] * 8, left, 1.0]] * 2)
+    higher = min(5.0, score + more)
+
+    found = with_softness(np.array([score, higher]), features, names)
+
+    assert found[1] >= found[0] - 1e-9
+    assert score - MOST_BLAME <= found[0] <= score + MOST_PRAISE
+
+
 def test_the_parts_of_a_large_pair_are_damaged_as_the_whole_is() -> None:
     reference = np.asarray(cv2.resize(photo("coffee"), (1920, 1280), interpolation=cv2.INTER_CUBIC), np.uint8)
     test = reference.copy()
@@ -183,8 +230,12 @@ def test_a_small_pair_is_compared_whole_and_a_screen_shrinks_a_large_one() -> No
 
 
 def test_changes_have_the_names_people_use() -> None:
-    soft = {"transfer.cutoff": 0.25, "transfer.passband": 0.99, "transfer.steepness": 0.6}
-    hard = {"transfer.cutoff": 1.0, "transfer.passband": 0.9, "transfer.steepness": 1.0}
+    # A filter weakens the upper half of the bands and leaves them coherent; a coder keeps all of them in part.
+    filtered = {f"transfer.gain_{band}": 1.0 if band < 4 else 0.3 for band in range(8)}
+    filtered |= {f"transfer.coherence_{band}": 1.0 for band in range(8)}
+    coded = {f"transfer.{name}_{band}": 0.8 for name in ("gain", "coherence") for band in range(8)}
+    soft = filtered | {"transfer.cutoff": 0.25, "transfer.passband": 0.99, "transfer.steepness": 0.6}
+    hard = coded | {"transfer.cutoff": 1.0, "transfer.passband": 0.9, "transfer.steepness": 1.0}
 
     assert change_name({"upscale": 0.9}, soft) == "enlarged, about ×4"
     assert change_name({"gaussian_blur": 0.6, "denoise": 0.3}, soft | {"transfer.steepness": 0.4}) == "softened"

@@ -15,6 +15,9 @@ from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image
 
 from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.config import load_settings
+from agenticiqa.errors import ImageOutsideRootError, UsageError
+from agenticiqa.mcp.images import Images
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.mcp.serving import http_server, over_http, over_stdio
@@ -204,3 +207,13 @@ def test_numbers_folders_encodings_prompts_and_the_last_report(folder: Path) -> 
     assert encoded.structured_content["score"] >= 3.5
     assert "<html" in report.contents[0].text
     assert {prompt.name for prompt in prompts.prompts} == {"check_a_folder", "compare_two_exports"}
+
+
+def test_no_folder_outside_the_settings_allowed_root_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    settings = load_settings(overrides={"pipeline": {"allowed_root": str(tmp_path / "inside")}}, environ={})
+
+    with pytest.raises(UsageError, match=r"outside pipeline\.allowed_root"):
+        Images((tmp_path,), settings)
+    with pytest.raises(ImageOutsideRootError):
+        Images((tmp_path / "inside",), settings).open("../outside.png")

@@ -98,6 +98,12 @@ def test_what_can_both_be_true_is_no_contradiction(severity: str, score: float) 
     assert should_replan(evidence(severity, {"Global": {"Blurs": ("GAUGE", score)}}), "Global") == (False, "")
 
 
+def test_a_severe_distortion_with_a_high_score_of_the_whole_picture_is_a_contradiction() -> None:
+    found = evidence("severe", {"Global": {"Overall": ("GAUGE", 4.6)}})
+
+    assert should_replan(found, "Global")[1] == "Contradictory evidence: severe Blurs on Global but GAUGE scores 4.6"
+
+
 @pytest.mark.parametrize("analysis", [{"Global": []}, None])
 def test_nothing_found_with_a_low_score_is_a_contradiction(analysis: dict[str, Any] | None) -> None:
     found = ExecutorOutput.model_validate(

@@ -185,8 +185,10 @@ def test_an_answer_that_is_no_choice_is_asked_for_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["B", "b", "b)", "(B)", "B.", "B. Good", "B: Good", "Good", "good.", "**B**", "B、好"]
-)
+    "answer",
+    ["B", "b", "b)", "(B)", "B.", "B. Good", "B: Good", "Good", "good.", "**B**", "B、好", "Option B", "B - Good",
+     "Answer: B", "The answer is B"],
+)  # fmt: skip
 def test_every_way_to_say_a_choice_means_its_letter(answer: str) -> None:
     assert match_choice(answer, {"A": "Excellent", "B": "Good"}) == "B"
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
 from agenticiqa.server.options import ServiceOptions
 from tests.server.running import RunningService, picture, running_service
@@ -195,6 +196,18 @@ def test_with_a_token_only_its_bearer_is_served(tmp_path: Path) -> None:
 
     assert [answer.status_code for answer in (without, wrong, right, live)] == [401, 401, 200, 200]
     assert without.headers["www-authenticate"] == "Bearer"
+
+
+def test_no_folder_outside_the_settings_allowed_root_is_opened_and_uploads_are_still_read(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    settings = load_settings(overrides={"pipeline": {"allowed_root": str(tmp_path / "inside")}}, environ={})
+
+    with pytest.raises(UsageError, match=r"outside pipeline\.allowed_root"):
+        ServiceOptions(allow_folders=(tmp_path,)).limited(settings)
+    limited = ServiceOptions(allow_folders=(tmp_path / "inside",)).limited(settings)
+
+    # Runs read copies in the service's own folder.
+    assert limited.pipeline.allowed_root is None
 
 
 def test_other_machines_are_served_only_with_a_token_or_on_request() -> None:

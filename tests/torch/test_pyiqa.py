@@ -131,7 +131,7 @@ class RandomlyWeighted(Tool):
 
         torch.manual_seed(0)
         self.card = find_card("UNTRAINED")
-        self._network = CNNIQA(pretrained=False).eval()
+        self._network = CNNIQA(pretrained=None).eval()
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
         import torch
@@ -149,28 +149,63 @@ def find_card(name: str) -> ToolCard:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["psnr"])
-def test_a_metric_without_a_curve_calibrates_itself_and_is_offered(
-    name: str, tmp_path_factory: pytest.TempPathFactory, original: LoadedImage, damaged: list[LoadedImage]
-) -> None:
-    # One folder for all: the judges' scores of the ladders are measured once.
-    folder = tmp_path_factory.getbasetemp() / "ladders"
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> ToolRegistry:
+    """All tools with the learned ones; in one folder, so that the judges' scores of the ladders are measured once."""
+    folder = tmp_path_factory.mktemp("ladders")
     options = {"weights_directory": str(folder / "hub"), "tools_overlay": str(folder / "tools.yaml"), "offline": True,
                "cache": {"directory": str(folder)}}  # fmt: skip
-    tools = tools_for(load_settings(overrides={"pipeline": options}))
-    tool = tools.get(f"pyiqa:{name}")
-    assert tools.is_calibrated_on_first_use(tool.name)
+    return tools_for(load_settings(overrides={"pipeline": options}))
 
-    scores = [tools.execute(tool.name, image, original).calibrated for image in damaged]
 
-    found = tools.calibration(tool.name)
-    if found is None:
-        sys.stdout.write(f"{tool.name}: no vote: {tools.refusal(tool.name)}" + "\n")
-        assert not tools.votes(tool.name)
-        return
-    sys.stdout.write(
-        f"{tool.name}: {found.data}; rank correlation {found.overall.srcc}, spread {found.overall.spread}: {scores}"
-        + "\n"
-    )
+def figures(name: str, tools: ToolRegistry, scores: list[float | None]) -> None:
+    """Prints what the tool's first use gave."""
+    found = tools.calibration(name)
+    said = f"no vote: {tools.refusal(name)}"
+    if found is not None:
+        said = f"{found.data}; rank correlation {found.overall.srcc}, spread {found.overall.spread}"
+    sys.stdout.write(f"{name}: {said}; JPEG at levels 1, 3, 5: {scores}\n")
+
+
+@pytest.mark.parametrize("name", ["pyiqa:psnr", "pyiqa:ssim", "pyiqa:vsi"])
+def test_a_metric_without_a_curve_calibrates_itself_and_is_offered(
+    name: str, tools: ToolRegistry, original: LoadedImage, damaged: list[LoadedImage]
+) -> None:
+    assert tools.is_calibrated_on_first_use(tools.get(name).name)
+
+    scores = [tools.execute(name, image, original).calibrated for image in damaged]
+
+    figures(name, tools, scores)
+    found = tools.calibration(name)
+    assert found is not None
     assert found.method == "ladder"
-    assert tool.name in [card.name for card in tools.suitable("Overall", has_reference=True)]
+    assert tools.votes(name)
+    assert name in [card.name for card in tools.suitable("Overall", has_reference=True)]
+    assert (np.diff(np.array(scores, float)) < 0).all()
+
+
+@pytest.mark.parametrize("name", ["pyiqa:piqe", "pyiqa:entropy"])
+def test_a_metric_without_reference_gets_a_curve_or_the_reason_why_not(
+    name: str, tools: ToolRegistry, damaged: list[LoadedImage]
+) -> None:
+    assert tools.is_calibrated_on_first_use(tools.get(name).name)
+
+    scores = [tools.execute(name, image).calibrated for image in damaged]
+
+    figures(name, tools, scores)
+    offered = name in [card.name for card in tools.suitable("Overall", has_reference=False)]
+    follows = tools.calibration(name) is not None
+    assert (tools.votes(name), offered, None not in scores) == (follows, follows, follows)
+    assert follows or "does not follow the ladders" in str(tools.refusal(name))
+
+
+def test_a_learned_metric_on_random_weights_gets_no_vote(tmp_path: Path, original: LoadedImage) -> None:
+    pipeline = {"cache": {"enabled": False}, "tools_overlay": str(tmp_path / "tools.yaml")}
+    tools = default_registry(load_settings(overrides={"pipeline": pipeline}), more=(RandomlyWeighted(),))
+
+    said = tools.execute("UNTRAINED", original)
+
+    sys.stdout.write(f"UNTRAINED: {tools.refusal('UNTRAINED')}\n")
+    assert said.calibrated is None
+    assert not tools.votes("UNTRAINED")
+    assert "does not follow the ladders" in str(tools.refusal("UNTRAINED"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from PIL import Image
 from pydantic import BaseModel
 
 from agenticiqa.errors import BadReplyError, ModelReplyError, UnavailableError, UnknownBackendError
@@ -16,6 +18,7 @@ from agenticiqa.vlm_client import (
     LabelledImage,
     ScriptedVLMClient,
     Usage,
+    VLMClient,
     VLMReply,
     VLMRequest,
     ask_for,
@@ -239,10 +242,6 @@ def test_a_script_file_is_a_backend(tmp_path: Path, request_: VLMRequest) -> Non
 
 
 def test_a_client_with_only_generate_answers_requests(request_: VLMRequest) -> None:
-    from PIL import Image
-
-    from agenticiqa.vlm_client import VLMClient
-
     class Plain(VLMClient):
         model = "plain"
 
@@ -253,6 +252,73 @@ def test_a_client_with_only_generate_answers_requests(request_: VLMRequest) -> N
             return GOOD
 
     assert ask_for(AnswerReply, Plain(), request_).value.final_answer == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<think>Perhaps {{"final_answer": "C", "quality_reasoning": "a draft"}}</think>{GOOD}',
+        f'{{"final_answer": "C", "quality_reasoning": "a draft"}}</think>\n{GOOD}',
+        f'<Thinking>{{"final_answer": "C", "quality_reasoning": "a draft"}}</Thinking>\n```json\n{GOOD}\n```',
+    ],
+)
+def test_a_draft_among_the_thoughts_never_wins_over_the_answer(text: str) -> None:
+    assert parse_reply(text, AnswerReply).final_answer == "B"
+
+
+def test_a_draft_in_thoughts_without_end_is_no_answer() -> None:
+    with pytest.raises(RejectedReplyError, match="no JSON object"):
+        parse_reply(f"<think>{GOOD}", AnswerReply)
+
+
+def test_each_further_attempt_is_told_what_was_wrong_with_the_last(request_: VLMRequest) -> None:
+    client = ScriptedVLMClient({"answer": [{"final_answer": "D", "quality_reasoning": "x"}, "no", GOOD]})
+
+    def check(reply: AnswerReply) -> AnswerReply:
+        if reply.final_answer not in "ABC":
+            raise ValueError(f"final_answer was '{reply.final_answer}'; allowed: A, B, C")
+        return reply
+
+    ask_for(AnswerReply, client, request_, check=check)
+
+    second, third = (request.user for request in client.requests[1:])
+    assert "Attempt 2: your last reply was not accepted (final_answer was 'D'; allowed: A, B, C)" in second
+    assert "Attempt 3: your last reply was not accepted (it holds no JSON object)" in third
+    assert "Return ONLY valid JSON" in second
+    assert "Return ONLY valid JSON" in third
+
+
+class OtherPeoples(VLMClient):
+    """A client of somebody else's that returns or raises what it is given, in turn."""
+
+    model = "theirs"
+
+    def __init__(self, *replies: Any) -> None:
+        self._replies = iter(replies)
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        reply = next(self._replies)
+        if isinstance(reply, Exception):
+            raise reply
+        return cast(str, reply)
+
+
+@pytest.mark.parametrize("first", [None, 3, KeyError("choices"), RuntimeError("a bug in a plug-in"), TypeError()])
+def test_whatever_a_foreign_client_returns_or_raises_is_one_failed_attempt(first: Any, request_: VLMRequest) -> None:
+    counter = CallCounter()
+
+    answer = ask_for(AnswerReply, OtherPeoples(first, GOOD), request_, counter=counter)
+
+    assert answer.value.final_answer == "B"
+    assert counter.count.attempts == 2
+
+
+def test_a_foreign_client_may_return_data_and_gives_way_to_the_fallback_when_it_fails(request_: VLMRequest) -> None:
+    assert ask_for(AnswerReply, OtherPeoples(json.loads(GOOD)), request_).value.final_answer == "B"
+
+    broken, other = OtherPeoples(None, None, None), OtherPeoples(GOOD)
+
+    assert ask_for(AnswerReply, FallbackVLMClient(broken, other), request_).client is other
 
 
 def test_without_fields_to_find_any_object_is_refused() -> None:

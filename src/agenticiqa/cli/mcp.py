@@ -39,7 +39,8 @@ def mcp(
         raise MissingExtraError("the MCP server", "mcp") from error
     settings = effective_settings(config, backend, offline)
     start_logging(settings, verbose)
-    folders = tuple(allow_folder) if allow_folder else () if http else (Path.cwd(),)
+    here = Path(settings.pipeline.allowed_root or Path.cwd()).expanduser()
+    folders = tuple(allow_folder) if allow_folder else () if http else (here,)
     created = server.create_server(settings, folders, time_limit)
     if http:
         # Standard output stays free of it, as with stdio.

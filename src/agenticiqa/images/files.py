@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from agenticiqa.errors import (
@@ -15,6 +16,7 @@ from agenticiqa.errors import (
     ImageOutsideRootError,
     ImagePermissionError,
     ImageTooLargeError,
+    UsageError,
 )
 
 # A part that is missing or no folder, a name no file can have.
@@ -49,6 +51,16 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
     except ValueError as error:
         # A zero byte in the path.
         raise ImageNotFoundError(f"{path}: no such file; check the path") from error
+
+
+def require_folders(folders: Iterable[Path], allowed_root: str | None) -> None:
+    """Nothing; a UsageError unless every folder exists and lies below `pipeline.allowed_root`, where that is set."""
+    root = Path(allowed_root).expanduser().resolve() if allowed_root else None
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: no such folder; --allow-folder needs one that exists")
+        if root is not None and not folder.resolve().is_relative_to(root):
+            raise UsageError(f"{folder}: lies outside pipeline.allowed_root ({root}); allow a folder below it")
 
 
 def _looped(path: Path) -> ImageNotFoundError:

@@ -7,18 +7,16 @@ import binascii
 from pathlib import Path
 
 from agenticiqa.config import Settings
-from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, UsageError
+from agenticiqa.errors import ImageFormatError, ImageOutsideRootError
 from agenticiqa.images import NamedBytes
-from agenticiqa.images.files import check_byte_count, read_file
+from agenticiqa.images.files import check_byte_count, read_file, require_folders
 
 
 class Images:
     """Opens what an agent names; never a URL, never a file outside the folders."""
 
     def __init__(self, folders: tuple[Path, ...], settings: Settings) -> None:
-        for folder in folders:
-            if not folder.is_dir():
-                raise UsageError(f"{folder}: no such folder; --allow-folder needs one that exists")
+        require_folders(folders, settings.pipeline.allowed_root)
         self._folders = tuple(folder.resolve() for folder in folders)
         self._max_bytes = settings.pipeline.limits.max_file_megabytes * 2**20
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agenticiqa.config import Settings, default_cache_directory
 from agenticiqa.errors import UsageError
+from agenticiqa.images.files import require_folders
 
 MEGABYTE = 2**20
 
@@ -64,13 +65,15 @@ class ServiceOptions:
                 f"{self.host} can be reached from other machines; set a token (--token-file or $AGENTICIQA_TOKEN) "
                 "or say --allow-anonymous"
             )
-        for folder in self.allow_folders:
-            if not folder.is_dir():
-                raise UsageError(f"{folder}: no such folder; --allow-folder needs one that exists")
+        require_folders(self.allow_folders, None)
         return self
 
     def limited(self, settings: Settings) -> Settings:
-        """The settings with the service's bounds on images laid over them."""
+        """The settings with the service's bounds on images laid over them; a UsageError if a folder lies outside.
+
+        A run reads copies in the service's own folder, which lies below no allowed root; what is copied is checked.
+        """
+        require_folders(self.allow_folders, settings.pipeline.allowed_root)
         limits = settings.pipeline.limits
         narrowed = limits.model_copy(
             update={
@@ -78,7 +81,7 @@ class ServiceOptions:
                 "max_file_megabytes": min(limits.max_file_megabytes, self.max_request_megabytes),
             }
         )
-        pipeline = settings.pipeline.model_copy(update={"limits": narrowed})
+        pipeline = settings.pipeline.model_copy(update={"limits": narrowed, "allowed_root": None})
         return settings.model_copy(update={"pipeline": pipeline})
 
 

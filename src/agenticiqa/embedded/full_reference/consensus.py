@@ -10,13 +10,14 @@ picture shows and whatever its size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.embedded.full_reference.transfer import BANDS, filter_evidence
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 
 Floats = npt.NDArray[np.float64]
@@ -38,9 +39,10 @@ SOFT_SCORES = (5.0, 4.1, 3.05, 2.15, 1.5, 1.0)
 # How well what is left must follow the reference to be softness alone, and the loss of frequencies that is one.
 NOT_SOFT, ALL_SOFT = 0.955, 0.985
 HARDLY_LOST, LOST = 0.5, 0.3
-# The measured softness counts this much; the metrics know how much detail there was to lose.
-SOFT_SHARE = 0.85
-MOST_PRAISE = 0.6
+# Evidence of a filter between which the pair passes from coded or noisy to filtered.
+CODED, FILTERED = -0.01, 0.03
+# How far the measured softness lowers and raises what the metrics say at most: they know how much detail there was.
+MOST_BLAME, MOST_PRAISE = 1.15, 0.6
 
 
 @dataclass(frozen=True)
@@ -73,21 +75,33 @@ class Consensus:
 def softness(features: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
     """What the loss of fine detail leaves on the scale, and from 0 to 1 whether it is the damage, row by row."""
     column = {name: features[:, place] for place, name in enumerate(names)}
-    left, follows = column["transfer.cutoff"], column["transfer.passband"]
+    left = column["transfer.cutoff"]
     score = np.interp(-np.log(np.maximum(left, 1e-3)), -np.log(FREQUENCIES_LEFT), SOFT_SCORES)
     lost = np.clip((HARDLY_LOST - left) / (HARDLY_LOST - LOST), 0, 1)
-    return np.asarray(score, np.float64), np.asarray(filtered_only(follows) * lost, np.float64)
+    return np.asarray(score, np.float64), np.asarray(filtered_only(column) * lost, np.float64)
 
 
-def filtered_only(passband: Floats) -> Floats:
-    """From 0 to 1, whether the test picture is the reference through a filter and nothing else."""
-    return np.asarray(np.clip((passband - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1), np.float64)
+def filtered_only(column: Mapping[str, Floats]) -> Floats:
+    """From 0 to 1, whether the test picture is the reference through a filter and nothing else, by named columns."""
+    follows = np.clip((column["transfer.passband"] - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1)
+    gain, coherence = (
+        np.stack([column[f"transfer.{name}_{band}"] for band in range(len(BANDS) - 1)], axis=-1)
+        for name in ("gain", "coherence")
+    )
+    evidence = (filter_evidence(gain, coherence) - CODED) / (FILTERED - CODED)
+    return np.asarray(follows * np.clip(evidence, 0, 1), np.float64)
 
 
 def with_softness(agreed: Floats, features: Floats, names: Sequence[str]) -> Floats:
-    """The metrics' agreement, replaced by the measured softness as far as that is the damage."""
+    """The metrics' agreement, brought towards the measured softness as far as that is the damage.
+
+    The further the metrics are above it, the less each further step counts, so that pictures of one softness keep the
+    order the metrics give them.
+    """
     score, weight = softness(features, names)
-    return np.asarray(agreed + SOFT_SHARE * weight * (np.minimum(score, agreed + MOST_PRAISE) - agreed), np.float64)
+    above, below = np.maximum(agreed - score, 0), np.maximum(score - agreed, 0)
+    change = np.minimum(below, MOST_PRAISE) - MOST_BLAME * (1 - np.exp(-above / MOST_BLAME))
+    return np.asarray(agreed + weight * change, np.float64)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class FullReferenceJudge:
         return max(1.0, prediction.score - half), min(5.0, prediction.score + half)
 
     def _doubt(self, prediction: Prediction) -> str | None:
-        if self._model.rated is None or prediction.strange < 0.5:
+        if self._model.rated is None or prediction.learned > 0.5:
             return None
         return "no pair like this one was rated by people; the score is the consensus of metrics"
 

@@ -17,7 +17,7 @@ from agenticiqa.weights import WeightSet, read_arrays
 Floats = npt.NDArray[np.float64]
 CONSENSUS_NAMES = ("consensus.score", "consensus.agreed", "consensus.tone", "consensus.explained")
 # Distances, in reaches of the nearest rated kind, between which opinions give way to the consensus.
-NEAR, FAR = 0.5, 3.0
+NEAR, FAR = 0.5, 3.1
 # Within this of a perfect consensus the correction fades: between nearly invisible changes opinions are chance.
 VISIBLE = 1.05
 
@@ -37,14 +37,15 @@ class OpenModel:
 class RatedModel:
     """What was fitted on opinions: the scale people use, and what they add to the consensus near rated pairs.
 
-    `scale` holds the consensus and the opinion it stands for, as two
-    rows; `spreads` are standard errors by rated kind, `outside` the one where nothing like the pair was rated, and
-    `factor` the number of standard errors that 95 % of opinions stay within when their kind was never rated;
-    `clusters` is the number of photographs, `srcc` the rank correlation on photographs left out.
+    `scale` holds the consensus and the opinion it stands for, as two rows; `known` is 1 for each kind that people
+    rated and 0 for one of made pairs alone; `spreads` are standard errors by kind, `outside` the one where nothing
+    like the pair was rated, and `factor` the number of standard errors that 95 % of opinions stay within when their
+    kind was never rated; `clusters` is the number of photographs, `srcc` the rank correlation on photographs left out.
     """
 
     model: PairModel
     scale: Floats
+    known: Floats
     spreads: Floats
     outside: float
     factor: float
@@ -58,12 +59,17 @@ class RatedModel:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Score, standard error and kinds of one pair; `strange` is 1 when nothing like it was rated."""
+    """Score, standard error and kinds of one pair.
+
+    `strange` is 1 when no pair of any kind that was rated looks like it; `learned` is the share of what opinions add,
+    0 also when the pair looks like a kind that nobody rated.
+    """
 
     score: float
     spread: float
     kinds: dict[str, float]
     strange: float
+    learned: float
     tone: float
 
     @property
@@ -92,30 +98,32 @@ class FullReferenceModel:
         tones = tone_change(features, opened.names).weight
         made = [_by_name(opened.recognise, shares) for shares in opened.recognise(opened.standardise(features))]
         if rated is None:
-            rows = zip(consensus, np.full(len(told), opened.spread), made, np.ones(len(told)), tones, strict=True)
+            spreads, strange, learned = (np.full(len(told), value) for value in (opened.spread, 1.0, 0.0))
+            rows = zip(consensus, spreads, made, strange, learned, tones, strict=True)
         else:
             rows = zip(*self._corrected(rated, told, consensus, made), tones, strict=True)
         return [
-            Prediction(float(np.clip(score, 1, 5)), float(spread), kinds, float(far), float(tone))
-            for score, spread, kinds, far, tone in rows
+            Prediction(float(np.clip(score, 1, 5)), float(spread), kinds, float(far), float(share), float(tone))
+            for score, spread, kinds, far, share, tone in rows
         ]
 
     def _corrected(
         self, rated: RatedModel, told: Floats, consensus: Floats, made: list[dict[str, float]]
-    ) -> tuple[Floats, Floats, list[dict[str, float]], Floats]:
-        """Scores, standard errors, kinds and strangeness: as for made pairs, and near rated ones as they say."""
+    ) -> tuple[Floats, Floats, list[dict[str, float]], Floats, Floats]:
+        """Scores, standard errors, kinds, strangeness and share of opinions; near rated pairs as they say."""
         names = (*self.opened.names, *CONSENSUS_NAMES)
         rows = told[:, [names.index(name) for name in rated.model.names]]
         strange = np.clip((rated.model.strangeness(rows) - NEAR) / (FAR - NEAR), 0, 1)
         kinds = rated.model.kinds(rows)
         visible = np.clip((5 - consensus) / VISIBLE, 0, 1)
-        scores = rated.on_scale(consensus) + (1 - strange) * visible * rated.model.correction(rows, kinds)
+        learned = (1 - strange) * (kinds @ rated.known)
+        scores = rated.on_scale(consensus) + learned * visible * rated.model.correction(rows, kinds)
         spreads = np.sqrt((1 - strange) * (kinds @ rated.spreads**2) + strange * rated.outside**2)
         named = [
             _mixed(_by_name(rated.model.recognise, near), ladder, far)
             for near, ladder, far in zip(kinds, made, map(float, strange), strict=True)
         ]
-        return scores, spreads, named, strange
+        return scores, spreads, named, strange, learned
 
 
 def with_consensus(features: Floats, opened: OpenModel) -> Floats:
@@ -172,6 +180,7 @@ def pack_rated(rated: RatedModel) -> dict[str, npt.NDArray[Any]]:
     """The rated model as arrays."""
     own = {
         "rated_scale": rated.scale,
+        "rated_known": rated.known,
         "rated_spreads": rated.spreads,
         "rated_outside": np.array(rated.outside),
         "rated_factor": np.array(rated.factor),
@@ -186,6 +195,7 @@ def read_rated(arrays: Mapping[str, npt.NDArray[Any]]) -> RatedModel:
     return RatedModel(
         unpack(arrays),
         arrays["rated_scale"],
+        arrays["rated_known"],
         arrays["rated_spreads"],
         float(arrays["rated_outside"]),
         float(arrays["rated_factor"]),
