@@ -13,7 +13,8 @@ from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.support.photos import save
 
-PATIENCE = 60_000
+# An upper bound only: states are waited for. A busy machine may need a minute to start a worker anew.
+PATIENCE = 180_000
 # The browser itself reports answers that are errors; where a test provokes one, this line is expected.
 REFUSED = "Failed to load resource"
 WATCH = """() => {

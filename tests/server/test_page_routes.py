@@ -35,7 +35,9 @@ def test_a_listed_file_can_be_assessed_by_its_path(client: httpx.Client, photos:
     assert answer.json()["names"] == ["photo1.png"]
 
 
-@pytest.mark.parametrize(("path", "code"), [("/etc", "path_not_allowed"), ("..", "path_not_allowed"), ("no", "path_not_found")])
+@pytest.mark.parametrize(
+    ("path", "code"), [("/etc", "path_not_allowed"), ("..", "path_not_allowed"), ("no", "path_not_found")]
+)
 def test_other_folders_are_refused(client: httpx.Client, path: str, code: str) -> None:
     answer = client.get("/v1/folders/files", params={"path": path})
 

@@ -54,7 +54,8 @@ class SentenceServer(MCPServer[Any]):
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(in_sentences(error.__cause__)) from error.__cause__
-            raise
+            # The SDK names the tool first; an agent knows which one it called.
+            raise ToolError(str(error).removeprefix(f"Error executing tool {name}: ")) from error.__cause__
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:

@@ -25,9 +25,7 @@ SIDE = 640
 SMALLEST = 16
 
 
-@router.get(
-    "/{run_id}/difference.json", response_model=DifferenceView, responses=problems(401, 404, 409, 410, 422)
-)
+@router.get("/{run_id}/difference.json", response_model=DifferenceView, responses=problems(401, 404, 409, 410, 422))
 async def read_difference(
     service: Running,
     run_id: RunId,
@@ -56,9 +54,7 @@ def _difference(first: Path, second: Path) -> dict[str, Any]:
     return {**layer, "mean": round(changed.mean, 4), "scaled": size != other_size}
 
 
-def _pixels(
-    file: Path, size: tuple[int, int] | None = None
-) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
+def _pixels(file: Path, size: tuple[int, int] | None = None) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
     """The picture at a size for comparing, and the size it was kept at."""
     with Image.open(file) as opened:
         picture = opened.convert("RGB")

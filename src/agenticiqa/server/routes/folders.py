@@ -22,7 +22,22 @@ router = APIRouter(prefix="/v1/folders", tags=["folders"])
 
 MOST_FILES = 1000
 SUFFIXES = frozenset(
-    (".jpg", ".jpeg", ".png", ".webp", ".avif", ".heic", ".heif", ".tif", ".tiff", ".bmp", ".gif", ".jp2", ".ppm", ".pgm")
+    (
+        ".jpg",
+        ".jpeg",
+        ".png",
+        ".webp",
+        ".avif",
+        ".heic",
+        ".heif",
+        ".tif",
+        ".tiff",
+        ".bmp",
+        ".gif",
+        ".jp2",
+        ".ppm",
+        ".pgm",
+    )
 )
 
 
