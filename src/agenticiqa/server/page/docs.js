@@ -62,11 +62,11 @@ function pythonOf(verb, path, fields) {
 
 function copyable(words, text) {
   const copy = button("Copy", async () => { await navigator.clipboard.writeText(text); at("spoken").textContent = `${words} copied.`; }, { class: "quiet", "aria-label": `Copy: ${words}` });
-  return [make("h3", {}, words, " ", copy), make("pre", { tabindex: "0", "aria-label": words }, text)];
+  return [make("h2", {}, words, " ", copy), make("pre", { tabindex: "0", "aria-label": words }, text)];
 }
 
 function table(head, rows) {
-  return make("table", {}, make("thead", {}, make("tr", {}, head.map((words) => make("th", { scope: "col" }, words)))), make("tbody", {}, rows));
+  return make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": head.join(", ") }, make("table", {}, make("thead", {}, make("tr", {}, head.map((words) => make("th", { scope: "col" }, words)))), make("tbody", {}, rows)));
 }
 
 function fieldRow(field) {
@@ -118,10 +118,10 @@ async function answered(address, options) {
 function route(path, verb, operation) {
   const fields = fieldsOf(operation);
   const body = make("div", {}, make("p", {}, operation.description ?? ""),
-    fields.length > 0 && [make("h3", {}, "Fields"), table(["Name", "Where", "What", "Meaning"], fields.map(fieldRow))],
+    fields.length > 0 && [make("h2", {}, "Fields"), table(["Name", "Where", "What", "Meaning"], fields.map(fieldRow))],
     copyable("With curl", curlOf(verb, path, fields)), copyable("With Python", pythonOf(verb, path, fields)),
-    make("h3", {}, "Answers"), table(["Status", "Means", "Content"], Object.entries(operation.responses).map(answerRow)),
-    make("h3", {}, "Try it"));
+    make("h2", {}, "Answers"), table(["Status", "Means", "Content"], Object.entries(operation.responses).map(answerRow)),
+    make("h2", {}, "Try it"));
   const card = make("details", { class: "card route", id: operation.operationId, "data-words": `${verb} ${path} ${operation.operationId} ${operation.description ?? ""}`.toLowerCase() },
     make("summary", {}, make("span", { class: "verb" }, verb.toUpperCase()), make("code", {}, path), make("span", { class: "soft" }, operation.summary ?? "")));
   // Tables of sixty routes at once would make the page slow to open.

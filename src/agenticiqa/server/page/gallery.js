@@ -77,36 +77,34 @@ export class Gallery {
     if (!this.stopped) return;
     this.stopped = false;
     this.control = new AbortController();
+    const { signal } = this.control;
     for (const item of this.folder.items) if (item.status === "failed" && (item.file || item.path)) item.run_id = null;
     const queue = this.folder.items.filter((item) => item.status !== "finished" && (item.file || item.path || item.run_id));
-    const worker = async () => { while (queue.length && !this.stopped) await this.#judge(queue.shift()); };
+    const worker = async () => { while (queue.length && !signal.aborted) await this.#judge(queue.shift(), signal); };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    if (signal.aborted) return;
     this.stopped = true;
     this.#tell();
     this.#keepNow();
     announce(this.count.textContent);
   }
 
-  /** Sends nothing more and cancels what is under way; what has been found stays. */
+  /** Sends nothing more; the few that are under way end in the service, and what has been found stays. */
   stop() {
     if (this.stopped) return;
     this.stopped = true;
     this.control.abort();
-    for (const item of this.folder.items.filter((one) => one.status === "working" && one.run_id)) {
-      this.service.request(`/v1/runs/${item.run_id}?remove=true`, { method: "DELETE" }).catch(() => {});
-      if (item.file || item.path) item.run_id = null;
-    }
     this.#tell();
   }
 
-  async #judge(item) {
+  async #judge(item, signal) {
     item.status = "working";
     this.#refresh(item);
     try {
-      const run = await this.#patiently(item);
+      const run = await this.#patiently(item, signal);
       Object.assign(item, { run_id: run.run_id, status: run.status }, briefly(run), { error: run.problem?.detail ?? run.assessment?.error ?? null });
     } catch (trouble) {
-      Object.assign(item, this.stopped ? { status: "waiting" } : { status: "failed", error: trouble.message });
+      Object.assign(item, signal.aborted ? { status: "waiting" } : { status: "failed", error: trouble.message });
     }
     this.#refresh(item);
     if (!item.thumb && !item.file && item.status === "finished") this.#thumb(item);
@@ -115,18 +113,17 @@ export class Gallery {
   }
 
   // One broken connection among hundreds must not leave a hole; what the service refuses it would refuse again.
-  async #patiently(item) {
+  async #patiently(item, signal) {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#runOf(item);
+        return await this.#runOf(item, signal);
       } catch (trouble) {
-        if (this.stopped || !trouble.gone || attempt === TRIES) throw trouble;
+        if (signal.aborted || !trouble.gone || attempt === TRIES) throw trouble;
       }
     }
   }
 
-  async #runOf(item) {
-    const { signal } = this.control;
+  async #runOf(item, signal) {
     if (!item.run_id) {
       const form = new FormData();
       if (item.file) form.append("image", item.file, item.name);

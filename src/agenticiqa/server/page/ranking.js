@@ -13,7 +13,7 @@ export function ranking(run, service, open, beside) {
   const places = placesOf(run.ranking);
   const chooser = new Chooser(run, beside);
   return make("article", { class: "result" },
-    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said" }, answerOf(run)), chooser.button),
+    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said named" }, answerOf(run)), chooser.button),
     make("ol", { class: "ranks" }, entries.map((entry, index) => card(run, entry, places[index], run.order?.[index] ?? index + 1, service, open, chooser))),
     make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
       make("ul", { class: "pair-lines" }, pairs.map(pairLine)),

@@ -3,6 +3,8 @@ import { button, fixed, icon, make, showPicture } from "./dom.js";
 import { framed, painted } from "./maps.js";
 
 const LAYERS = { quality: "quality", difference: "what changed", softness: "softness", highlights: "burnt-out lights", shadows: "black shadows", noise: "noise" };
+// In the colours of this page; the service describes its own picture of the map.
+const LEGENDS = { difference: "clear: no visible difference; red: structure, colour or brightness differ as in severe damage" };
 const LARGEST = 8;
 // A drag that begins this near to the divider moves it; elsewhere a zoomed picture is moved.
 const GRIP = 28;
@@ -90,7 +92,7 @@ export class Viewer {
       button(icon("grow"), () => this.#zoomTo(this.zoom * 1.5), { class: "quiet round", "aria-label": "Zoom in" }),
       button("1:1", () => this.#zoomTo(this.#pixels()), { class: "quiet", "aria-label": "Show every pixel" }),
       button("Fit", () => this.#zoomTo(1), { class: "quiet" })),
-      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), this.layer.legend, " ", this.readout));
+      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), LEGENDS[this.layer.name] ?? this.layer.legend, " ", this.readout));
     this.#paint();
   }
 
