@@ -1,8 +1,8 @@
 """The page of the service: how soon it is painted in a browser that has never been there, and how much it weighs.
 
-Run: python -m benchmarks.page [--runs N] [--drop N] [--pictures FOLDER]. With --drop, so many photographs are dropped on
-the page and checked one by one: it has to stay responsive, its memory bounded and their order as given. With a folder,
-pictures of the page are written there.
+Run: python -m benchmarks.page [--runs N] [--drop N] [--pictures FOLDER]. With --drop, so many photographs are dropped
+on the page and checked one by one: it has to stay responsive, its memory bounded and their order as given. With a
+folder, pictures of the page are written there.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def first_paint(browser: Browser, address: str) -> float:
 
 
 def drop(browser: Browser, address: str, count: int, folder: Path) -> bool:
-    """Drops so many photographs, waits until all are judged, and prints what it did to the page; whether it kept well."""
+    """Whether the page keeps well when so many photographs are dropped and judged; prints what was measured."""
     photos = write_photographs(folder / "dropped", count)
     context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
     page = context.new_page()

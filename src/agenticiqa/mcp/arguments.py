@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Iterable
-from inspect import signature
+from inspect import getdoc, signature
 from typing import Any, get_type_hints
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -24,7 +24,7 @@ class SentenceServer(MCPServer[Any]):
 
     def offer(self, tool: Callable[..., Awaitable[CallToolResult]], annotations: ToolAnnotations) -> None:
         """Adds a tool under the name of its function, which returns Annotated[CallToolResult, a model]."""
-        self.add_tool(tool, annotations=annotations)
+        self.add_tool(tool, description=getdoc(tool), annotations=annotations)
         (model,) = get_type_hints(tool, include_extras=True)["return"].__metadata__
         self._results[tool.__name__] = compact(model.model_json_schema(mode="serialization"))
         self._arguments[tool.__name__] = [name for name in signature(tool).parameters if name != "context"]

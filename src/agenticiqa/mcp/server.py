@@ -115,7 +115,7 @@ class Tools:
     ) -> Annotated[CallToolResult, Assessment]:
         """Answers a question about the technical quality of ONE image, or rates it from 1 to 5, with the reasons.
 
-        Use it for "is it sharp enough?", "is the product photo good enough for the shop?", "what is wrong with this
+        Use it for "is it sharp enough to print?", "can I publish this scan?", "what is wrong with this
         photo?", "rate it", "where is it worst?" (with `quality_map`). Give `reference` only when the undamaged original
         of the same picture is at hand, such as the master of an export: the score then says how much was lost. Not for
         several images (compare_images), whole folders (audit_folder) or a metric named by the user (measure_image). It
@@ -136,14 +136,14 @@ class Tools:
         context: Context[Any, Any],
         images: Annotated[list[ImageName], Field(min_length=2, max_length=MAX_IMAGES)],
         question: Annotated[
-            str | None, Field(description='such as "Which is sharpest?"; without it overall quality')
+            str | None, Field(description='such as "Which is the noisiest?"; without it overall quality')
         ] = None,
         reference: Reference = None,
         align: Scaled = None,
     ) -> Annotated[CallToolResult, Ranking]:
         """Ranks 2 to 16 images by quality, or by what the question names (sharpest, noisiest, darkest), ties as ties.
 
-        Use it for "which of these is sharpest?", "pick the best shot", "which export is better?". With `reference` all
+        Use it for "which shot has the least noise?", "pick the best", "which export is better?". With `reference` all
         are compared with that one original, of which they are versions. The result has every image's score and, for
         every pair, the probability that one is better. It does not find duplicates or choose by content. Takes one to
         three seconds per image.
