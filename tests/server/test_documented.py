@@ -21,10 +21,10 @@ from tests.server.running import RunningService, picture
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENTED = "http://127.0.0.1:8080"
 BIN = Path(sys.executable).parent
-EVERY_USE = "how-to/use-the-service.md"
+EVERY_USE = Path("how-to", "use-the-service.md")
 
 
-def blocks(page: str, language: str) -> list[str]:
+def blocks(page: str | Path, language: str) -> list[str]:
     """The examples of a page in one language."""
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
 
