@@ -117,7 +117,7 @@ def watch(page: Page, count: int) -> tuple[list[float], float]:
 
 
 def write_photographs(folder: Path, count: int) -> list[Path]:
-    """So many photographs of 1.2 megapixels, each another part of a shipped one."""
+    """So many photographs of 640 × 480 pixels, each another part of a shipped one."""
     folder.mkdir()
     shipped = [Image.fromarray(found.pixels) for found in photographs().values()]
     paths = [folder / f"photograph-{number:03d}.jpg" for number in range(count)]
@@ -125,7 +125,7 @@ def write_photographs(folder: Path, count: int) -> list[Path]:
         whole = shipped[number % len(shipped)]
         left = number // len(shipped)
         part = whole.crop((left, 0, whole.width - 40 + left % 40, whole.height))
-        part.convert("RGB").resize((1280, 960)).save(path, quality=90)
+        part.convert("RGB").resize((640, 480)).save(path, quality=90)
     return paths
 
 
