@@ -1,6 +1,8 @@
 """The page of the service: how soon it is painted in a browser that has never been there, and how much it weighs.
 
-Run: python -m benchmarks.page [--runs N] [--pictures FOLDER]. With a folder, pictures of the page are written there.
+Run: python -m benchmarks.page [--runs N] [--drop N] [--pictures FOLDER]. With --drop, so many photographs are dropped
+on the page and checked one by one: it has to stay responsive, its memory bounded and their order as given. With a
+folder, pictures of the page are written there.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import agenticiqa.server
+from agenticiqa.tools.synthetic.ladder import photographs
 from tests.server.running import running_service
 
 FILES = Path(agenticiqa.server.__file__).parent / "page"
@@ -28,24 +32,30 @@ PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ??
 DESKTOP, PHONE = (1280, 900), (390, 844)
 PATIENCE = 120_000
 HEAVIEST = 250_000
+LONGEST_TASK, MOST_HEAP = 200.0, 100.0
+LONG_TASKS = """window.longTasks = [];
+new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((one) => one.duration)))
+  .observe({ type: 'longtask', buffered: true });"""
 
 
 def main() -> int:
     """0 when the page keeps its two promises: painted within a second, lighter than 300 KB."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=9)
+    options.add_argument("--drop", type=int, default=0, metavar="N")
     options.add_argument("--pictures", type=Path)
     chosen = options.parse_args()
     weight = sum(file.stat().st_size for file in FILES.iterdir())
     with tempfile.TemporaryDirectory() as folder, running_service(Path(folder)) as service, chromium() as browser:
         paints = [first_paint(browser, service.address) for _ in range(chosen.runs)]
+        dropped = drop(browser, service.address, chosen.drop, Path(folder)) if chosen.drop else True
         if chosen.pictures:
             take_pictures(browser, service.address, chosen.pictures)
     print(f"files of the page        {weight / 1000:.1f} KB (limit 300)")
     print(
         f"first contentful paint   median {statistics.median(paints):.0f} ms, slowest {max(paints):.0f} ms (limit 1000)"
     )
-    return int(weight >= 300_000 or statistics.median(paints) >= 1000)
+    return int(weight >= 300_000 or statistics.median(paints) >= 1000 or not dropped)
 
 
 @contextmanager
@@ -67,6 +77,56 @@ def first_paint(browser: Browser, address: str) -> float:
     found = float(page.evaluate(PAINT))
     context.close()
     return found
+
+
+def drop(browser: Browser, address: str, count: int, folder: Path) -> bool:
+    """Whether the page keeps well when so many photographs are dropped and judged; prints what was measured."""
+    photos = write_photographs(folder / "dropped", count)
+    context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]})
+    page = context.new_page()
+    page.add_init_script(LONG_TASKS)
+    page.goto(address)
+    page.locator("#questions button").first.wait_for()
+    page.set_input_files("#choose", photos)
+    page.check("[name=several][value=check]")
+    page.click("#go")
+    heaps, seconds = watch(page, count)
+    shown = page.locator(".tile-name").all_inner_texts()
+    tasks: list[float] = page.evaluate("window.longTasks")
+    failed = page.locator(".tile-slot", has_text="failed").count()
+    context.close()
+    longest, ordered = max(tasks, default=0.0), shown == [photo.name for photo in photos]
+    print(f"{count} photographs dropped    {seconds:.0f} s, {failed} failed, order {'kept' if ordered else 'LOST'}")
+    print(f"longest task             {longest:.0f} ms of {len(tasks)} over 50 ms (limit {LONGEST_TASK:.0f})")
+    print(f"memory of the page       {heaps[0]:.1f} MB at first, {max(heaps):.1f} at most (limit {MOST_HEAP:.0f})")
+    return longest <= LONGEST_TASK and max(heaps) <= MOST_HEAP and ordered and not failed
+
+
+def watch(page: Page, count: int) -> tuple[list[float], float]:
+    """The megabytes of the page's heap, looked at every second until all are judged, and the seconds it took."""
+    begun = time.monotonic()
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    heaps: list[float] = []
+    while True:
+        metrics = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+        heaps.append(metrics["JSHeapUsedSize"] / 1e6)
+        if page.locator(".gallery-bar .doing").inner_text().startswith(f"{count} of {count} "):
+            return heaps, time.monotonic() - begun
+        page.wait_for_timeout(1000)
+
+
+def write_photographs(folder: Path, count: int) -> list[Path]:
+    """So many photographs of 640 × 480 pixels, each another part of a shipped one."""
+    folder.mkdir()
+    shipped = [Image.fromarray(found.pixels) for found in photographs().values()]
+    paths = [folder / f"photograph-{number:03d}.jpg" for number in range(count)]
+    for number, path in enumerate(paths):
+        whole = shipped[number % len(shipped)]
+        left = number // len(shipped)
+        part = whole.crop((left, 0, whole.width - 40 + left % 40, whole.height))
+        part.convert("RGB").resize((640, 480)).save(path, quality=90)
+    return paths
 
 
 def take_pictures(browser: Browser, address: str, folder: Path) -> None:

@@ -36,9 +36,20 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def page_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningService]:
+def allowed(tmp_path_factory: pytest.TempPathFactory, pictures: dict[str, Path]) -> Path:
+    """A folder the service may read, with two pictures and a text."""
+    folder = tmp_path_factory.mktemp("allowed")
+    for name, kind in (("first.png", "clean"), ("second.png", "white_noise")):
+        (folder / name).write_bytes(pictures[kind].read_bytes())
+    (folder / "notes.txt").write_text("no picture", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="package")
+def page_service(tmp_path_factory: pytest.TempPathFactory, allowed: Path) -> Iterator[RunningService]:
     """A service with the embedded backend for all tests that leave it alone."""
-    with running_service(tmp_path_factory.mktemp("page"), "--workers", "1") as running:
+    options = ("--workers", "1", "--allow-folder", str(allowed))
+    with running_service(tmp_path_factory.mktemp("page"), *options) as running:
         yield running
 
 

@@ -6,48 +6,33 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, expect
 
-from tests.browser.visits import Visit
+from tests.browser.visits import Visit, all_faults, tab_to, visiting
 from tests.server.running import RunningService
 
 HOSTILE = "<img src=x onerror=\"document.title='taken over'\"><script>document.title='taken over'</script>"
 
 
-def serious_faults(page: Page) -> list[str]:
-    """What axe calls serious or critical, with the elements concerned."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{fault['id']}: {node['target']}"
-        for fault in found
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(
-    browser: Browser, page_service: RunningService, pictures: dict[str, Path], scheme: Any
+@pytest.mark.parametrize("width", [390, 1440])
+def test_axe_finds_no_fault(
+    browser: Browser, page_service: RunningService, pictures: dict[str, Path], scheme: Any, width: int
 ) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
-    visit = Visit(context.new_page(), page_service.address)
-    visit.listen()
-    visit.open()
-    expect(visit.page.locator(".example")).to_have_count(6)
-    faults = serious_faults(visit.page)
+    with visiting(browser, page_service.address, width, scheme) as visit:
+        expect(visit.page.locator(".example")).to_have_count(6)
+        faults = all_faults(visit.page)
 
-    visit.ask(pictures["gaussian_blur"], reference=pictures["clean"])
-    visit.result()
-    expect(visit.page.get_by_role("button", name="Before / after")).to_be_visible()
-    visit.page.locator(".claim button").first.click()
-    visit.page.locator("summary").click()
-    faults += serious_faults(visit.page)
-    visit.page.get_by_role("button", name="Remove clean.png").click()
-    visit.ask(pictures["gaussian_blur"], pictures["clean"], pictures["white_noise"])
-    expect(visit.page.locator(".rank")).to_have_count(3)
-    faults += serious_faults(visit.page)
-    context.close()
+        visit.ask(pictures["gaussian_blur"], reference=pictures["clean"])
+        visit.result()
+        expect(visit.page.get_by_role("button", name="Before / after")).to_be_visible()
+        visit.page.locator(".claim button").first.click()
+        visit.page.locator("summary").click()
+        faults += all_faults(visit.page)
+        visit.page.get_by_role("button", name="Remove clean.png").click()
+        visit.ask(pictures["gaussian_blur"], pictures["clean"], pictures["white_noise"])
+        expect(visit.page.locator(".rank")).to_have_count(3)
+        faults += all_faults(visit.page)
 
     assert faults == []
 
@@ -136,13 +121,3 @@ def test_a_chosen_theme_outlives_a_reload(visitor: Visit) -> None:
 
     expect(page.locator("#theme")).to_have_value("dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
-
-
-def tab_to(page: Page, selector: str, backwards: bool = False) -> None:
-    """Presses Tab until the element has the focus."""
-    key = "Shift+Tab" if backwards else "Tab"
-    for _ in range(120):
-        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
-            return
-        page.keyboard.press(key)
-    raise AssertionError(f"{selector} cannot be reached with {key}")

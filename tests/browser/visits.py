@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, expect
 
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.support.photos import save
 
-PATIENCE = 60_000
+# An upper bound only: states are waited for. A busy machine may need a minute to start a worker anew.
+PATIENCE = 180_000
 # The browser itself reports answers that are errors; where a test provokes one, this line is expected.
 REFUSED = "Failed to load resource"
 WATCH = """() => {
@@ -72,6 +75,37 @@ class Visit:
     def _note(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.troubles.append(f"{message.type}: {message.text}")
+
+
+@contextmanager
+def visiting(browser: Browser, address: str, width: int = 1280, scheme: Any = "light") -> Iterator[Visit]:
+    """A visit with a window of this width in this scheme, nothing moving."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    visit = Visit(context.new_page(), address)
+    visit.listen()
+    visit.open()
+    yield visit
+    context.close()
+
+
+def all_faults(page: Page) -> list[str]:
+    """Everything axe finds, however slight, with the elements concerned."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{fault['id']}: {node['target']} {node.get('failureSummary')}" for fault in found for node in fault["nodes"]
+    ]
+
+
+def tab_to(page: Page, selector: str, backwards: bool = False) -> None:
+    """Presses Tab until the element has the focus."""
+    key = "Shift+Tab" if backwards else "Tab"
+    for _ in range(120):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{selector} cannot be reached with {key}")
 
 
 def write_pictures(folder: Path, kinds: Sequence[str] = ("gaussian_blur", "white_noise")) -> dict[str, Path]:

@@ -15,7 +15,11 @@ from tests.docs.running import lay_out, run_block
 
 MOST_NOT_RUN = 15
 # These need a service or a client of their own, and are run where there is one.
-ELSEWHERE = {"docs/service.md": "server/test_documented.py", "docs/mcp.md": "server/test_documented.py"}
+ELSEWHERE = {
+    "docs/service.md": "server/test_documented.py",
+    "docs/mcp.md": "server/test_documented.py",
+    "docs/how-to/use-the-service.md": "server/test_documented.py",
+}
 PATHS = [
     path
     for path in documents()

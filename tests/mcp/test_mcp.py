@@ -206,6 +206,8 @@ def test_numbers_folders_encodings_prompts_and_the_last_report(folder: Path) -> 
     assert "issues" in audited.structured_content
     assert encoded.structured_content["score"] >= 3.5
     assert "<html" in report.contents[0].text
+    assert text_of(measured).startswith("Measured on blurred.png: BLUR_RADIUS ")
+    assert text_of(encoded).startswith("The smallest jpeg that scores 3.5 has quality ")
     assert {prompt.name for prompt in prompts.prompts} == {"check_a_folder", "compare_two_exports"}
 
 
@@ -217,3 +219,58 @@ def test_no_folder_outside_the_settings_allowed_root_is_opened(tmp_path: Path) -
         Images((tmp_path,), settings)
     with pytest.raises(ImageOutsideRootError):
         Images((tmp_path / "inside",), settings).open("../outside.png")
+
+
+def test_the_last_reports_are_resources(folder: Path) -> None:
+    async def work(client: Client) -> Any:
+        for name in ("clean.png", "blurred.png"):
+            await client.call_tool("assess_image", {"image": name})
+        listed = await client.read_resource("report://list")
+        second = await client.read_resource("report://2")
+        known = await client.list_resources()
+        return listed, second, known, await client.list_resource_templates()
+
+    listed, second, known, templates = over_stdio(folder, work)
+
+    assert [line.split(":")[1] for line in listed.contents[0].text.splitlines()] == ["//1 blurred.png", "//2 clean.png"]
+    assert "clean.png" in second.contents[0].text
+    assert {str(one.uri) for one in known.resources} == {"report://list", "report://last"}
+    assert [one.uri_template for one in templates.resource_templates] == ["report://{number}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"question": "Is it blurry?", "choices": ["Yes", "No"]}, "The answer is A: Yes. The image scores "),
+        ({"question": "Which is worse? A. Noise B. Blur"}, "The answer is B: Blur. The image scores "),
+        ({}, "The quality is "),
+    ],
+)
+def test_the_first_line_is_a_sentence(http_address: str, arguments: dict[str, Any], sentence: str) -> None:
+    call = {"image": "blurred.png", **arguments}
+
+    result = over_http(http_address, lambda client: client.call_tool("assess_image", call))
+
+    assert text_of(result).startswith(sentence)
+
+
+@pytest.mark.parametrize("choices", [[], {}])
+def test_choices_that_are_none_are_refused(http_address: str, choices: Any) -> None:
+    call = {"image": "blurred.png", "choices": choices}
+
+    result = over_http(http_address, lambda client: client.call_tool("assess_image", call))
+
+    assert result.is_error
+    assert text_of(result).startswith("choices: is empty; give at least two")
+
+
+def test_every_description_says_when_how_long_and_what_not(http_address: str) -> None:
+    listed = over_http(http_address, lambda client: client.list_tools())
+
+    for tool in listed.tools:
+        words = " ".join((tool.description or "").split())
+        assert "Use it" in words, tool.name
+        assert "Takes" in words, tool.name
+        assert any(
+            limit in words for limit in ("does not", "gives no", "writes no", "measures nothing", "no scores")
+        ), tool.name

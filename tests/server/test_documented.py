@@ -21,9 +21,10 @@ from tests.server.running import RunningService, picture
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENTED = "http://127.0.0.1:8080"
 BIN = Path(sys.executable).parent
+EVERY_USE = Path("how-to", "use-the-service.md")
 
 
-def blocks(page: str, language: str) -> list[str]:
+def blocks(page: str | Path, language: str) -> list[str]:
     """The examples of a page in one language."""
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
 
@@ -62,6 +63,19 @@ def test_the_python_example_works(service: RunningService, folder: Path) -> None
     )
 
     assert 1 <= float(output.split()[0]) <= 5
+
+
+@pytest.mark.parametrize("place", range(len(blocks(EVERY_USE, "bash"))))
+def test_every_use_works_with_curl_and_with_python(service: RunningService, folder: Path, place: int) -> None:
+    (folder / "original.png").write_bytes(picture(1, side=80))
+    commands = f"set -e\n{blocks(EVERY_USE, 'bash')[place]}".replace(DOCUMENTED, service.address)
+    program = blocks(EVERY_USE, "python")[place].replace(DOCUMENTED, service.address)
+
+    said = subprocess.check_output(["bash", "-c", commands], cwd=folder, text=True, env=environment())
+    printed = subprocess.check_output([sys.executable, "-c", program], cwd=folder, text=True, env=environment())
+
+    assert '"code"' not in said
+    assert printed.strip()
 
 
 def test_the_javascript_example_works_in_a_page_of_the_service(service: RunningService) -> None:

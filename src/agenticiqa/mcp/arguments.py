@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Iterable
-from inspect import signature
+from inspect import getdoc, signature
 from typing import Any, get_type_hints
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -24,7 +24,7 @@ class SentenceServer(MCPServer[Any]):
 
     def offer(self, tool: Callable[..., Awaitable[CallToolResult]], annotations: ToolAnnotations) -> None:
         """Adds a tool under the name of its function, which returns Annotated[CallToolResult, a model]."""
-        self.add_tool(tool, annotations=annotations)
+        self.add_tool(tool, description=getdoc(tool), annotations=annotations)
         (model,) = get_type_hints(tool, include_extras=True)["return"].__metadata__
         self._results[tool.__name__] = compact(model.model_json_schema(mode="serialization"))
         self._arguments[tool.__name__] = [name for name in signature(tool).parameters if name != "context"]
@@ -54,7 +54,8 @@ class SentenceServer(MCPServer[Any]):
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(in_sentences(error.__cause__)) from error.__cause__
-            raise
+            # The SDK names the tool first; an agent knows which one it called.
+            raise ToolError(str(error).removeprefix(f"Error executing tool {name}: ")) from error.__cause__
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:

@@ -24,9 +24,11 @@ from agenticiqa.images import NamedBytes
 from agenticiqa.mcp.arguments import SentenceServer
 from agenticiqa.mcp.calls import Calls
 from agenticiqa.mcp.images import Images
+from agenticiqa.mcp.prompts import add_prompts
+from agenticiqa.mcp.reports import Reports
+from agenticiqa.mcp.words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
 from agenticiqa.nodes.context import OnEvent
 from agenticiqa.report.pictures import picture_of
-from agenticiqa.report.writing import single_page
 from agenticiqa.tools.catalogue import describe_tools
 from agenticiqa.tools.running import Align
 
@@ -39,7 +41,6 @@ INSTRUCTIONS = (
     "Name an image by a path under an allowed folder or send a data URL."
 )
 MAX_IMAGES = 16
-SHOWN = 8
 MAX_REQUEST = 64 * 2**20
 TIME_LIMIT = 120.0
 # A session is kept until it has been idle for so long; `initialize` without end must not use up memory.
@@ -48,8 +49,13 @@ SESSION_IDLE_SECONDS = 300.0
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ImageName = Annotated[str, Field(description="a path under an allowed folder, or data:image/png;base64,…")]
-Reference = Annotated[str | None, Field(description="the undistorted original, if there is one")]
-Scaled = Annotated[Align | None, Field(description="resize scales a reference of another size")]
+Reference = Annotated[
+    str | None,
+    Field(description="the undamaged original of the same picture, named like an image; leave out without one"),
+]
+Scaled = Annotated[
+    Align | None, Field(description='"resize" scales a reference of another size; without it such a pair is refused')
+]
 Choices = Annotated[
     dict[str, str] | list[str] | None, Field(description='such as {"A": "Yes", "B": "No"} or ["Yes", "No"]')
 ]
@@ -93,31 +99,35 @@ class Tools:
         self._assessor = assessor
         self._images = images
         self._calls = calls
-        self._last: tuple[Assessment, NamedBytes] | None = None
+        self.reports = Reports()
 
     async def assess_image(
         self,
         context: Context[Any, Any],
         image: ImageName,
-        question: Annotated[str | None, Field(description="about its quality; without it the quality is rated")] = None,
+        question: Annotated[
+            str | None, Field(description="in the user's own words; without it the overall quality is rated")
+        ] = None,
         reference: Reference = None,
         choices: Choices = None,
         align: Scaled = None,
         quality_map: WithMap = False,
     ) -> Annotated[CallToolResult, Assessment]:
-        """Answers a question about the technical quality of ONE image, or rates it from 1 to 5, with the evidence.
+        """Answers a question about the technical quality of ONE image, or rates it from 1 to 5, with the reasons.
 
-        Use it for "is it sharp enough?", "what is wrong with this photo?", "rate it". Give `reference` only when the
-        undamaged original of the same picture is at hand (an export against its master); the score is then how much
-        was lost. It does not describe content, judge taste or edit. Takes one to three seconds.
+        Use it for "is it sharp enough to print?", "can I publish this scan?", "what is wrong with this
+        photo?", "rate it", "where is it worst?" (with `quality_map`). Give `reference` only when the undamaged original
+        of the same picture is at hand, such as the master of an export: the score then says how much was lost. Not for
+        several images (compare_images), whole folders (audit_folder) or a metric named by the user (measure_image). It
+        does not describe content, judge taste or edit. Takes one to three seconds.
         """
 
         def work(tell: OnEvent) -> CallToolResult:
             opened = self._images.open(image)
-            original = self._reference(reference)
-            found = self._assessor.assess(opened, question, original, _by_letter(choices), on_event=tell, align=align)
-            self._last = (found, opened)
-            return _result(found, _in_words(found), [self._map(opened)] if quality_map else [])
+            original, lettered = self._reference(reference), _by_letter(choices)
+            found = self._assessor.assess(opened, question, original, lettered, on_event=tell, align=align)
+            self.reports.add(found, opened)
+            return _result(found, assessment_in_words(found, lettered), [self._map(opened)] if quality_map else [])
 
         return await self._calls.carry_out(context, work)
 
@@ -125,14 +135,18 @@ class Tools:
         self,
         context: Context[Any, Any],
         images: Annotated[list[ImageName], Field(min_length=2, max_length=MAX_IMAGES)],
-        question: Annotated[str | None, Field(description="what to rate; without it the quality")] = None,
+        question: Annotated[
+            str | None, Field(description='such as "Which is the noisiest?"; without it overall quality')
+        ] = None,
         reference: Reference = None,
         align: Scaled = None,
     ) -> Annotated[CallToolResult, Ranking]:
-        """Ranks SEVERAL images by quality or by what the question names (sharpest, noisiest, darkest), ties as ties.
+        """Ranks 2 to 16 images by quality, or by what the question names (sharpest, noisiest, darkest), ties as ties.
 
-        Use it for "which of these is sharpest?", "pick the best shot". With `reference` all are compared with that one
-        original. It gives the probability for every pair that one is better. Takes one to three seconds per image.
+        Use it for "which shot has the least noise?", "pick the best", "which export is better?". With `reference` all
+        are compared with that one original, of which they are versions. The result has every image's score and, for
+        every pair, the probability that one is better. It does not find duplicates or choose by content. Takes one to
+        three seconds per image.
         """
 
         def work(tell: OnEvent) -> CallToolResult:
@@ -142,9 +156,7 @@ class Tools:
             each = query_for_each(question)
             found = [self._assessor.assess(image, each, original, on_event=tell, align=align) for image in opened]
             ranking = rank([f"{place} {image.name}" for place, image in enumerate(opened, 1)], found, comparison)
-            lines = [f"Answer: {ranking.answer}"] if ranking.answer else []
-            lines += [f"{entry.rank or '–'}. {entry.name}: {_score(entry.assessment)}" for entry in ranking.entries]
-            return _result(ranking, "\n".join(lines), [])
+            return _result(ranking, ranking_in_words(ranking), [])
 
         return await self._calls.carry_out(context, work)
 
@@ -156,16 +168,18 @@ class Tools:
         reference: Reference = None,
         align: Scaled = None,
     ) -> Annotated[CallToolResult, Numbers]:
-        """Measures named metrics (PSNR, SSIM, VSI with a reference; noise, blur radius, exposure without) as numbers.
+        """Measures metrics of one image as plain numbers: PSNR, SSIM … with a reference; noise, blur, exposure without.
 
-        Use it when a number is asked for by name; nothing is interpreted. Takes under a second.
+        Use it when a number is asked for by the name of its metric ("what is the PSNR of the copy?"); nothing is
+        interpreted. `reference` is needed for PSNR, SSIM and the other full-reference metrics, and useless for the
+        rest. It gives no verdict (assess_image does). Takes under a second.
         """
 
         def work(_: OnEvent) -> CallToolResult:
             registry = self._assessor.parts.tools
             found = measure_with(registry, self._images.open(image), self._reference(reference), metrics or [], align)
             numbers = Numbers(values={name: one.raw for name, one in found.items()})
-            return _result(numbers, "; ".join(f"{name} {value}" for name, value in numbers.values.items()), [])
+            return _result(numbers, numbers_in_words(numbers.values, image), [])
 
         return await self._calls.carry_out(context, work)
 
@@ -174,9 +188,11 @@ class Tools:
         context: Context[Any, Any],
         folder: Annotated[str, Field(description="a folder under an allowed folder")],
     ) -> Annotated[CallToolResult, Faults]:
-        """Checks EVERY picture of a folder: blurry, dark, burnt out, noisy, odd size, corrupt, duplicates; names them.
+        """Checks EVERY picture of a folder: blurry, dark, burnt out, noisy, odd size, corrupt, duplicate; names files.
 
-        Use it to clean a data set or to find bad files among many. Takes about a second for every ten pictures.
+        Use it to clean a data set, to find bad files or duplicates among many. It gives file names by fault, no scores
+        and no reasons; call assess_image on single files for those. It deletes nothing. Takes about a second for every
+        ten pictures.
         """
 
         def work(_: OnEvent) -> CallToolResult:
@@ -184,8 +200,7 @@ class Tools:
                 found = audit(self._images.folder(folder), kept, settings=self._assessor.parts.settings)
             named = {name: [str(row["name"]) for row in found.rows if row[f"is_{name}_issue"]] for name in found.issues}
             faults = Faults(issues={name: images for name, images in named.items() if images})
-            lines = [f"{issue}: {', '.join(names[:SHOWN])}" for issue, names in faults.issues.items()]
-            return _result(faults, "\n".join(lines) or "Nothing wrong was found.", [])
+            return _result(faults, faults_in_words(faults.issues, len(found.rows)), [])
 
         return await self._calls.carry_out(context, work)
 
@@ -198,32 +213,27 @@ class Tools:
     ) -> Annotated[CallToolResult, Encoding]:
         """Finds the smallest JPEG, WebP or AVIF setting whose result still scores `min_score` against the image.
 
-        Use it for "how far can I compress this?". It writes no file. Takes two to ten seconds.
+        Use it for "how far can I compress this?", "which AVIF quality is still fine?". It writes no file and changes no
+        size in pixels. Takes two to ten seconds.
         """
 
         def work(_: OnEvent) -> CallToolResult:
             found = encode(self._images.open(image), format, min_score)
             chosen = Encoding(format=format, quality=found.quality, score=found.score, bytes=len(found.data))
-            text = f"{format} quality {chosen.quality}: {chosen.bytes} bytes, {chosen.score:.2f} of 5"
-            return _result(chosen, text, [])
+            text = f"The smallest {format} that scores {min_score:g} has quality {chosen.quality}"
+            return _result(chosen, f"{text}: {chosen.bytes:,} bytes, {chosen.score:.2f} of 5.", [])
 
         return await self._calls.carry_out(context, work)
 
     async def list_metrics(self) -> Annotated[CallToolResult, ToolList]:
-        """Lists the metrics by name with what each measures, direction, range, licence and whether it runs here.
+        """Lists the metrics by name, with what each measures, direction, range, licence and whether it runs here.
 
-        Use it before measure_image when the name of a metric is not known.
+        Use it when a user asks which metrics there are, or before measure_image when a name is not known. It measures
+        nothing. Takes no time.
         """
         found = ToolList(tools=describe_tools(self._assessor.parts.tools))
         names = ", ".join(entry["name"] for entry in found.tools if entry["available"])
-        return _result(found, f"Tools that run here: {names}", [])
-
-    def last_report(self) -> str:
-        """The page of the last assessment, with its picture."""
-        if self._last is None:
-            raise QueryError("nothing has been assessed yet; call assess_image first")
-        found, image = self._last
-        return single_page(found.model_dump(mode="json"), image)
+        return _result(found, f"These metrics run here: {names}.", [])
 
     def _reference(self, named: str | None) -> NamedBytes | None:
         return None if named is None else self._images.open(named, "the reference sent")
@@ -253,26 +263,8 @@ def create_server(settings: Settings, folders: tuple[Path, ...], time_limit: flo
     for tool in offered:
         server.offer(tool, _READ_ONLY)
     add_prompts(server)
-    server.resource("report://last", name="last report", mime_type="text/html")(tools.last_report)
+    tools.reports.offer_on(server)
     return server
-
-
-def add_prompts(server: SentenceServer) -> None:
-    """Two ways of working that agents may take up."""
-
-    @server.prompt("check_a_folder", description="Find the bad pictures of a folder and say why each is bad")
-    def check_a_folder(folder: str) -> str:
-        return (
-            f"Call audit_folder on {folder}. For up to five of the worst pictures call assess_image with the question "
-            "'What is wrong with this photo?'. Answer with a table: file, score, what is wrong, keep or drop."
-        )
-
-    @server.prompt("compare_two_exports", description="Say which export keeps more of the original, and what was lost")
-    def compare_two_exports(original: str, first: str, second: str) -> str:
-        return (
-            f"Call compare_images with {first} and {second} and the reference {original}. Then call assess_image on "
-            f"the lower one with the reference {original} and the question 'What was lost?'. Answer in three sentences."
-        )
 
 
 def serve_stdio(server: SentenceServer) -> None:
@@ -293,23 +285,17 @@ def serve_http(server: SentenceServer, port: int) -> None:
 
 
 def _by_letter(choices: dict[str, str] | list[str] | None) -> dict[str, str] | None:
+    if choices is None:
+        return None
     try:
-        return None if choices is None else choices_by_letter("choices", choices)
+        found = choices_by_letter("choices", choices)
     except ValueError as error:
         raise QueryError(str(error)) from None
+    if not found:
+        raise QueryError('choices: is empty; give at least two, such as ["Yes", "No"], or leave it out')
+    return found
 
 
 def _result(record: BaseModel, text: str, more: list[ContentBlock]) -> CallToolResult:
     words: ContentBlock = TextContent(type="text", text=text)
     return CallToolResult(content=[words, *more], structured_content=record.model_dump(mode="json"))
-
-
-def _in_words(found: Assessment) -> str:
-    return f"Answer: {found.answer}. Quality: {_score(found)}.\n{found.reasoning}"
-
-
-def _score(found: Assessment) -> str:
-    if found.score is None:
-        return f"no score ({found.error or 'none was asked for'})"
-    span = f", 95 % interval {found.interval[0]:.1f} to {found.interval[1]:.1f}" if found.interval else ""
-    return f"{found.score:.2f} of 5 ({found.level_name}){span}"

@@ -161,9 +161,13 @@
       make("p", row.reasoning), ...levels(row), ...distortions(row), ...readings(row), ...remarks(row),
       make("p", [`model score ${fixed(row.model_score)}`, `tool score ${fixed(row.tool_score)}`, `${row.calls} model calls`,
         `${row.tokens} tokens`, row.cost === null ? "cost unknown" : `$${fixed(row.cost, 4)}`, `${fixed(row.seconds, 1)} s`,
-        row.image, origin.version ? `agenticiqa ${origin.version}` : null,
+        row.image, ...hashes(origin), origin.version ? `agenticiqa ${origin.version}` : null,
         origin.models ? [...new Set(Object.values(origin.models))].join(", ") : null].filter(Boolean).join(" · "), "soft"),
     ].filter(Boolean);
+  }
+
+  function hashes(origin) {
+    return Object.entries(origin.images || {}).filter(([, one]) => one.sha256).map(([label, one]) => `SHA-256 of the ${label} ${one.sha256}`);
   }
 
   function mapWords(index) {
@@ -185,8 +189,8 @@
 
   function distortions(row) {
     if (!row.distortions.length) return [];
-    const lines = row.distortions.map((entry) => [entry.object_name, entry.type, entry.severity || "not judged", entry.explanation || ""]);
-    return [make("h3", "Distortions"), table(["Where", "What", "How severe", "What it looks like"], lines)];
+    const lines = row.distortions.map((entry) => [entry.object_name, entry.type, entry.severity || "not judged", entry.explanation || "", entry.advice || ""]);
+    return [make("h3", "Distortions"), table(["Where", "What", "How severe", "What it looks like", "What to do"], lines)];
   }
 
   function readings(row) {

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from html import escape
 from importlib import resources
 from importlib.metadata import version
@@ -62,6 +63,7 @@ def render_page(
             "gate": _gate_section(gate) if gate is not None else "",
             "kind": "one" if len(rows) == 1 else "many",
             "version": escape(version("agenticiqa")),
+            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         }
     )
 

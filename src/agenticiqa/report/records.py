@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agenticiqa.embedded.answers.advice import advice_of
 from agenticiqa.errors import ReportError
 
 Row = dict[str, Any]
@@ -59,16 +60,25 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "model_score": found.get("model_score"),
         "probabilities": found.get("level_probabilities"),
         "source": found.get("probability_source"),
-        "distortions": [dict(finding) for finding in found.get("distortions") or []],
+        "distortions": [
+            {**finding, "advice": advice_of(finding, str(found.get("query") or ""))}
+            for finding in found.get("distortions") or []
+        ],
         "tools": tools,
         "regions": {name: region for name, region in (found.get("regions") or {}).items() if region},
         "disagreement": disagreement(tools),
-        "notes": [*(found.get("notes") or []), *(found.get("replan_history") or [])],
+        "notes": _told(found),
         "failed_steps": dict(found.get("evidence_errors") or {}),
         "error": found.get("error") or (record.get("error") if wrapped else None),
         "provenance": _provenance(found.get("provenance") or {}),
         **_cost(found),
     }
+
+
+def _told(found: Mapping[str, Any]) -> list[str]:
+    """The notes for people; those that tie a sentence to its evidence are for programs."""
+    notes = [note for note in found.get("notes") or [] if not str(note).startswith("evidence: ")]
+    return [*notes, *(found.get("replan_history") or [])]
 
 
 def disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:

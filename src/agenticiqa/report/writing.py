@@ -50,11 +50,11 @@ def single_page(record: Mapping[str, Any], image: ImageSource | None = None, dra
     return render_page([row], pictures, f"Image quality: {row['id']}")
 
 
-def page_of(records: Sequence[Mapping[str, Any]], pictures: Sequence[Picture]) -> str:
-    """The page of these assessments with pictures that are drawn already, one for each."""
+def page_of(records: Sequence[Mapping[str, Any]], pictures: Mapping[int, Picture], shown: int = SHOWN) -> str:
+    """The page of these assessments with pictures that are drawn already, by the place of the record from 0."""
     rows = rows_of(records)
     title = f"Image quality: {rows[0]['id']}" if len(rows) == 1 else f"Image quality: {len(rows)} images"
-    return render_page(rows, dict(enumerate(pictures)), title, len(rows))
+    return render_page(rows, pictures, title, shown)
 
 
 def pictures_for(rows: Sequence[Row], shown: int, with_maps: bool, draw: Draw = picture_of) -> dict[int, Picture]:

@@ -22,10 +22,13 @@ from starlette.staticfiles import StaticFiles
 
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
+from agenticiqa.server.head_requests import HeadAsGet
 from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.options import ServiceOptions
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
 from agenticiqa.server.routes import catalogue as routes_catalogue
+from agenticiqa.server.routes import difference as routes_difference
+from agenticiqa.server.routes import folders as routes_folders
 from agenticiqa.server.routes import health as routes_health
 from agenticiqa.server.routes import jobs as routes_jobs
 from agenticiqa.server.routes import runs as routes_runs
@@ -37,7 +40,7 @@ logger = logging.getLogger("agenticiqa.server")
 PAGE = Path(__file__).parent / "page"
 THREADS = 8
 SWITCH_INTERVAL = 0.001
-ROUTES = (routes_runs, routes_jobs, routes_catalogue, routes_health)
+ROUTES = (routes_runs, routes_difference, routes_jobs, routes_folders, routes_catalogue, routes_health)
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -49,7 +52,7 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         version=version("agenticiqa"),
         description="Answers questions about the quality of an image, and shows its evidence.",
         openapi_url="/v1/openapi.json",
-        # The interactive pages load their scripts from elsewhere.
+        # FastAPI's own pages load their scripts from elsewhere; /docs is one of ours.
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan,
@@ -61,6 +64,7 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         app.include_router(routes.router)
     _add_page(app)
     _add_errors(app)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(BodyLimits, options=chosen)
     app.add_middleware(Gate, options=chosen)
     app.add_middleware(Counted, metrics=app.state.service.metrics)
@@ -87,6 +91,11 @@ def _add_page(app: FastAPI) -> None:
     async def page() -> Response:
         """The page people use."""
         return FileResponse(PAGE / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        """The routes with their fields, and examples to copy."""
+        return FileResponse(PAGE / "docs.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
 
     app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
 
@@ -123,7 +132,7 @@ def _allowed_methods(request: Request) -> list[str]:
     found = {
         method for route in routes if route.matches(request.scope)[0] != Match.NONE for method in route.methods or ()
     }
-    return sorted(found or {"GET", "HEAD"})
+    return sorted((found | {"HEAD"} if "GET" in found else found) or {"GET", "HEAD"})
 
 
 async def _on_full_disk(request: Request) -> Response:

@@ -29,10 +29,11 @@ _SHOWN = 10
 class JobIntake:
     """Makes the runs of one job; uploads are put into their folders."""
 
-    def __init__(self, service: Service, query: str | None, align: str | None) -> None:
+    def __init__(self, service: Service, query: str | None, align: str | None, pictures: bool = False) -> None:
         self._service = service
         self._query = query
         self._align = align
+        self._pictures = pictures
 
     def from_upload(self, upload: UploadFile, place: int) -> Item:
         """The run of an uploaded file; its folder goes again when the file cannot be used."""
@@ -101,6 +102,7 @@ class JobIntake:
             "choices": values.get("choices"),
             "max_replan_iterations": None,
             "align": self._align,
+            "pictures": self._pictures,
             "sample": sample,
         }
 

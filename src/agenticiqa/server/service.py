@@ -231,7 +231,7 @@ class Service:
         for entry in files:
             if "path" in entry:
                 (folder / entry["file"]).write_bytes(self.read_allowed(entry["path"], entry["name"]))
-        return {**run.request, "kind": run.kind, "folder": str(folder), "pictures": run.job_id is None}
+        return {**run.request, "kind": run.kind, "folder": str(folder), "pictures": _keeps_pictures(run)}
 
     def read_allowed(self, path: str, name: str) -> bytes:
         """The bytes of a file under an allowed folder; raises Problem or ImageError, naming it only by `name`."""
@@ -333,9 +333,9 @@ class Service:
             self.pool.notify()
 
     def _drop_originals(self, run: Run) -> None:
-        """Removes the uploads of a run that has ended; previews and maps stay, of a job's run nothing does."""
+        """Removes the uploads of a run that has ended; previews and maps stay, where any are drawn."""
         folder = self.folder_of(run.id)
-        if run.job_id is not None:
+        if not _keeps_pictures(run):
             shutil.rmtree(folder, ignore_errors=True)
             return
         for entry in [*run.request["images"], *([run.request["reference"]] if run.request["reference"] else [])]:
@@ -385,6 +385,11 @@ class Service:
                 self.store.fail(run, problem)
                 self._share_problem(run, problem)
             del self._unsaved[run_id]
+
+
+def _keeps_pictures(run: Run) -> bool:
+    """Whether previews and maps are drawn: always for people, for a job's run only if the job asked for them."""
+    return run.job_id is None or bool(run.request.get("pictures"))
 
 
 def _summary(result: Json) -> Json:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.batch.samples import FIELDS
+from agenticiqa.embedded.answers.advice import advice_of
 from agenticiqa.server.problems import ProblemDetails
 from agenticiqa.server.storage.store import Job, Run
 from agenticiqa.state import Region
@@ -46,6 +47,9 @@ class RunView(BaseModel):
     urls: RunUrls
     assessment: Assessment | None = Field(description="the result of kind assess")
     ranking: Ranking | None = Field(description="the result of kind compare")
+    advice: list[list[str | None]] | None = Field(
+        description="for every image, and every distortion of its assessment, what to do about it"
+    )
     order: list[int] | None = Field(description="which uploaded image, counted from 1, each entry of the ranking is")
     problem: ProblemDetails | None = Field(description="why there is no result")
 
@@ -91,6 +95,26 @@ class MapView(BaseModel):
     layers: list[LayerView] = []
 
 
+class DifferenceView(LayerView):
+    """What differs between two pictures, as a layer, with its mean from 0 to 1."""
+
+    mean: float
+    scaled: bool = Field(description="the pictures have different sizes; the second was scaled to the first")
+
+
+class FoldersView(BaseModel):
+    """The folders whose files may be named by path."""
+
+    folders: list[str]
+
+
+class FolderFiles(BaseModel):
+    """The pictures of a folder, as paths to name them by."""
+
+    files: list[str]
+    more: bool = Field(description="there are more than are listed")
+
+
 class JobView(BaseModel):
     """A batch and how far it is."""
 
@@ -100,6 +124,7 @@ class JobView(BaseModel):
     total: int
     counts: dict[str, int] = Field(examples=[{"queued": 7, "running": 2, "finished": 11}])
     results_url: str
+    report_url: str
 
 
 class JobsPage(BaseModel):
@@ -203,6 +228,7 @@ def run_view(run: Run, position: int | None = None) -> dict[str, Any]:
         "urls": _urls(run),
         "assessment": result.get("assessment"),
         "ranking": result.get("ranking"),
+        "advice": _advice(result),
         "order": result.get("order"),
         "problem": run.problem,
     }
@@ -217,6 +243,7 @@ def job_view(job: Job) -> dict[str, Any]:
         "total": sum(job.counts.values()),
         "counts": job.counts,
         "results_url": f"/v1/jobs/{job.id}/results",
+        "report_url": f"/v1/jobs/{job.id}/report.html",
     }
 
 
@@ -251,6 +278,18 @@ def _urls(run: Run) -> dict[str, Any]:
         "grids": [f"{base}/map.json?n={place}" for place in places],
         "reference": f"{base}/reference.webp" if run.request["reference"] else None,
     }
+
+
+def _advice(result: dict[str, Any]) -> list[list[str | None]] | None:
+    """What to do about each distortion, for the images in the order they were given."""
+    if "assessment" in result:
+        found = [result["assessment"]]
+    elif "ranking" in result:
+        entries = zip(result["order"], result["ranking"]["entries"], strict=True)
+        found = [entry["assessment"] for _, entry in sorted(entries, key=lambda pair: int(pair[0]))]
+    else:
+        return None
+    return [[advice_of(finding, one["query"]) for finding in one["distortions"]] for one in found]
 
 
 def _moment(seconds: float | None) -> str | None:

@@ -42,10 +42,10 @@ export class Service {
   }
 
   /** Hands in a form; a full queue or a restarting service is waited for, and said. */
-  async submit(path, form, signal) {
+  async submit(path, form, signal, onShare = this.onShare) {
     for (;;) {
       try {
-        return await this.json(`${path}?wait=false`, { method: "POST", body: form, signal, onShare: this.onShare });
+        return await this.json(`${path}?wait=false`, { method: "POST", body: form, signal, onShare });
       } catch (trouble) {
         if (signal?.aborted || !(trouble.gone || trouble.status === 429 || trouble.status === 503)) throw trouble;
         // A service that answers and still breaks off the upload will do so again.

@@ -4,8 +4,8 @@ import { levelOf } from "./scale.js";
 import { KINDS, SEVERITIES, STEPS, kindName, placeName } from "./words.js";
 
 /** The distortions, worst first as found, each with a severity bar, measurements and how sure it is. */
-export function distortions(record) {
-  const found = record.distortions.map((finding, index) => row(finding, index));
+export function distortions(record, advice = []) {
+  const found = record.distortions.map((finding, index) => row(finding, index, record.reasoning, advice[index]));
   return make("section", { class: "card", id: "evidence-findings", tabindex: "-1" },
     make("h2", {}, "Distortions"),
     found.length ? make("ul", { class: "findings" }, found) : make("p", {}, "No distortion was found."),
@@ -30,7 +30,7 @@ export function measurementsIn(explanation) {
   return { measured, sure: sure ? Number(sure[1] ?? sure[2]) : null };
 }
 
-function row(finding, index) {
+function row(finding, index, reasoning, advice) {
   const strength = SEVERITIES.indexOf(finding.severity);
   const { measured, sure } = measurementsIn(finding.explanation ?? "");
   const place = placeName(finding.object_name);
@@ -41,7 +41,15 @@ function row(finding, index) {
     (measured.length > 0 || sure !== null) && make("dl", { class: "chips" },
       measured.map(({ name, value, unit }) => make("div", {}, make("dt", {}, name), make("dd", {}, `${value} ${unit}`.trim()))),
       sure !== null && make("div", {}, make("dt", {}, "certainty"), make("dd", {}, `${sure} %`))),
-    finding.explanation && make("p", { class: "soft" }, finding.explanation));
+    // The reasons say it already, as a rule; nothing is said twice.
+    finding.explanation && !reasoning.includes(finding.explanation) && make("p", { class: "soft" }, finding.explanation),
+    advice && make("p", { class: "advice" }, make("b", {}, "What to do: "), advice));
+}
+
+/** The place of the first reading that says the same as this one: a tool asked about two flaws gives one row. */
+export function sameReading(tools, index) {
+  const { tool, object_name, raw, calibrated, error } = tools[index];
+  return tools.findIndex((one) => one.tool === tool && one.object_name === object_name && one.raw === raw && one.calibrated === calibrated && one.error === error);
 }
 
 /** Tool scores raw and calibrated on one axis, and how far they lie apart. */
@@ -49,7 +57,9 @@ export function tools(record) {
   const rows = [
     record.score !== null && { name: "Fused score", calibrated: record.score, kind: "fused" },
     record.model_score !== null && Math.abs(record.model_score - record.score) >= 0.005 && { name: "Model", calibrated: record.model_score, kind: "model" },
-    ...record.tools.map((reading, index) => ({ ...reading, name: reading.tool, kind: reading.voted ? "tool" : "tool aside", id: `evidence-tool-${index}` })),
+    ...record.tools.map((reading, index) => ({ ...reading, name: reading.tool, kind: reading.voted ? "tool" : "tool aside", id: `evidence-tool-${index}`,
+      about: record.tools.filter((_, other) => sameReading(record.tools, other) === index).map((one) => one.distortion) }))
+      .filter((_, index) => sameReading(record.tools, index) === index),
     ...metricsIn(record).filter((one) => !record.tools.some((reading) => reading.tool === one.name)),
   ].filter(Boolean);
   return make("section", { class: "card", id: "evidence-tools", tabindex: "-1" },
@@ -89,7 +99,7 @@ function axis() {
 }
 
 function toolRow(one) {
-  const details = [one.distortion && kindName(one.distortion), placeName(one.object_name), one.fallback && "stand-in", ...(one.notes ?? [])].filter(Boolean);
+  const details = [one.about?.map(kindName).join(", "), placeName(one.object_name), one.fallback && "stand-in", ...(one.notes ?? [])].filter(Boolean);
   const known = typeof one.calibrated === "number";
   return make("tr", { id: one.id, tabindex: one.id && "-1", class: one.kind },
     make("th", { scope: "row" }, breakable(one.name), details.length > 0 && make("small", {}, details.join(" · ")), one.error && make("small", { class: "bad" }, one.error)),

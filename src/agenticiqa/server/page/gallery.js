@@ -1,22 +1,28 @@
 // A folder of images: each is checked on its own, in the order given; the gallery sorts, filters, compares and exports.
+import { besideButton } from "./beside.js";
 import { announce, button, fixed, make } from "./dom.js";
+import { csvOf, jsonOf, reportOf } from "./exports.js";
 import { download } from "./result.js";
+import { thumbnailOf } from "./thumbnails.js";
 import { LEVEL_NAMES, SEVERITIES, kindName } from "./words.js";
 
 const KEY = "agenticiqa.folders";
 const KEPT_FOLDERS = 4;
 const AT_ONCE = 3;
 const THUMB = 200;
+const TRIES = 3;
+const KEEP_PAUSE = 1000;
 const ORDERS = { given: "Order given", worst: "Worst first", best: "Best first", name: "By name" };
 
 /** A folder under way or finished; `open(item)` shows one result, `beside(a, b)` two pictures. */
 export class Gallery {
   constructor(service, { open, beside, changed }) {
-    Object.assign(this, { service, open, beside, changed, chosen: [], order: "given", flaw: "", stopped: true });
+    Object.assign(this, { service, open, beside, changed, chosen: [], order: "given", flaw: "", stopped: true, timer: null });
+    addEventListener("pagehide", () => { if (this.timer) this.#keepNow(); });
     this.bar = make("progress", { max: 1, value: 0, "aria-label": "Images checked" });
     this.count = make("p", { class: "doing", role: "status" });
     this.list = make("ul", { class: "tiles", "aria-label": "Images", onkeydown: (event) => this.#walk(event) });
-    this.compare = button("Compare the two chosen", () => this.beside(...this.chosen), { class: "secondary" });
+    this.compare = besideButton(() => this.beside(...this.chosen));
     this.run = button("Stop", () => (this.stopped ? this.go() : this.stop()), { class: "secondary" });
     this.filter = make("select", { onchange: (event) => { this.flaw = event.target.value; this.#arrange(); } });
     const sort = make("select", { onchange: (event) => { this.order = event.target.value; this.#arrange(); } },
@@ -25,7 +31,7 @@ export class Gallery {
     this.element = make("section", { class: "gallery" },
       make("div", { class: "result-head" }, this.heading, make("div", { class: "actions" }, this.run, this.compare,
         button("CSV", () => this.#save("csv", csvOf(this.folder.items)), { class: "secondary", "aria-label": "Save as CSV" }),
-        button("JSON", () => this.#save("json", JSON.stringify(this.folder.items.map(plainOf), null, 2)), { class: "secondary", "aria-label": "Save as JSON" }),
+        button("JSON", () => this.#save("json", jsonOf(this.folder.items)), { class: "secondary", "aria-label": "Save as JSON" }),
         button("Report", () => this.#save("html", reportOf(this.folder)), { class: "secondary", "aria-label": "Save one report" }))),
       make("div", { class: "card gallery-bar" }, this.count, this.bar,
         make("label", {}, "Sort ", sort), make("label", {}, "Show ", this.filter)),
@@ -39,10 +45,20 @@ export class Gallery {
     if (known && files.some((file) => known.has(key(file)))) {
       for (const file of files) if (known.has(key(file))) known.get(key(file)).file = file;
     } else {
-      const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      this.show({ id, query, items: files.map((file, place) => ({ place, name: file.name, size: file.size, file, status: "waiting" })) });
+      this.#begin(files.map((file) => ({ name: file.name, size: file.size, file })), query);
     }
     this.go();
+  }
+
+  /** Begins with files on the service's machine. */
+  takePaths(paths, query) {
+    this.#begin(paths.map((path) => ({ name: path.split(/[\\/]/).at(-1), path })), query);
+    this.go();
+  }
+
+  #begin(items, query) {
+    const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.show({ id, query, items: items.map((item, place) => ({ ...item, place, status: "waiting" })) });
   }
 
   /** A folder as it stands. */
@@ -61,43 +77,59 @@ export class Gallery {
     if (!this.stopped) return;
     this.stopped = false;
     this.control = new AbortController();
-    const queue = this.folder.items.filter((item) => item.status !== "finished" && (item.file || item.run_id));
-    const worker = async () => { while (queue.length && !this.stopped) await this.#judge(queue.shift()); };
+    const { signal } = this.control;
+    for (const item of this.folder.items) if (item.status === "failed" && (item.file || item.path)) item.run_id = null;
+    const queue = this.folder.items.filter((item) => item.status !== "finished" && (item.file || item.path || item.run_id));
+    const worker = async () => { while (queue.length && !signal.aborted) await this.#judge(queue.shift(), signal); };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    if (signal.aborted) return;
     this.stopped = true;
     this.#tell();
-    this.#keep();
+    this.#keepNow();
     announce(this.count.textContent);
   }
 
-  /** Sends nothing more; what is kept stays. */
+  /** Sends nothing more; the few that are under way end in the service, and what has been found stays. */
   stop() {
+    if (this.stopped) return;
     this.stopped = true;
-    this.control?.abort();
-    if (this.folder) this.#tell();
+    this.control.abort();
+    this.#tell();
   }
 
-  async #judge(item) {
+  async #judge(item, signal) {
     item.status = "working";
     this.#refresh(item);
     try {
-      const run = await this.#runOf(item);
-      Object.assign(item, { run_id: run.run_id, status: run.status }, briefly(run.assessment), { error: run.problem?.detail ?? run.assessment?.error ?? null });
+      const run = await this.#patiently(item, signal);
+      Object.assign(item, { run_id: run.run_id, status: run.status }, briefly(run), { error: run.problem?.detail ?? run.assessment?.error ?? null });
     } catch (trouble) {
-      Object.assign(item, this.stopped ? { status: "waiting" } : { status: "failed", error: trouble.message });
+      Object.assign(item, signal.aborted ? { status: "waiting" } : { status: "failed", error: trouble.message });
     }
     this.#refresh(item);
+    if (!item.thumb && !item.file && item.status === "finished") this.#thumb(item);
     this.#tell();
     this.#keep();
   }
 
-  async #runOf(item) {
-    const { signal } = this.control;
-    if (!item.run_id || item.status === "failed") {
+  // One broken connection among hundreds must not leave a hole; what the service refuses it would refuse again.
+  async #patiently(item, signal) {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#runOf(item, signal);
+      } catch (trouble) {
+        if (signal.aborted || !trouble.gone || attempt === TRIES) throw trouble;
+      }
+    }
+  }
+
+  async #runOf(item, signal) {
+    if (!item.run_id) {
       const form = new FormData();
-      form.append("image", item.file, item.name);
+      if (item.file) form.append("image", item.file, item.name);
+      else form.append("path", item.path);
       if (this.folder.query) form.append("query", this.folder.query);
-      item.run_id = (await this.service.submit("/v1/assess", form, signal)).run_id;
+      item.run_id = (await this.service.submit("/v1/assess", form, signal, () => {})).run_id;
       this.#keep();
     }
     const path = `/v1/runs/${item.run_id}`;
@@ -132,12 +164,12 @@ export class Gallery {
   #tell() {
     const { items } = this.folder;
     const ended = items.filter((item) => ["finished", "failed"].includes(item.status)).length;
-    const lost = items.filter((item) => item.status !== "finished" && !item.file && !item.run_id).length;
+    const lost = items.filter((item) => item.status !== "finished" && !item.file && !item.path && !item.run_id).length;
     this.count.textContent = `${ended} of ${items.length} checked${lost ? `; choose the same files again to go on with ${lost}` : ""}`;
     Object.assign(this.bar, { max: items.length, value: ended });
     this.heading.textContent = `${items.length} images`;
-    this.run.textContent = this.stopped ? "Go on" : "Stop";
-    this.run.hidden = ended === items.length;
+    this.run.textContent = !this.stopped ? "Stop" : ended === items.length ? "Try the failed again" : "Go on";
+    this.run.hidden = items.every((item) => item.status === "finished") || (this.stopped && lost > 0 && items.every((item) => item.file || item.path || item.run_id ? item.status === "finished" : true));
     this.compare.disabled = this.chosen.length !== 2;
     const kinds = [...new Set(items.flatMap((item) => item.flaws?.map((one) => one.type) ?? []))].sort();
     const levels = Object.entries(LEVEL_NAMES).filter(([letter]) => items.some((item) => item.level === letter));
@@ -155,10 +187,14 @@ export class Gallery {
     for (const item of folder.items) {
       if (this.folder !== folder) return;
       if (item.thumb) continue;
-      item.thumb = item.file ? await smaller(item.file) : item.run_id && await this.service.picture(`/v1/runs/${item.run_id}/image.webp`).catch(() => null);
-      const picture = this.tiles.get(item).querySelector("img");
-      if (item.thumb) picture.src = item.thumb;
+      if (item.file || item.status === "finished") await this.#thumb(item);
     }
+  }
+
+  async #thumb(item) {
+    const blob = item.file && await thumbnailOf(item.file, THUMB);
+    item.thumb = blob ? URL.createObjectURL(blob) : item.run_id && await this.service.picture(`/v1/runs/${item.run_id}/image.webp`).catch(() => null);
+    if (item.thumb) this.tiles.get(item).querySelector("img").src = item.thumb;
   }
 
   choose(item, on) {
@@ -184,7 +220,14 @@ export class Gallery {
     download(URL.createObjectURL(new Blob([text], { type })), `folder-quality.${kind}`);
   }
 
+  // Writing down hundreds of results after every one of them would hold up the page.
   #keep() {
+    this.timer ??= setTimeout(() => this.#keepNow(), KEEP_PAUSE);
+  }
+
+  #keepNow() {
+    clearTimeout(this.timer);
+    this.timer = null;
     const items = this.folder.items.map(({ file, thumb, ...rest }) => rest);
     keepFolder({ ...this.folder, items });
     this.changed?.(this.folder);
@@ -218,49 +261,11 @@ function tileOf(item, gallery) {
       onchange: (event) => gallery.choose(item, event.target.checked) }), make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${item.name}`)));
 }
 
-function briefly(assessment) {
+/** What a gallery keeps of a run. */
+export function briefly({ assessment, advice }) {
   if (!assessment) return {};
-  const flaws = assessment.distortions.filter((one) => SEVERITIES.indexOf(one.severity) > 0)
-    .sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)).map(({ type, severity }) => ({ type, severity }));
+  const flaws = assessment.distortions.map(({ type, severity }, index) => ({ type, severity, advice: advice?.[0]?.[index] ?? null }))
+    .filter((one) => SEVERITIES.indexOf(one.severity) > 0).sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
   const { answer, score, level, interval } = assessment;
-  return { answer, score, level, interval, flaws };
-}
-
-async function smaller(file) {
-  try {
-    const picture = await createImageBitmap(file, { resizeWidth: THUMB, resizeQuality: "medium" });
-    const canvas = new OffscreenCanvas(picture.width, picture.height);
-    canvas.getContext("2d").drawImage(picture, 0, 0);
-    picture.close();
-    return URL.createObjectURL(await canvas.convertToBlob({ type: "image/jpeg", quality: 0.8 }));
-  } catch {
-    return null;
-  }
-}
-
-function plainOf({ name, status, answer, score, level, interval, flaws, error, run_id }) {
-  return { name, status, answer, score, level, interval, flaws, error, run_id };
-}
-
-function csvOf(items) {
-  const quoted = (value) => {
-    const text = String(value ?? "");
-    // A leading = + - @ would be a formula to a spreadsheet.
-    const safe = /^[=+@-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  const rows = items.map((item) => [item.name, item.status, item.score, item.interval?.[0], item.interval?.[1], item.level, item.answer,
-    item.flaws?.map((one) => `${one.type} (${one.severity})`).join("; "), item.error, item.run_id]);
-  return [["image", "status", "score", "low", "high", "level", "answer", "distortions", "error", "run"], ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
-}
-
-function reportOf(folder) {
-  const page = document.implementation.createHTMLDocument("Image quality of a folder");
-  const style = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #ccc;padding:.4rem .6rem;text-align:left;overflow-wrap:anywhere}";
-  page.head.append(make("meta", { charset: "utf-8" }), make("style", {}, style));
-  const rows = folder.items.map((item) => make("tr", {}, [item.name, fixed(item.score), LEVEL_NAMES[item.level] ?? "", item.interval ? `${fixed(item.interval[0])} to ${fixed(item.interval[1])}` : "",
-    item.flaws?.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") || item.error || "", item.run_id ?? ""].map((words) => make("td", {}, words))));
-  page.body.append(make("h1", {}, `${folder.items.length} images`), make("p", {}, `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC. ${folder.query || "Rated for overall quality."}`),
-    make("table", {}, make("thead", {}, make("tr", {}, ["Image", "Score of 5", "Level", "95 % interval", "Found", "Run"].map((words) => make("th", {}, words)))), make("tbody", {}, rows)));
-  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+  return { answer, score, level, interval, flaws, sha256: assessment.provenance.images["test image"]?.sha256 ?? null };
 }

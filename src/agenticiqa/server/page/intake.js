@@ -1,5 +1,7 @@
 // Images come in by choosing, dropping or pasting; two or more make a comparison.
-import { announce, at, button, icon, make } from "./dom.js";
+import { announce, at, button, icon, make, showPicture } from "./dom.js";
+import { keepFiles, recallFiles } from "./kept_files.js";
+import { thumbnailOf } from "./thumbnails.js";
 
 const MOST = 1000;
 const SHOWN = 12;
@@ -13,6 +15,23 @@ export class Intake {
     at("choose-reference").addEventListener("change", (event) => this.#chosen(event.target, ([file]) => this.setReference(file)));
     document.addEventListener("paste", (event) => this.#pasted(event));
     this.#listenToDrops();
+    this.#show();
+    this.#restore();
+  }
+
+  /** Notes that the selection has been sent: new files begin a new one. */
+  markUsed() {
+    this.used = true;
+    keepFiles(this);
+  }
+
+  // A reload keeps the form; whoever has chosen something meanwhile is not overruled.
+  async #restore() {
+    const found = await recallFiles();
+    if (!found || this.images.length || this.reference || !(found.files.length || found.reference)) return;
+    this.images = found.files.map(kept);
+    this.reference = found.reference ? kept(found.reference) : null;
+    this.used = found.used;
     this.#show();
   }
 
@@ -40,6 +59,7 @@ export class Intake {
     this.reference = reference ? kept(reference) : null;
     this.used = false;
     this.#show();
+    keepFiles(this);
   }
 
   #fits(file) {
@@ -99,7 +119,10 @@ export class Intake {
     const chosen = this.reference ? [thumb(this.reference, () => { this.setReference(null); at("choose-reference").focus(); })] : [];
     at("reference-tray").replaceChildren(...chosen);
     at("reference-slot").classList.toggle("filled", Boolean(this.reference));
-    if (words) announce(words);
+    if (words) {
+      announce(words);
+      keepFiles(this);
+    }
     this.onChange(this);
   }
 }
@@ -111,7 +134,9 @@ function kept(file) {
 }
 
 function thumb(image, remove) {
-  const picture = make("img", { src: image.url, alt: "", onerror: (event) => event.target.replaceWith(icon("image")) });
+  const picture = make("img", { alt: "" });
+  image.small ??= thumbnailOf(image.file, 88);
+  image.small.then((blob) => { if (blob) showPicture(picture, URL.createObjectURL(blob)); else picture.replaceWith(icon("image")); });
   return make("li", { class: "thumb" }, picture, make("span", { title: image.file.name }, image.file.name),
     button(icon("close"), remove, { class: "quiet round", "aria-label": `Remove ${image.file.name}` }));
 }

@@ -1,40 +1,46 @@
 // The page: what is chosen goes to the service, what happens there is shown, what was found is kept.
 import { Service, Trouble } from "./api.js";
+import { beside } from "./beside.js";
 import { announce, at, button, fixed, make } from "./dom.js";
+import { offerFolders } from "./folder_by_name.js";
 import { Gallery, forgetFolders, keptFolders } from "./gallery.js";
 import { drop, forget, keep, recall, smallCopy } from "./history.js";
 import { Intake } from "./intake.js";
 import { Progress } from "./progress.js";
 import { ranking } from "./ranking.js";
+import { listRecent as fillRecent, markShown } from "./recent.js";
 import { actions, result } from "./result.js";
-import { Viewer } from "./viewer.js";
 import { watchHealth } from "./status.js";
-import { LEVEL_NAMES, QUESTIONS, kindName } from "./words.js";
+import { QUESTIONS } from "./words.js";
 import { welcome } from "./welcome.js";
 
 let current = null;
 let progress = null;
 let working = null;
+// The files of this visit's runs, for a close look; the page keeps no pictures of its own.
+const originals = new Map();
 
 const service = new Service({ askToken, onWait: (words) => progress?.say(words), onShare: (share) => progress?.sending(share) });
 const intake = new Intake(showChosen, showFormTrouble);
 const gallery = new Gallery(service, { open: openItem, beside: showBeside, changed: listRecent });
 
 /** Sends what is chosen and follows the run to its end; `fresh` asks anew for what has been answered. */
-async function send(fresh = false) {
+async function send(fresh = false, align = null) {
   if (!intake.images.length) return showFormTrouble("Choose an image first: drop one here, paste it, or pick a file.", at("choose"));
   showFormTrouble(null);
   if (checksEach()) return checkFolder();
   const images = intake.images.map((image) => image.file);
   const pictures = Promise.all(images.map(smallCopy));
   const signal = begin(images.map((file) => file.name), intake.images[0]);
-  intake.used = true;
+  intake.markUsed();
   try {
     const path = images.length > 1 ? "/v1/compare" : "/v1/assess";
-    const run = await service.submit(path, formOf(images, fresh), signal);
+    const run = await service.submit(path, formOf(images, fresh, align), signal);
+    originals.set(run.run_id, { images, reference: intake.reference?.file ?? null });
     await follow({ ...run, events: [], thumbs: await pictures }, signal);
   } catch (trouble) {
-    showTrouble(trouble, signal, send);
+    const scale = trouble.code === "image_size_mismatch" && intake.reference ? () => send(fresh, "resize") : null;
+    showTrouble(trouble, signal, () => send(fresh, align), scale);
   }
 }
 
@@ -50,9 +56,17 @@ function mostCompared(limits) {
 /** Each image on its own, in a gallery. */
 function checkFolder() {
   current?.abort();
-  intake.used = true;
+  intake.markUsed();
   showGallery();
   gallery.take(intake.images.map((image) => image.file), at("question").value.trim());
+  nameInAddress(`folder-${gallery.folder.id}`);
+}
+
+/** The pictures of a folder on the service's machine, in the same gallery. */
+function checkPaths(paths) {
+  current?.abort();
+  gallery.takePaths(paths, at("question").value.trim());
+  showGallery();
   nameInAddress(`folder-${gallery.folder.id}`);
 }
 
@@ -65,6 +79,7 @@ function showGallery() {
 
 async function openItem(item) {
   try {
+    if (item.file) originals.set(item.run_id, { images: [item.file], reference: null });
     const run = { ...await service.json(`/v1/runs/${item.run_id}`), events: [] };
     present(run, null, button("← All images", () => { showGallery(); nameInAddress(`folder-${gallery.folder.id}`); }, { class: "secondary" }));
   } catch (trouble) {
@@ -72,23 +87,17 @@ async function openItem(item) {
   }
 }
 
-/** Two pictures of a folder under one slider, with what was found in each. */
-async function showBeside(first, second) {
-  const viewer = new Viewer(second.name);
-  const column = (item) => make("div", { class: "card" }, make("h3", {}, item.name),
-    make("p", { class: "big" }, make("b", {}, fixed(item.score)), make("span", { class: "soft" }, "of 5"), item.level && make("span", { class: `pill level-${item.level}` }, LEVEL_NAMES[item.level])),
-    make("p", { class: "soft" }, item.flaws?.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") || "nothing wrong found"));
-  const heading = make("h2", { tabindex: "-1" }, "Two images");
-  show(make("div", { class: "result-head" }, heading, button("← All images", showGallery, { class: "secondary" })), viewer.element,
-    make("div", { class: "beside-scores" }, column(first), column(second)));
+/** Two pictures under one slider, with what was found in each. */
+function showBeside(first, second, back = showGallery) {
+  const { heading, parts } = beside(first, second, service, button("← All images", back, { class: "secondary" }));
+  show(...parts);
   heading.focus({ preventScroll: true });
-  const [before, after] = await Promise.all([first, second].map((item) => service.picture(`/v1/runs/${item.run_id}/image.webp`)));
-  viewer.setImage(after);
-  viewer.setReference(before, [first.name, second.name]);
+  bringIntoView();
 }
 
-function formOf(images, fresh) {
+function formOf(images, fresh, align) {
   const form = new FormData();
+  if (align) form.append("align", align);
   if (fresh) form.append("fresh", "true");
   for (const file of images) form.append(images.length > 1 ? "images" : "image", file, file.name);
   if (intake.reference) form.append("reference", intake.reference.file, intake.reference.file.name);
@@ -133,18 +142,19 @@ async function follow(run, signal) {
   progress.stop();
   working = null;
   remember(found);
-  if (found.status !== "finished") throw new Trouble(found.problem?.detail ?? "The run did not finish. Try again.", { status: found.problem?.status ?? 500 });
+  if (found.status !== "finished") throw new Trouble(found.problem?.detail ?? "The run did not finish. Try again.", { status: found.problem?.status ?? 500, code: found.problem?.code });
   present(found);
 }
 
-function present(run, number = null, way = null) {
+function present(found, number = null, way = null) {
+  const run = { ...found, originals: originals.get(found.run_id) };
   const only = run.kind === "assess" ? 1 : number;
   const record = only && (run.kind === "assess" ? run.assessment : run.ranking.entries[run.order ? run.order.indexOf(only) : only - 1].assessment);
   const back = way ?? (run.kind === "compare" && only ? button("← All images", () => present(run), { class: "secondary" }) : null);
   const heading = make("h2", { tabindex: "-1" }, record ? "Result" : `${run.names.length} images, ranked`);
   const head = make("div", { class: "result-head" }, heading, back,
     actions(run, record || run.ranking, service, only, { onTrouble: (trouble) => showFormTrouble(trouble.message), again: againOf(run), remove: () => remove(run) }));
-  show(head, record ? result(run, record, only, service) : ranking(run, service, (chosen) => present(run, chosen)));
+  show(head, record ? result(run, record, only, service) : ranking(run, service, (chosen) => present(run, chosen), (first, second) => showBeside(first, second, () => present(run))));
   markRecent(run.run_id);
   heading.focus({ preventScroll: true });
   bringIntoView();
@@ -208,13 +218,13 @@ async function useExample(example) {
   }
 }
 
-function showTrouble(trouble, signal, again) {
+function showTrouble(trouble, signal, again, scale = null) {
   if (signal.aborted) return;
   progress.stop();
   const words = trouble instanceof Trouble ? trouble.message : "The page itself failed. Reload it and try again.";
   const heading = make("h2", { tabindex: "-1" }, "That did not work");
   show(make("section", { class: "card trouble-card", role: "alert" }, heading, make("p", {}, words),
-    make("div", { class: "actions" }, button("Try again", again, { class: "primary" }), button("Start over", showWelcome, { class: "secondary" }))));
+    make("div", { class: "actions" }, scale && button("Scale the reference", scale, { class: "primary" }), button("Try again", () => again(), { class: scale ? "secondary" : "primary" }), button("Start over", showWelcome, { class: "secondary" }))));
   heading.focus();
   if (!(trouble instanceof Trouble)) throw trouble;
 }
@@ -251,33 +261,14 @@ function showWelcome() {
   show(welcome(service, useExample));
 }
 
+function listRecent() {
+  fillRecent(reopen, (folder) => { nameInAddress(`folder-${folder.id}`); openAddress(); });
+}
+
 function remember(run) {
   keep(run);
   listRecent();
   markRecent(run.run_id);
-}
-
-function listRecent() {
-  const runs = recall();
-  const folders = keptFolders();
-  at("no-recent").hidden = runs.length + folders.length > 0;
-  at("forget").hidden = !(runs.length + folders.length);
-  at("recent").replaceChildren(...folders.map((folder) => make("li", {}, button([make("span", { class: "blank" }),
-    make("span", {}, make("b", {}, `${folder.items.length} images`), make("small", {}, folder.items.slice(0, 3).map((item) => item.name).join(", "))),
-    make("span", { class: "soft" }, `${folder.items.filter((item) => item.status === "finished").length}/${folder.items.length}`),
-  ], () => { nameInAddress(`folder-${folder.id}`); openAddress(); }, { class: "past" }))), ...runs.map((run) => make("li", {}, button([
-    run.thumbs?.[0] ? make("img", { src: run.thumbs[0], alt: "" }) : make("span", { class: "blank" }),
-    make("span", {}, make("b", {}, run.names.join(", ")), make("small", {}, run.query || QUESTIONS[0])),
-    summary(run),
-  ], () => reopen(run), { class: "past", "data-run": run.run_id }))));
-}
-
-function summary(run) {
-  if (run.status === "failed") return make("span", { class: "bad" }, "failed");
-  if (run.kind === "compare") return make("span", { class: "soft" }, run.status === "finished" ? "ranked" : "…");
-  const level = run.assessment?.level;
-  if (!run.assessment) return make("span", { class: "soft" }, "…");
-  return make("span", { class: level ? `pill level-${level}` : "soft", title: level && LEVEL_NAMES[level] }, fixed(run.assessment.score, 1));
 }
 
 // A run of its own is a step that the back button undoes.
@@ -298,7 +289,7 @@ function openAddress() {
 
 function markRecent(id) {
   nameInAddress(id);
-  for (const one of at("recent").querySelectorAll("button")) one.setAttribute("aria-current", String(one.dataset.run === id));
+  markShown(id);
 }
 
 function askToken(wrong) {
@@ -312,8 +303,12 @@ function askToken(wrong) {
   });
 }
 
-function recallQuestion() {
-  try { return sessionStorage.getItem("agenticiqa.question") ?? ""; } catch { return ""; }
+function recalled(field) {
+  try { return sessionStorage.getItem(`agenticiqa.${field}`) ?? ""; } catch { return ""; }
+}
+
+function store(field, value) {
+  try { sessionStorage.setItem(`agenticiqa.${field}`, value); } catch { /* it is given again then */ }
 }
 
 function chooseTheme(theme) {
@@ -331,13 +326,17 @@ at("questions").replaceChildren(...QUESTIONS.map((words) => make("li", {},
 at("theme").value = document.documentElement.dataset.theme ?? "";
 at("theme").addEventListener("change", (event) => chooseTheme(event.target.value));
 at("forget").addEventListener("click", () => { forget(); forgetFolders(); listRecent(); at("choose").focus(); });
-for (const choice of document.querySelectorAll("[name=several]")) choice.addEventListener("change", () => showChosen(intake));
+for (const choice of document.querySelectorAll("[name=several]")) {
+  choice.checked = choice.value === (recalled("several") || "compare");
+  choice.addEventListener("change", () => { store("several", choice.value); showChosen(intake); });
+}
 addEventListener("popstate", openAddress);
-at("question").value = recallQuestion();
-at("question").addEventListener("input", () => { try { sessionStorage.setItem("agenticiqa.question", at("question").value); } catch { /* it is typed again then */ } });
+at("question").value = recalled("question");
+at("question").addEventListener("input", () => store("question", at("question").value));
 
 listRecent();
 showWelcome();
 if (location.hash) openAddress();
 watchHealth(service, () => { if (document.querySelector(".welcome > [hidden]")) showWelcome(); });
+offerFolders(service, checkPaths, showFormTrouble);
 service.json("/v1/limits").then((limits) => { intake.limits = limits; }, () => {});

@@ -1,45 +1,90 @@
 // Several images side by side, the best first, with what can be said about every pair.
+import { besideButton } from "./beside.js";
 import { button, fixed, make, showPicture } from "./dom.js";
+import { briefly } from "./gallery.js";
 import { spoken, track } from "./scale.js";
 import { LEVEL_NAMES, kindName } from "./words.js";
 
 const VERDICTS = { better: "is better than", "no clear difference": "does not clearly differ from", unknown: "cannot be compared with" };
 
-/** The ranking of a run; `open(number)` shows one image's result. */
-export function ranking(run, service, open) {
+/** The ranking of a run; `open(number)` shows one image's result, `beside(a, b)` two of them under a slider. */
+export function ranking(run, service, open, beside) {
   const { entries, pairs } = run.ranking;
+  const places = placesOf(run.ranking);
+  const chooser = new Chooser(run, beside);
   return make("article", { class: "result" },
-    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said" }, answerOf(run))),
-    make("ol", { class: "ranks" }, entries.map((entry, place) => card(run, entry, run.order?.[place] ?? place + 1, service, open))),
+    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said named" }, answerOf(run)), chooser.button),
+    make("ol", { class: "ranks" }, entries.map((entry, index) => card(run, entry, places[index], run.order?.[index] ?? index + 1, service, open, chooser))),
     make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
       make("ul", { class: "pair-lines" }, pairs.map(pairLine)),
       make("p", { class: "soft small" }, "The share is the probability that people on average prefer the first.")));
 }
 
-// Places stand for names in the ranking: two images may be called the same.
-function answerOf(run) {
-  const { answer, entries, pairs } = run.ranking;
-  const named = (words) => words.replace(/\b\d+\b/g, (place) => run.names[place - 1] ?? place);
-  if (answer) return named(answer);
-  const [first, second] = entries;
-  const close = pairs.find((pair) => [pair.first, pair.second].includes(first.name) && [pair.first, pair.second].includes(second?.name));
-  return close?.verdict === "no clear difference" ? `No clear difference between ${named(first.name)} and ${named(second.name)}` : `${named(first.name)} is the best`;
+/** The two images chosen to lie under the slider. */
+class Chooser {
+  constructor(run, beside) {
+    this.chosen = [];
+    this.boxes = new Map();
+    this.button = besideButton(() => beside(...this.chosen.map((number) => pictured(run, number))));
+  }
+
+  box(number, name) {
+    const box = make("input", { type: "checkbox", onchange: (event) => this.#choose(number, event.target.checked) });
+    this.boxes.set(number, box);
+    return make("label", { class: "tile-choose small" }, box, make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${name}`));
+  }
+
+  #choose(number, on) {
+    this.chosen = on ? [...this.chosen, number].slice(-2) : this.chosen.filter((other) => other !== number);
+    for (const [other, box] of this.boxes) box.checked = this.chosen.includes(other);
+    this.button.disabled = this.chosen.length !== 2;
+  }
 }
 
-function card(run, entry, number, service, open) {
+function pictured(run, number) {
+  const { assessment } = run.ranking.entries[run.order ? run.order.indexOf(number) : number - 1];
+  return { ...briefly({ assessment }), name: run.names[number - 1], run_id: run.run_id, number, file: run.originals?.images[number - 1] };
+}
+
+/** The places as they are shown: an image that does not clearly differ from the first of its place shares that place. */
+export function placesOf({ entries, pairs }) {
+  const level = (one, other) => one.rank === other.rank || pairs.some(({ first, second, verdict }) => verdict === "no clear difference"
+    && [first, second].includes(one.name) && [first, second].includes(other.name));
+  const places = [];
+  let leader = null;
+  for (const [index, entry] of entries.entries()) {
+    if (entry.rank === null) { places.push("–"); continue; }
+    if (!leader || !level(leader.entry, entry)) leader = { entry, place: index + 1 };
+    places.push(leader.place);
+  }
+  return places.map((place) => (place !== "–" && places.filter((other) => other === place).length > 1 ? `=${place}` : String(place)));
+}
+
+function answerOf(run) {
+  const { answer, entries } = run.ranking;
+  if (answer) return answer;
+  const first = placesOf(run.ranking).filter((place) => place === "=1").length;
+  return first ? `No clear difference between ${listed(entries.slice(0, first).map((entry) => entry.name))}` : `${entries[0].name} is the best`;
+}
+
+function listed(names) {
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function card(run, entry, place, number, service, open, chooser) {
   const { assessment: record } = entry;
   const name = run.names[number - 1] ?? entry.name;
   const picture = make("img", { alt: "", src: run.thumbs?.[number - 1] });
   service.picture(run.urls.images[number - 1]).then((url) => showPicture(picture, url), () => {});
   const found = record.distortions.filter((one) => one.severity && one.severity !== "none");
   return make("li", { class: "card rank" },
-    make("div", { class: "rank-head" }, make("span", { class: "place" }, entry.rank ? `${entry.rank}` : "–"), make("h3", { title: name }, name)),
+    make("div", { class: "rank-head" }, make("span", { class: "place", title: place.startsWith("=") ? "level with others" : null }, place), make("h3", { title: name }, name)),
     make("div", { class: "rank-picture" }, picture),
     make("p", { class: "big" }, make("b", {}, fixed(record.score)), make("span", { class: "soft" }, "of 5"),
       record.level && make("span", { class: `pill level-${record.level}` }, LEVEL_NAMES[record.level])),
     make("div", { role: "img", "aria-label": spoken(record) }, track(record)),
     make("p", { class: "soft" }, found.length ? found.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") : record.error ?? "No distortion found"),
-    button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }));
+    make("div", { class: "rank-foot" }, button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }), chooser.box(number, name)));
 }
 
 function pairLine(pair) {

@@ -1,5 +1,6 @@
 // The reasoning, claim by claim, each with a way to the evidence it rests on.
 import { button, make } from "./dom.js";
+import { sameReading } from "./evidence.js";
 import { kindName } from "./words.js";
 
 const ITEM = "evidence: ";
@@ -64,7 +65,8 @@ function mentionedIn(words, record) {
 }
 
 function idsOf(sort, list, fits) {
-  return list.flatMap((one, index) => (fits(one) ? [`evidence-${sort}-${index}`] : []));
+  const found = list.flatMap((one, index) => (fits(one) ? [sort === "tool" ? sameReading(list, index) : index] : []));
+  return [...new Set(found)].map((index) => `evidence-${sort}-${index}`);
 }
 
 function labelOf(id, record) {

@@ -15,7 +15,7 @@ export function result(run, record, number, service) {
     verdict(run, record, number),
     make("div", { class: "columns" }, viewer.element,
       make("section", { class: "card" }, make("h2", {}, "Why"), reasoning(record, lightUp), notes(record))),
-    make("div", { class: "columns stacks" }, make("div", {}, distortions(record), timeline(run, record, number)),
+    make("div", { class: "columns stacks" }, make("div", {}, distortions(record, run.advice?.[number - 1]), timeline(run, record, number)),
       make("div", {}, tools(record), costs(record, run))));
 }
 
@@ -63,6 +63,7 @@ function verdict(run, record, number) {
 // A bare letter says little: it is a level when the quality was rated, an option when options were given.
 function answerWords(record) {
   const letter = record.answer.trim();
+  if (/^none\.?$/i.test(letter)) return "Nothing wrong was found";
   if (!/^[A-Z]$/.test(letter)) return record.answer;
   const option = new RegExp(`(?:^|\\s)${letter}[.)、:：]\\s*(.+?)(?=\\s+[A-Z][.)、:：]\\s|$)`, "u").exec(record.query);
   if (option) return `${letter}. ${option[1]}`;
@@ -113,6 +114,8 @@ async function fillViewer(viewer, run, number, service) {
   const attempt = async (path, use) => { if (path) try { await use(path); } catch { /* the words stand without the picture */ } };
   await attempt(run.urls?.images?.[number - 1], async (path) => viewer.setImage(await service.picture(path)));
   await attempt(run.urls?.reference, async (path) => viewer.setReference(await service.picture(path)));
+  const { images, reference } = run.originals ?? {};
+  if (images?.[number - 1]) viewer.setOriginals(URL.createObjectURL(images[number - 1]), reference && URL.createObjectURL(reference));
   await attempt(run.urls?.grids?.[number - 1], async (path) => viewer.setMap(await service.json(path)));
 }
 

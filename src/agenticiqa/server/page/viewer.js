@@ -1,10 +1,13 @@
 // The picture, with its quality map, its worst region and, given a reference, a before-and-after slider; it zooms.
-import { button, icon, make, showPicture } from "./dom.js";
+import { button, fixed, icon, make, showPicture } from "./dom.js";
+import { framed, painted } from "./maps.js";
 
-const COLOURS = [[1, [178, 24, 43]], [3, [247, 247, 247]], [5, [33, 102, 172]]];
 const LAYERS = { quality: "quality", difference: "what changed", softness: "softness", highlights: "burnt-out lights", shadows: "black shadows", noise: "noise" };
-const MAP_WIDTH = 192;
+// In the colours of this page; the service describes its own picture of the map.
+const LEGENDS = { difference: "clear: no visible difference; red: structure, colour or brightness differ as in severe damage" };
 const LARGEST = 8;
+// A drag that begins this near to the divider moves it; elsewhere a zoomed picture is moved.
+const GRIP = 28;
 
 /** A viewer; pictures may arrive later through `setImage`, `setReference` and `setMap`. */
 export class Viewer {
@@ -12,9 +15,10 @@ export class Viewer {
     Object.assign(this, { regions, zoom: 1, x: 0, y: 0, share: 50 });
     this.base = make("img", { alt: name, class: "base", draggable: "false" });
     this.sheet = make("div", { class: "sheet" }, this.base);
-    this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move the divider or the picture, 1 shows every pixel, 0 shows all.",
+    this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move the divider or the picture, with Shift always the picture, 1 shows every pixel, 0 shows all.",
       onkeydown: (event) => this.#key(event), onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#drag(event), onpointermove: (event) => this.#read(event) }, this.sheet);
-    this.zoomed = make("output", { class: "took", "aria-label": "Zoom" }, "100 %");
+    this.zoomed = make("output", { class: "took", "aria-label": "Zoom, 100 % is one pixel of the picture for one of the screen" });
+    this.base.addEventListener("load", () => this.#paint());
     this.controls = make("div", { class: "controls" });
     this.readout = make("output", { class: "map-readout" });
     this.element = make("section", { class: "card viewer", id: "evidence-picture", tabindex: "-1", "aria-label": "Picture" }, this.stage, this.controls);
@@ -33,16 +37,34 @@ export class Viewer {
     this.#layOut();
   }
 
+  /** The files themselves, shown once a preview of theirs would be enlarged; pictures the browser cannot show are left. */
+  setOriginals(url, reference = null) {
+    const probe = make("img", {});
+    probe.addEventListener("load", () => {
+      this.originals = [[this.base, url], [this.before, reference]].filter(([image, from]) => image && from);
+      this.width ??= probe.naturalWidth;
+      this.#paint();
+    }, { once: true });
+    probe.src = url;
+  }
+
+  /** Lays the two pictures under the slider. */
+  compare() {
+    this.comparing = Boolean(this.before);
+    if (this.comparing) this.showsMap = false;
+    this.#paint();
+  }
+
   /** The quality map and, where the service sends them, a layer per flaw; a difference from the reference comes first. */
   setMap(map) {
-    this.width = map.width;
-    this.layers = [{ ...map, name: "quality", legend: "red is bad, blue is good" }, ...(map.layers ?? [])];
-    this.#lay(map.layers?.[0]?.name === "difference" ? 1 : 0);
-    this.box = framed(map.worst, map, "worst region");
+    this.width = map.width ?? this.width;
+    this.layers = [...(map.grid ? [{ ...map, name: "quality", legend: "red is bad, blue is good" }] : []), ...(map.layers ?? [])];
+    this.#lay(map.layers?.[0]?.name === "difference" ? this.layers.length - map.layers.length : 0);
+    this.box = map.worst && framed(map.worst, map, "worst region");
     this.showsMap = this.showsBox = true;
     this.opacity = 45;
-    this.sheet.append(this.map, this.box,
-      ...Object.entries(this.regions).filter(([, region]) => region).map(([name, region]) => framed(region, map, name)));
+    this.sheet.append(this.map, ...[this.box].filter(Boolean),
+      ...Object.entries(this.regions).filter(([, region]) => region).map(([name, region]) => framed(region, map, labelled(name, region))));
     if (this.divider) this.sheet.append(this.before, this.divider);
     this.comparing = false;
     this.#layOut();
@@ -50,7 +72,7 @@ export class Viewer {
 
   #lay(index) {
     this.layer = this.layers[index];
-    const fresh = painted(this.layer, this.layer.name === "quality" ? colourOf : heatOf);
+    const fresh = painted(this.layer);
     if (this.map) this.map.replaceWith(fresh);
     this.map = fresh;
   }
@@ -61,7 +83,7 @@ export class Viewer {
       this.layers?.length > 1 && make("label", { class: "slider" }, make("span", {}, "of"), make("select", { class: "layer", onchange: (event) => { this.#lay(event.target.selectedIndex); this.showsMap = true; this.#layOut(); } },
         this.layers.map((one) => make("option", { selected: one === this.layer }, LAYERS[one.name] ?? one.name)))),
       this.map && slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }),
-      this.map && this.#toggle("Worst region", "showsBox"),
+      this.box && this.#toggle("Worst region", "showsBox"),
       this.before && this.#toggle("Before / after", "comparing"),
       this.before && slider("Share of the reference", this.share, (value) => { this.share = value; this.#paint(); }, "divide"),
     ];
@@ -70,7 +92,7 @@ export class Viewer {
       button(icon("grow"), () => this.#zoomTo(this.zoom * 1.5), { class: "quiet round", "aria-label": "Zoom in" }),
       button("1:1", () => this.#zoomTo(this.#pixels()), { class: "quiet", "aria-label": "Show every pixel" }),
       button("Fit", () => this.#zoomTo(1), { class: "quiet" })),
-      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), this.layer.legend, " ", this.readout));
+      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), LEGENDS[this.layer.name] ?? this.layer.legend, " ", this.readout));
     this.#paint();
   }
 
@@ -96,7 +118,8 @@ export class Viewer {
     }
     for (const one of this.controls.querySelectorAll("[data-shows]")) one.setAttribute("aria-pressed", String(Boolean(this[one.dataset.shows])));
     for (const one of this.controls.querySelectorAll("input.divide")) one.value = this.share;
-    this.zoomed.textContent = `${Math.round(this.zoom * 100)} %`;
+    this.zoomed.textContent = `${Math.round((this.zoom / this.#pixels()) * 100)} %`;
+    this.#sharpen();
   }
 
   #zoomTo(wanted) {
@@ -107,10 +130,17 @@ export class Viewer {
     this.#moveBy(0, 0);
   }
 
+  // The preview of a large photograph has too few pixels for 100 %; the file itself is decoded only when it is needed.
+  #sharpen() {
+    if (!this.originals || this.zoom * this.base.clientWidth <= this.base.naturalWidth) return;
+    for (const [image, url] of this.originals) showPicture(image, url);
+    this.originals = null;
+  }
+
   /** The zoom at which one pixel of the picture is one pixel of the screen. */
   #pixels() {
     const shown = this.base.clientWidth || 1;
-    return Math.max(1, (this.width ?? this.base.naturalWidth) / shown);
+    return (this.width || this.base.naturalWidth || shown) / shown;
   }
 
   #moveBy(x, y) {
@@ -126,6 +156,7 @@ export class Viewer {
     else if (event.key === "-") this.#zoomTo(this.zoom / 1.5);
     else if (event.key === "0") this.#zoomTo(1);
     else if (event.key === "1") this.#zoomTo(this.#pixels());
+    else if (event.shiftKey && moves[event.key]) this.#moveBy(...moves[event.key]);
     else if (this.comparing && ["ArrowLeft", "ArrowRight"].includes(event.key)) this.#divideTo(this.share + (event.key === "ArrowLeft" ? -5 : 5));
     else if (moves[event.key] && this.zoom > 1) this.#moveBy(...moves[event.key]);
     else return;
@@ -152,7 +183,8 @@ export class Viewer {
   #drag(event) {
     if (event.button || (!this.comparing && this.zoom === 1)) return;
     this.stage.setPointerCapture(event.pointerId);
-    const move = (moved) => (this.comparing ? this.#divideAt(moved.clientX) : this.#moveBy(moved.movementX, moved.movementY));
+    const divides = this.comparing && (this.zoom === 1 || Math.abs(event.clientX - this.divider.getBoundingClientRect().left) <= GRIP);
+    const move = (moved) => (divides ? this.#divideAt(moved.clientX) : this.#moveBy(moved.movementX, moved.movementY));
     const end = () => {
       this.stage.removeEventListener("pointermove", move);
       this.stage.removeEventListener("pointercancel", end);
@@ -160,7 +192,7 @@ export class Viewer {
     this.stage.addEventListener("pointermove", move);
     this.stage.addEventListener("pointerup", end, { once: true });
     this.stage.addEventListener("pointercancel", end, { once: true });
-    if (this.comparing) move(event);
+    if (divides) move(event);
   }
 
   #divideAt(clientX) {
@@ -179,47 +211,6 @@ function slider(words, value, oninput, className = "") {
     make("input", { type: "range", min: 0, max: 100, value, class: className, oninput: (event) => oninput(Number(event.target.value)) }));
 }
 
-function framed(region, { width, height }, name) {
-  const box = make("div", { class: "box" }, make("span", {}, name));
-  Object.assign(box.style, {
-    left: `${(region.left / width) * 100}%`, top: `${(region.top / height) * 100}%`,
-    width: `${((region.right - region.left) / width) * 100}%`, height: `${((region.bottom - region.top) / height) * 100}%`,
-  });
-  return box;
-}
-
-/** The grid as a smooth picture: values are interpolated, not colours. */
-function painted({ grid, rows, columns, width = columns, height = rows }, colour) {
-  const canvas = make("canvas", { class: "map", width: MAP_WIDTH, height: Math.max(1, Math.round((MAP_WIDTH * height) / width)), "aria-hidden": "true" });
-  const pen = canvas.getContext("2d");
-  const picture = pen.createImageData(canvas.width, canvas.height);
-  for (let y = 0; y < canvas.height; y += 1) {
-    for (let x = 0; x < canvas.width; x += 1) {
-      const value = between(grid, ((y + 0.5) / canvas.height) * rows - 0.5, ((x + 0.5) / canvas.width) * columns - 0.5, rows, columns);
-      picture.data.set(colour(value), 4 * (y * canvas.width + x));
-    }
-  }
-  pen.putImageData(picture, 0, 0);
-  return canvas;
-}
-
-function between(grid, row, column, rows, columns) {
-  const clamp = (value, most) => Math.min(most - 1, Math.max(0, value));
-  const [top, left] = [Math.floor(row), Math.floor(column)];
-  const [down, right] = [row - top, column - left];
-  const cell = (y, x) => grid[clamp(y, rows)][clamp(x, columns)];
-  const upper = cell(top, left) * (1 - right) + cell(top, left + 1) * right;
-  const lower = cell(top + 1, left) * (1 - right) + cell(top + 1, left + 1) * right;
-  return upper * (1 - down) + lower * down;
-}
-
-function colourOf(value) {
-  const [[low, from], [high, to]] = value < 3 ? COLOURS.slice(0, 2) : COLOURS.slice(1);
-  const share = Math.min(1, Math.max(0, (value - low) / (high - low)));
-  return [...from.map((part, index) => Math.round(part + share * (to[index] - part))), 255];
-}
-
-// Clear where there is nothing, so that the picture shows through; strong orange where the flaw is.
-function heatOf(value) {
-  return [255, Math.round(190 - 130 * value), 0, Math.round(255 * Math.min(1, value * 1.6))];
+function labelled(name, region) {
+  return typeof region.score === "number" ? `${name} ${fixed(region.score, 1)}` : name;
 }

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path as Folder
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, UploadFile
-from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
+from agenticiqa.report.figures import extremes
+from agenticiqa.report.pictures import Picture
+from agenticiqa.report.records import rows_of
+from agenticiqa.report.writing import SHOWN, page_of
+from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.job_requests import Item, JobIntake, digest_of, require_count, require_distinct
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
@@ -25,9 +31,10 @@ from agenticiqa.server.routes.runs import (
     require_there,
 )
 from agenticiqa.server.service import Service
-from agenticiqa.server.storage.store import Job, new_id
+from agenticiqa.server.storage.store import Job, Run, new_id
 from agenticiqa.server.uploads import refuse_unknown_fields, require_question
 from agenticiqa.server.views import JobsPage, JobView, job_record, job_view
+from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -51,6 +58,7 @@ async def submit_job(
     ] = None,
     query: Question = None,
     align: Annotated[Literal["resize"] | None, Form(description="scale references of another size")] = None,
+    pictures: Annotated[bool, Form(description="keep a preview and a map of every image; takes longer")] = False,
     idempotency_key: Annotated[
         str | None,
         Header(min_length=1, max_length=200, description="the same job again for the same key, sent twice or not"),
@@ -58,7 +66,9 @@ async def submit_job(
 ) -> Response:
     """A batch: every image is assessed in turn, after those people wait for."""
     require_question(query)
-    job, is_new = await run_sync(_taken_in, service, images or [], paths or [], manifest, query, align, idempotency_key)
+    job, is_new = await run_sync(
+        _taken_in, service, images or [], paths or [], manifest, query, align, pictures, idempotency_key
+    )
     headers = {"Location": f"/v1/jobs/{job.id}"} | ({} if is_new else {"Idempotent-Replayed": "true"})
     return JSONResponse(job_view(job), 202, headers=headers)
 
@@ -114,6 +124,30 @@ async def read_results(
     return StreamingResponse(_lines(service, job, skip, last), media_type=LINES, headers=headers)
 
 
+@router.get("/{job_id}/report.html", response_class=HTMLResponse, responses=problems(401, 404, 409, 410, 422))
+async def read_job_report(service: Running, job_id: JobId) -> HTMLResponse:
+    """One self-contained page about all images of an ended job, with those pictures that were kept."""
+    job = await _known(service, job_id)
+    if not job.has_ended:
+        raise Problem("not_ready", "the job has not ended; there is a report once it has")
+    page = await run_sync(_report, service, job)
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def _report(service: Service, job: Job) -> str:
+    runs: list[Run] = []
+    while found := service.store.job_runs(job.id, runs[-1].place if runs else 0):
+        runs += found
+    records = [job_record(run) for run in runs]
+    shown = {index for group in extremes(rows_of(records), SHOWN) for index in group}
+    pictures = {index: _picture(service.folder_of(runs[index].id)) for index in shown}
+    return page_of(records, pictures, SHOWN)
+
+
+def _picture(folder: Folder) -> Picture:
+    return stored_picture(folder / preview_name(1), folder / map_name(1))
+
+
 def _taken_in(
     service: Service,
     images: list[UploadFile],
@@ -121,12 +155,13 @@ def _taken_in(
     manifest: UploadFile | None,
     query: str | None,
     align: str | None,
+    pictures: bool,
     client_key: str | None,
 ) -> tuple[Job, bool]:
     """The job of these files, and whether it is new; nothing stays on disk of one that is refused or known."""
     require_count([*images, *paths, *([manifest] if manifest else [])], service.options.max_job_items)
     service.require_room()
-    intake, items, is_new = JobIntake(service, query, align), list[Item](), False
+    intake, items, is_new = JobIntake(service, query, align, pictures), list[Item](), False
     try:
         for place, upload in enumerate(images, 1):
             items.append(intake.from_upload(upload, place))

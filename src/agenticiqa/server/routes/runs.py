@@ -220,7 +220,7 @@ async def read_map(service: Running, run_id: RunId, n: Place = 1) -> FileRespons
 @router.get("/runs/{run_id}/map.json", response_model=MapView, responses=problems(401, 404, 409, 410, 422))
 async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
     """The quality map as numbers."""
-    run = await _finished(service, run_id)
+    run = await finished_run(service, run_id)
     maps: list[dict[str, Any] | None] = (run.result or {})["maps"]
     found = maps[n - 1] if n <= len(maps) else None
     if found is None:
@@ -231,7 +231,7 @@ async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
 @router.get("/runs/{run_id}/report.html", response_class=HTMLResponse, responses=problems(401, 404, 409, 410, 422))
 async def read_report(service: Running, run_id: RunId, n: OnePlace = None) -> HTMLResponse:
     """One self-contained page to keep or to send: about an image, or about a whole comparison without `n`."""
-    run = await _finished(service, run_id)
+    run = await finished_run(service, run_id)
     page = await run_sync(_report, service, run, n)
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
@@ -243,7 +243,7 @@ def _report(service: Service, run: Run, place: int | None) -> str:
     if not set(wanted) <= set(records):
         raise Problem("not_found", "there is no such image in this run")
     pictures = [stored_picture(folder / preview_name(one), folder / map_name(one)) for one in wanted]
-    return page_of([records[one] for one in wanted], pictures)
+    return page_of([records[one] for one in wanted], dict(enumerate(pictures)), len(wanted))
 
 
 def _compared(run: Run, result: dict[str, Any]) -> dict[int, dict[str, Any]]:
@@ -313,7 +313,8 @@ async def _known(service: Service, run_id: str) -> Run:
     return require_there(service, run_id, await run_sync(service.run, run_id))
 
 
-async def _finished(service: Service, run_id: str) -> Run:
+async def finished_run(service: Service, run_id: str) -> Run:
+    """The run, once it has finished; raises Problem."""
     run = await _known(service, run_id)
     if run.status != "finished":
         raise Problem("not_ready", f"the run is {run.status}; there is a result once it has finished", run_id=run_id)
@@ -321,7 +322,7 @@ async def _finished(service: Service, run_id: str) -> Run:
 
 
 async def _drawn(service: Service, run_id: str, name: str, media_type: str) -> FileResponse:
-    run = await _finished(service, run_id)
+    run = await finished_run(service, run_id)
     file = service.folder_of(run.id) / name
     if not await run_sync(file.is_file):
         raise Problem("no_map", "there is no such picture of this run")

@@ -105,20 +105,23 @@ def _layers(image: LoadedImage, reference: LoadedImage | None) -> list[dict[str,
     ]
     if reference is not None and reference.pixels.shape == image.pixels.shape:
         changed = difference_map(reference.pixels, image.pixels)
-        found.insert(0, ("difference", _coarse(changed.array), changed.legend))
-    return [
-        {
-            "name": name,
-            "legend": legend,
-            "rows": array.shape[0],
-            "columns": array.shape[1],
-            "grid": [[round(float(value), 2) for value in row] for row in array],
-        }
-        for name, array, legend in found
-    ]
+        found.insert(0, ("difference", coarse(changed.array), changed.legend))
+    return [layer_view(name, array, legend) for name, array, legend in found]
 
 
-def _coarse(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def layer_view(name: str, array: npt.NDArray[np.float32], legend: str) -> dict[str, Any]:
+    """A grid of shares as JSON values, with how to read it."""
+    return {
+        "name": name,
+        "legend": legend,
+        "rows": array.shape[0],
+        "columns": array.shape[1],
+        "grid": [[round(float(value), 2) for value in row] for row in array],
+    }
+
+
+def coarse(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The plane on a grid of so few cells that a page can carry it."""
     scale = min(1.0, LAYER_SIDE / max(plane.shape))
     size = (max(1, round(plane.shape[1] * scale)), max(1, round(plane.shape[0] * scale)))
     return np.asarray(cv2.resize(plane, size, interpolation=cv2.INTER_AREA), np.float32)

@@ -1,0 +1,63 @@
+"""The reports of the last assessments, as resources an agent can read or hand on."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from agenticiqa.assessor import Assessment
+from agenticiqa.errors import QueryError
+from agenticiqa.images import NamedBytes
+from agenticiqa.mcp.arguments import SentenceServer
+from agenticiqa.report.writing import single_page
+
+KEPT = 8
+PAGE = "text/html"
+
+
+class Reports:
+    """The last assessments with their pictures; the newest is number 1."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[Assessment, NamedBytes]] = deque(maxlen=KEPT)
+        self._lock = threading.Lock()
+
+    def add(self, found: Assessment, image: NamedBytes) -> None:
+        """Keeps one more; the oldest goes."""
+        with self._lock:
+            self._kept.appendleft((found, image))
+
+    def index(self) -> str:
+        """A line per report: its address, the image, the answer and the score."""
+        with self._lock:
+            kept = list(self._kept)
+        lines = [f"report://{number} {image.name}: {found.answer}" for number, (found, image) in enumerate(kept, 1)]
+        return "\n".join(lines) or "Nothing has been assessed yet; call assess_image first."
+
+    def page(self, number: int) -> str:
+        """The page of one; raises QueryError for a number that is not there."""
+        with self._lock:
+            kept = list(self._kept)
+        if not 1 <= number <= len(kept):
+            there = (
+                f"there are reports 1 to {len(kept)}" if kept else "nothing has been assessed yet; call assess_image"
+            )
+            raise QueryError(f"there is no report {number}; {there}")
+        found, image = kept[number - 1]
+        return single_page({**found.model_dump(mode="json"), "sample_id": image.name}, image)
+
+    def offer_on(self, server: SentenceServer) -> None:
+        """Adds the list, the last report and one address for each of the others."""
+        server.resource("report://list", name="reports", description="the last assessments, the newest first")(
+            self.index
+        )
+
+        @server.resource("report://last", name="last report", mime_type=PAGE, description="of the last assessment")
+        def last() -> str:
+            return self.page(1)
+
+        @server.resource(
+            "report://{number}", name="report", mime_type=PAGE, description=f"1 (the newest) to {KEPT} (the oldest)"
+        )
+        def numbered(number: str) -> str:
+            return self.page(int(number) if number.isdecimal() else 0)
