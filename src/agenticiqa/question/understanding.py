@@ -24,7 +24,7 @@ from agenticiqa.question.object_words import object_called
 from agenticiqa.question.options import read_options
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
-from agenticiqa.question.scales import scale_in
+from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.text import masked, normalise
 from agenticiqa.question.tool_names import named_tool
 
@@ -64,7 +64,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         stem, options = _alternatives(text, reading)
     intent = _intent(reading, has_options=bool(options))
     question = _read(text, stem, intent, reading)
-    question = _with_exact_names(question)
+    question = _with_named_end(_with_exact_names(question))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
         question = replace(question, intent="measure", doubts=())
@@ -92,6 +92,18 @@ def _with_exact_names(question: Question) -> Question:
     if named:
         question = replace(question, attribute=named)
     return replace(question, yes_means="flaw") if question.yes_means and _CHANGED.search(text) else question
+
+
+def _with_named_end(question: Question) -> Question:
+    """A rating whose question says which end of the scale is the good one needs no guess about that."""
+    if question.scale is None or "intent" in question.doubts or question.choices:
+        return question
+    end = good_end(question.text, question.scale)
+    if end is None or (question.intent == "unclear" and question.doubts != ("polarity",)):
+        return question
+    yes_means: Meant = "fine" if end == "high" else "flaw"
+    intent: Intent = "score" if question.intent == "unclear" else question.intent
+    return replace(question, intent=intent, yes_means=yes_means, doubts=())
 
 
 def _alternatives(text: str, reading: Reading) -> tuple[str, dict[str, str]]:
@@ -188,10 +200,16 @@ def _with_wishes(question: Question) -> Question:
         question,
         wants_reference=words["reference_wish"].found_in(lowered) and not refuses,
         refuses_reference=refuses,
-        asks_for_absent=bool(re.search(_ABSENT, lowered)),
+        asks_for_absent=bool(re.search(_ABSENT, _without(question.choices, lowered))),
         asks_which=bool(re.search(_WHICH, lowered)),
         asks_for_least=_wants_the_good_end(lowered, question),
     )
+
+
+def _without(choices: Mapping[str, str], text: str) -> str:
+    for option in choices.values():
+        text = text.replace(option.lower(), " ")
+    return text
 
 
 _PLACE_WORD = re.compile(
