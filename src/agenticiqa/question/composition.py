@@ -13,7 +13,7 @@ import yaml
 from agenticiqa.question.text import Language
 from agenticiqa.question.tokens import plain_text
 
-_CLAUSE = re.compile(r"[.?!;:。,\n]| but | - ")
+_CLAUSE = re.compile(r"[.?!;:。,\n]|(?<!anything)(?<!all) but | - ")
 # "Is the dog blurry?" is about the picture, whatever the dog does.
 _ONLY_PICTURES = re.compile(
     r"\bblur\w*|\bout of focus|\bin focus|\bgrainy|\bover-?expos\w*|\bunder-?expos\w*|\bpixelat\w*|\bjpe?g\b"

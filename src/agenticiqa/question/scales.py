@@ -105,7 +105,7 @@ def scale_in(text: str) -> Scale | None:
 
 # What is said of one number of a scale: "10 = spotless", "1 being the worst", "5最严重", "(0) gar nicht".
 _SAID = re.compile(
-    rf"(?<![A-Za-z0-9.,])(?P<number>{_N})\s*(?:stars?|points?|分|级|級|%)?\s*"
+    rf"(?<![A-Za-z0-9.])(?<!\d,)(?P<number>{_N})\s*(?:stars?|points?|分|级|級|%)?\s*"
     rf"(?:=|:|\(|,?\s*(?:is|are|being|means?|meaning|stands? for|ist|bedeutet|siendo|es|étant|est|sendo|é)\b"
     rf"|为|是|が|代表)?\s*"
     rf"(?P<said>[^,;.。、()\d\n?]{{2,40}}?)(?=[,;.。、()\n?\d]|\band\b|\bto\b|\bbis\b|\bà\b|\bal?\b|から|到|$)",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from agenticiqa.question.choices import split_alternatives, split_choices
+from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.lexicon import Match, lexicon
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -77,7 +78,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     scope = () if question.intent == "decline" else scope_of(stem.lower(), images=not _PLACE_WORD.search(stem))
     question = beside_place(replace(question, scope=scope if question.intent != "where" else _asked(scope)))
     question = question if question.places or question.intent == "where" else beside_reference(question)
-    return replace(question, scope=()) if question.is_declined else question
+    return replace(question, scope=()) if question.is_declined else _with_the_least(question)
 
 
 def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:
@@ -104,6 +105,19 @@ def _with_named_end(question: Question) -> Question:
     yes_means: Meant = "fine" if end == "high" else "flaw"
     intent: Intent = "score" if question.intent == "unclear" else question.intent
     return replace(question, intent=intent, yes_means=yes_means, doubts=())
+
+
+def _with_the_least(question: Question) -> Question:
+    """A comparison for the least of a flaw ("the fewest artifacts") asks for the good end, "least sharp" for the bad.
+
+    Where clauses differ ("the cleanest, with the least noise") the one with the least in it decides.
+    """
+    least, text = lexicon()["least"], question.stem.lower()
+    clause = next((part for part in re.split(r"[.?!;:。,]", text) if least.found_in(part)), None)
+    if question.intent != "compare" or clause is None or re.search(r"\bto (?:the )?least\b", clause):
+        return question
+    composed = composed_polarity(masked(clause, least.spans(clause)), question.language)
+    return replace(question, yes_means="fine" if composed > 0 else "flaw") if composed else question
 
 
 def _alternatives(text: str, reading: Reading) -> tuple[str, dict[str, str]]:
@@ -176,7 +190,8 @@ def _doubts(intent: Intent, reading: Reading) -> tuple[Doubt, ...]:
         doubts.append("intent")
     if intent in _HAS_POLARITY and reading.sure("attribute") < LEAST_SURE["attribute"]:
         doubts.append("attribute")
-    if intent in _HAS_POLARITY and reading.sure("yes_means") < LEAST_SURE["polarity"]:
+    # "How sharp" and "how blurry" have the same answer; only its words differ.
+    if intent in _HAS_POLARITY and intent != "degree" and reading.sure("yes_means") < LEAST_SURE["polarity"]:
         doubts.append("polarity")
     return tuple(doubts)
 
