@@ -300,3 +300,31 @@ def test_whatever_was_seen_reordered_options_get_the_same_answer(
     )
 
     assert dict(zip("ABCDE", options, strict=True)).get(first) == dict(zip("ABCDE", shuffled, strict=True)).get(second)
+
+
+def test_a_rating_is_never_better_than_the_strongest_finding_allows() -> None:
+    bright_score_of_a_dark_picture = seen(4.2, Brightness_change=(0.9, "severe", "darken"))
+
+    number = float(told("Rate the quality from 1 to 10.", bright_score_of_a_dark_picture).split(" /")[0])
+
+    assert number < 4
+
+
+def test_an_exposure_error_is_named_before_the_contrast_it_changed() -> None:
+    burnt = seen(3.0, Contrast=(0.95, "severe", "contrast_up"), Brightness_change=(0.9, "moderate", "brighten"))
+
+    text = told("What is wrong with this picture?", burnt)
+
+    assert text.startswith("moderate overexposure")
+
+
+def test_a_shifted_brightness_is_named_by_its_side() -> None:
+    dark = Finding("Brightness change", 0.95, "severe", "mean_shift", (Reading("mean brightness", 40.0),))
+
+    text = told("What is wrong with this picture?", seen(2.0, Brightness_change=dark))
+
+    assert text == "severe underexposure"
+
+
+def test_neither_is_chosen_where_none_of_the_flaws_offered_is_there() -> None:
+    assert told("A: blurred B: noisy C: neither", DARK) == "C"

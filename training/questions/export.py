@@ -18,7 +18,7 @@ import torch
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
-from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.composition import asking_part, composed_polarity
 from agenticiqa.question.reader import BUCKETS, HEADS, LANGUAGES, letter_groups
 from agenticiqa.question.tokens import number_of
 from training.questions.network import Network, batch_of
@@ -95,6 +95,8 @@ def main() -> None:
     given = options.parse_args()
     found = np.load(given.vectors)
     kept, held = split(written())
+    # As the reader does: polarity is read in the sentences that ask.
+    held = [{**row, "q": asking_part(row["q"], row["lang"])} for row in held]
     states = [torch.load(path) for path in given.networks]
     polarity = fit_polarity(held, _by_order(torch.load(given.held_out), found, held), _by_letters(kept, held))
     linear, bias = fit_linear(written())

@@ -24,7 +24,7 @@ from training.questions.phrasings import Row, changed, made, split, written
 
 WIDTH, HIDDEN, DROPPED = 64, 96, 0.3
 WEIGHT = {"intent": 1.0, "attribute": 1.0, "yes_means": 1.5, "degree": 0.4, "form": 0.5}
-MADE, BATCH, RATE = 5000, 96, 4e-3
+MADE, BATCH, RATE = 7000, 96, 4e-3
 
 
 class Network(nn.Module):

@@ -26,7 +26,7 @@ ATTRIBUTES = (
     "overall",
 )
 # How often a language is drawn for a made phrasing: those with few written ones more often.
-LANGUAGES = ["en"] * 28 + ["zh"] * 27 + ["de"] * 8 + ["es"] * 8 + ["fr"] * 8 + ["pt"] * 8 + ["ja"] * 13
+LANGUAGES = ["en"] * 46 + ["zh"] * 27 + ["de"] * 8 + ["es"] * 8 + ["fr"] * 8 + ["pt"] * 8 + ["ja"] * 13
 _HIGH_MEANS = {"N": "fine", "ga": "fine", "fng": "fine", "fag": "fine", "gaf": "flaw"}
 _OR = {"en": " or ", "zh": "还是", "de": " oder ", "es": " o ", "fr": " ou ", "pt": " ou ", "ja": "?それとも"}
 
@@ -116,7 +116,9 @@ def _choice(language: str, attribute: str, rng: random.Random) -> str:
     noun, either = rng.choice(words["neutral"]), _OR[language]
     styles = [f"{first}{either}{second}?", f"A. {first} B. {second}", f"{noun}: A) {first} B) {second}",
               f"{noun}?\nA) {first}\nB) {second}", f"{first} (A){either}{second} (B)?", f"{first}/{second}",
-              f"1 = {first}, 2 = {second}", f"A - {first}, B - {second}"]  # fmt: skip
+              f"1 = {first}, 2 = {second}", f"A - {first}, B - {second}", f"{noun}: {first}, {second}?",
+              f"{noun} -> \"{first}\" / \"{second}\"", f"{noun}:\n- {first}\n- {second}",
+              f"[{first}, {second}] {noun}"]  # fmt: skip
     return rng.choice(styles)
 
 
@@ -151,9 +153,10 @@ def _exchanged(row: Row, rng: random.Random) -> Row:
 def _surrounded(row: Row, rng: random.Random, share: float) -> Row:
     texts, text = _templates()[row["lang"]], row["q"]
     gap = "" if row["lang"] in ("zh", "ja") else " "
-    if rng.random() < share:
-        text = rng.choice(texts["before"]) + gap + text
-    if rng.random() < share and row["intent"] == "yesno":
+    for likely in (share, share / 3):
+        if rng.random() < likely:
+            text = rng.choice(texts["before"]) + gap + text
+    if rng.random() < share and row["intent"] in ("yesno", "score", "degree"):
         text += ("" if text[-1:] in ".?!。?!…" else rng.choice([".", "", ",", "?"])) + gap + rng.choice(texts["after"])
     return {**row, "q": text}
 

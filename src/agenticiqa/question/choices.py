@@ -45,17 +45,18 @@ _OR = re.compile(
 _COMMA = re.compile(r"\s*[,、;]\s*|\s*\?\s+(?=\w)")
 _SENTENCE = re.compile(r"(?<=[.?!。])\s+|\n+|(?<=[。?!])|\s+[-–]\s+")
 _QUOTED = re.compile(r"[\"“「']([^\"”」'\n]{1,40})[\"”」'](?!\s*:)")
+_BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•–]\s+(.{1,40}?)|[<\[]([^<>\[\]\n]{1,40})[>\]])[ \t]*$")
 _PART = r"[^\s/|,;:?!()\[\]{}\"]+(?: [^\s/|,;:?!()\[\]{}\"]+){0,2}"
 _SLASHED = re.compile(rf"{_PART}(?:\s*[/|]\s*{_PART})+")
+_BRACKETED = re.compile(r"[{(\[]([^{}()\[\]\"]+,[^{}()\[\]\"]+)[})\]]")
 _LISTED = re.compile(
-    r"[{(]([^{}()\"]+,[^{}()\"]+)[})]"
-    r"|(?:one of|exactly one of|von|entre|between|choose from|eins von|:)\s*:?\s*([^.?!:\n]+,[^.?!:\n]+)",
+    r"(?:one of|exactly one of|von|entre|between|choose from|eins von|:)\s*:?\s*([^.?!:\n]+,[^.?!:\n]+)",
     re.IGNORECASE,
 )
 # What stands before the first option of "Would you say it is sharp or blurry?" and belongs to no option.
 _LEAD_IN = re.compile(
     r"^.*?\b(?:is|are|was|were|it's|that's|looks?|appears?|as|call (?:it|this)|either|between|whether|under|say"
-    r"|than|pick|choose|which)\s+"
+    r"|than|pick|choose|which|(?:do i|i|we) (?:need|have) to|should (?:i|we|it be))\s+"
     r"(?:(?:it|this|that|they|there|(?:the|this|that|my|these|those) (?:\w+ )??\w+|your call|one)\s+)?"
     r"(?:more of (?:a|an) |a case of |either |the |really |just |more |rather )?(?=\w)"
     r"|^.*?(?:ist (?:es|das(?: \w+)?|die \w+|dieses \w+)|está|es|est(?:-elle|-ce|-il)?|é|ficou|se ve)\s+"
@@ -122,7 +123,7 @@ def split_choices(text: str) -> tuple[str, dict[str, str]]:
 def split_alternatives(text: str) -> tuple[str, dict[str, str]]:
     """The same for options without labels ("sharp or blurry?", "flat/punchy"): each option is its own label."""
     text = normalise(text)
-    for find in (_quoted, _slashed, _joined, _listed, _in_a_row, _asked_in_turn):
+    for find in (_bulleted, _quoted, _slashed, _joined, _listed, _in_a_row, _asked_in_turn):
         if (found := find(text)) and len(set(found[1])) >= 2:
             return found[0], {option: option for option in found[1]}
     return text, {}
@@ -151,14 +152,14 @@ def _trailing(text: str) -> tuple[str, dict[str, str]] | None:
 
 
 def _without_lead_in(option: str, *, is_first: bool) -> str:
+    if is_first and (lead := _LEAD_IN.match(option)) and option[lead.end() :].strip(_EDGES):
+        option = option[lead.end() :]
     option = re.sub(
         r"^\s*(?:(?:or|oder|ou?|and|as|is it|does it|is)\s+|还是|或者?|若|如果|就|か、)",
         "",
         option,
         flags=re.IGNORECASE,
     )
-    if is_first and (lead := _LEAD_IN.match(option)) and option[lead.end() :].strip(_EDGES):
-        option = option[lead.end() :]
     return option.strip(_EDGES)
 
 
@@ -204,6 +205,13 @@ def _to_the_end_of_the_list(option: str, *, is_last: bool) -> str:
     return _AFTER_LIST.split(first_line + " ", maxsplit=1)[0]
 
 
+def _bulleted(text: str) -> tuple[str, list[str]] | None:
+    """Options on lines of their own behind a sign: "- negligible", "* strong", "<blur>"."""
+    lines = list(_BULLET.finditer(text))
+    options = [(line[1] or line[2]).strip(_EDGES) for line in lines]
+    return (text[: lines[0].start()].strip(_EDGES) or text, options) if len(options) >= 2 and all(options) else None
+
+
 def _quoted(text: str) -> tuple[str, list[str]] | None:
     options = [option.strip(_EDGES) for option in _QUOTED.findall(text)]
     options = [part for option in options for part in (option.split("|") if "|" in option else [option])]
@@ -234,8 +242,8 @@ def _joined(text: str) -> tuple[str, list[str]] | None:
 
 
 def _listed(text: str) -> tuple[str, list[str]] | None:
-    for match in _LISTED.finditer(text):
-        options = [_TAIL.sub("", part).strip(_EDGES) for part in _COMMA.split(match.group(1) or match.group(2))]
+    for match in (*_BRACKETED.finditer(text), *_LISTED.finditer(text)):
+        options = [_TAIL.sub("", part).strip(_EDGES) for part in _COMMA.split(match.group(1))]
         if len(options) >= 2 and all(options):
             return text[: match.start()].strip(_EDGES) or text, options
     return None
@@ -246,9 +254,9 @@ def _in_a_row(text: str) -> tuple[str, list[str]] | None:
     if both := re.search(r"(?:^|[はが:。])([^はが:。?]+)と([^はが:。?]+?)[、,]?(?:どっち|どちら)", text):
         return text, [both[1], both[2]]
     for sentence in re.split(r"[.?!。:\n]", text):
-        for sign in (r"[、・]", r"\s+[-–]\s+", r",\s*"):
+        for sign in ("・", "、", r"\s+[-–]\s+", r",\s*"):
             options = [_TAIL.sub("", part).strip(_EDGES) for part in re.split(sign, sentence)]
-            options = [re.sub(r"(?:のうち|——|哪|どれ).*$", "", option) for option in options]
+            options = [re.sub(r"(?:のうち|のどれ|——|哪|どれ).*$", "", option) for option in options]
             options = [option for option in options if option]
             if len(options) >= 3 and max(len(option.split()) for option in options) <= 4:
                 return text, _trimmed(options)
@@ -267,6 +275,11 @@ def _trimmed(options: list[str]) -> list[str]:
     """The options without the words that lead into the first or end the last."""
     if len(options) > 2 and re.match(r"(?:what|which|how|was|qué|que|quel|o que)\b", options[0], re.IGNORECASE):
         options = options[1:]
+    heads = {option.split()[0].lower() for option in options[1:] if option.split()}
+    first_words = options[0].split()
+    # "Is the value too low, too high or neither?": options begin alike.
+    if start := next((place for place, word in enumerate(first_words) if place and word.lower() in heads), 0):
+        options = [" ".join(first_words[start:]), *options[1:]]
     longest = max((len(option.split()) for option in options[1:]), default=3)
     first = _without_lead_in(options[0], is_first=True) or options[0]
     # "How is the brightness, too low, right or too high?": what is much longer than the rest is the question.

@@ -13,7 +13,7 @@ import yaml
 from agenticiqa.question.text import Language
 from agenticiqa.question.tokens import plain_text
 
-_CLAUSE = re.compile(r"[.?!;:。,\n]| but | - ")
+_CLAUSE = re.compile(r"[.?!;:。,\n]|(?<!anything)(?<!all) but | - ")
 # "Is the dog blurry?" is about the picture, whatever the dog does.
 _ONLY_PICTURES = re.compile(
     r"\bblur\w*|\bout of focus|\bin focus|\bgrainy|\bover-?expos\w*|\bunder-?expos\w*|\bpixelat\w*|\bjpe?g\b"
@@ -52,6 +52,28 @@ def composed_polarity(text: str, language: Language) -> float:
     # Where clauses disagree the last one is the question.
     sign = -votes[-1] if words.turning.search(plain) else votes[-1]
     return float(sign) if len(set(votes)) == 1 else sign / 2
+
+
+# A sentence that judges what another one says: "Am I wrong?", "Agree?", "Is she right?".
+_JUDGES = re.compile(
+    r"\b(?:wrong|right|true|false|agree\w*|disagree\w*|correct|mistaken|lie|lying|lied|yes|say no|if|imagin\w+|object"
+    r"|deny|doubt|sign|is (?:it|she|he|that|this|there)|does|do you|would you|can you|recht|falsch|wahr|stimm\w+"
+    r"|raz[oó]n|equivoc\w+|verdad|raison|tort|vrai|faux|certo|errado|verdade|concord\w+)\b"
+    r"|[对错是否]|同意|属实|认同|正し|間違|合って|同意|本当|です"
+)
+
+
+def asking_part(text: str, language: Language) -> str:
+    """The text without the sentences around the question that neither name quality nor judge what is said."""
+    words = _words(language)
+    sentences = re.findall(r"[^.?!。\n]+[.?!。\n]*", plain_text(text))
+    about = [
+        bool(words.flaw.search(each) or words.subject.search(each) or words.fine.search(each)) for each in sentences
+    ]
+    if len(sentences) < 2 or not any(about):
+        return text
+    kept = [each for each, is_about in zip(sentences, about, strict=True) if is_about or _JUDGES.search(each)]
+    return "".join(kept).strip()
 
 
 def topic_of(text: str, language: Language) -> Literal["flaw", "quality", "picture", "other"]:

@@ -65,6 +65,8 @@ def read_option(
     attribute, says = claims[0] if claims else (None, None)
     if attribute is not None and (severity == 0.0 or (says == "flaw" and (level or 0) >= LEVEL_SCORES["B"])):
         says = "fine"  # "no noise at all", "good JPEG quality"
+    elif says == "fine" and level is not None and level <= LEVEL_SCORES["D"]:
+        says = "flaw"  # "poor sharpness"
     if attribute is None and severity is None and level is None and amount is None:
         attribute, says, level = _in_view_of(rest, asked, language)
     return OptionMeaning(

@@ -103,6 +103,42 @@ def scale_in(text: str) -> Scale | None:
     return Scale(1.0, 5.0, "stars") if marks == "stars" else None
 
 
+# What is said of one number of a scale: "10 = spotless", "1 being the worst", "5最严重", "(0) gar nicht".
+_SAID = re.compile(
+    rf"(?<![A-Za-z0-9.])(?<!\d,)(?P<number>{_N})\s*(?:stars?|points?|分|级|級|%)?\s*"
+    rf"(?:=|:|\(|,?\s*(?:is|are|being|means?|meaning|stands? for|ist|bedeutet|siendo|es|étant|est|sendo|é)\b"
+    rf"|为|是|が|代表)?\s*"
+    rf"(?P<said>[^,;.。、()\d\n?]{{2,40}}?)(?=[,;.。、()\n?\d]|\band\b|\bto\b|\bbis\b|\bà\b|\bal?\b|から|到|$)",
+    re.IGNORECASE,
+)
+_MORE_IS = re.compile(
+    r"(?:higher|more|越高)\s*(?:=|is|means?|meaning|being)?\s*(?P<said>[^,;.。()\n?]{1,30})", re.IGNORECASE
+)
+_GOOD_END = re.compile(
+    r"\b(?:best|better|excellent|perfect\w*|ideal|top|spot on|flawless|pristine|superb|great|good|beste[rsn]?|sehr gut"
+    r"|mejor|excelente|impecable|impecável|melhor|parfaite?|excellente?|meilleure?)\b|最好|最佳|最优|完美|完好|越好|最高|最良",
+    re.IGNORECASE,
+)
+_BAD_END = re.compile(
+    r"\b(?:worst|worse|awful|terrible|horrible|hopeless|useless|unusable|bad|poor|schlecht\w*|katastroph\w*|ungenügend"
+    r"|peor|pésim[ao]|pior|péssim[ao]|pire|catastrophique)\b|最差|最糟|最严重|最渣|最悪|没法看",
+    re.IGNORECASE,
+)
+
+
+def good_end(text: str, scale: Scale) -> Literal["low", "high"] | None:
+    """The end of the scale that a question calls the good one; None when it names neither or contradicts itself."""
+    plain, votes = normalise(text).lower(), set()
+    middle = (scale.low + scale.high) / 2
+    for match in (*_SAID.finditer(plain), *_MORE_IS.finditer(plain)):
+        number = match.groupdict().get("number")
+        is_high = number is None or _number(number) > middle
+        is_good, is_bad = bool(_GOOD_END.search(match["said"])), bool(_BAD_END.search(match["said"]))
+        if is_good != is_bad:
+            votes.add("high" if is_high == is_good else "low")
+    return votes.pop() if len(votes) == 1 else None  # type: ignore[return-value]
+
+
 def _number(word: str) -> float:
     word = word.lstrip("+")
     return float(_NUMBERS[word]) if word in _NUMBERS else float(word.replace(",", "."))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from agenticiqa.question.choices import split_alternatives, split_choices
+from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.lexicon import Match, lexicon
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -24,7 +25,7 @@ from agenticiqa.question.object_words import names_several, object_called
 from agenticiqa.question.options import read_options
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
-from agenticiqa.question.scales import scale_in
+from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.text import masked, normalise
 from agenticiqa.question.tool_names import named_tool
 
@@ -64,7 +65,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         stem, options = _alternatives(text, reading)
     intent = _intent(reading, has_options=bool(options))
     question = _read(text, stem, intent, reading)
-    question = _with_exact_names(question)
+    question = _with_named_end(_with_exact_names(question))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
         question = replace(question, intent="measure", doubts=())
@@ -77,7 +78,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     scope = () if question.intent == "decline" else scope_of(stem.lower(), images=not _PLACE_WORD.search(stem))
     question = beside_place(replace(question, scope=scope if question.intent != "where" else _asked(scope)))
     question = question if question.places or question.intent == "where" else beside_reference(question)
-    return replace(question, scope=()) if question.is_declined else question
+    return replace(question, scope=()) if question.is_declined else _with_the_least(question)
 
 
 def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,6 +93,31 @@ def _with_exact_names(question: Question) -> Question:
     if named:
         question = replace(question, attribute=named)
     return replace(question, yes_means="flaw") if question.yes_means and _CHANGED.search(text) else question
+
+
+def _with_named_end(question: Question) -> Question:
+    """A rating whose question says which end of the scale is the good one needs no guess about that."""
+    if question.scale is None or "intent" in question.doubts or question.choices:
+        return question
+    end = good_end(question.text, question.scale)
+    if end is None or (question.intent == "unclear" and question.doubts != ("polarity",)):
+        return question
+    yes_means: Meant = "fine" if end == "high" else "flaw"
+    intent: Intent = "score" if question.intent == "unclear" else question.intent
+    return replace(question, intent=intent, yes_means=yes_means, doubts=())
+
+
+def _with_the_least(question: Question) -> Question:
+    """A comparison for the least of a flaw ("the fewest artifacts") asks for the good end, "least sharp" for the bad.
+
+    Where clauses differ ("the cleanest, with the least noise") the one with the least in it decides.
+    """
+    least, text = lexicon()["least"], question.stem.lower()
+    clause = next((part for part in re.split(r"[.?!;:。,]", text) if least.found_in(part)), None)
+    if question.intent != "compare" or clause is None or re.search(r"\bto (?:the )?least\b", clause):
+        return question
+    composed = composed_polarity(masked(clause, least.spans(clause)), question.language)
+    return replace(question, yes_means="fine" if composed > 0 else "flaw") if composed else question
 
 
 def _alternatives(text: str, reading: Reading) -> tuple[str, dict[str, str]]:
@@ -164,7 +190,8 @@ def _doubts(intent: Intent, reading: Reading) -> tuple[Doubt, ...]:
         doubts.append("intent")
     if intent in _HAS_POLARITY and reading.sure("attribute") < LEAST_SURE["attribute"]:
         doubts.append("attribute")
-    if intent in _HAS_POLARITY and reading.sure("yes_means") < LEAST_SURE["polarity"]:
+    # "How sharp" and "how blurry" have the same answer; only its words differ.
+    if intent in _HAS_POLARITY and intent != "degree" and reading.sure("yes_means") < LEAST_SURE["polarity"]:
         doubts.append("polarity")
     return tuple(doubts)
 
@@ -188,10 +215,16 @@ def _with_wishes(question: Question) -> Question:
         question,
         wants_reference=words["reference_wish"].found_in(lowered) and not refuses,
         refuses_reference=refuses,
-        asks_for_absent=bool(re.search(_ABSENT, lowered)),
+        asks_for_absent=bool(re.search(_ABSENT, _without(question.choices, lowered))),
         asks_which=bool(re.search(_WHICH, lowered)),
         asks_for_least=_wants_the_good_end(lowered, question),
     )
+
+
+def _without(choices: Mapping[str, str], text: str) -> str:
+    for option in choices.values():
+        text = text.replace(option.lower(), " ")
+    return text
 
 
 _PLACE_WORD = re.compile(

@@ -107,6 +107,16 @@ def step(value: float, threshold: float, width: float) -> float:
     return 1 / (1 + math.exp(-(value - threshold) / width))
 
 
+def quality_loss(evidence: Evidence) -> float | None:
+    """How much quality is lost, 0 to 1: by the score, and at least as much as the strongest finding says."""
+    if evidence.judgement is None:
+        return None
+    by_score, top = (5 - evidence.judgement.score) / 4, evidence.strongest()
+    if top is None or top.finding.probability < PRESENT or top.finding.severity == "none" or evidence.has_reference:
+        return by_score
+    return max(by_score, top.finding.position / 4)
+
+
 def _overall(evidence: Evidence) -> Amount | None:
     """The loss of quality: by its score, and at least as much as the strongest finding says."""
     top = evidence.strongest()

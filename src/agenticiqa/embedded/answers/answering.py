@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.against_reference import relation_of, yes_likelihood
-from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, step
+from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss, step
 from agenticiqa.embedded.answers.choosing import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.where import EQUAL, find_place, share_in
-from agenticiqa.embedded.eyes import Finding, Reading
+from agenticiqa.embedded.eyes import Finding, Reading, level_of
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.state import SEVERITIES, UNABLE
@@ -39,7 +39,7 @@ _TRUE = re.compile(
     r"|verdader\w* o fals\w*|verdadeir\w* ou fals\w*",
     re.IGNORECASE,
 )
-_AGREE = re.compile(r"\bagree or disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
+_AGREE = re.compile(r"\bagree\W+(?:or )?disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
 _KEY = re.compile(
     r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
     r"|(?:key|field|键名?|字段|schlüssel|clave|clé|chave|キー)\s*:?\s*[\"'“]?([A-Za-z_]\w*)",
@@ -129,7 +129,8 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if amount is None:
         return ""
     if question.attribute not in CATEGORY_OF:
-        level = evidence.judgement.letter if evidence.judgement else None
+        loss = quality_loss(evidence)
+        level = None if loss is None else level_of(5 - 4 * loss)
         named = [item for item in evidence.findings if _is_present(item)][:1]
         if named and amount.strength >= 1.5:
             return _named_flaw(named[0], question)
@@ -156,7 +157,7 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
     if question.scale is not None and question.form == "number":
         return _score(question, evidence)
     if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
-        word = phrase("levels", evidence.judgement.letter, question.language)
+        word = phrase("levels", level_of(5 - 4 * (quality_loss(evidence) or 0.0)), question.language)
     elif question.yes_means == "fine":
         word = phrases_in("merits", question.attribute, question.language)[amount.severity]
     else:
@@ -169,8 +170,8 @@ def _score(question: Question, evidence: Evidence) -> Answer:
     if amount is None or (question.attribute not in CATEGORY_OF and evidence.judgement is None):
         return _unable("no_evidence")
     loss = amount.strength / 4 if amount.is_present else 0.0
-    if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
-        loss = (5 - evidence.judgement.score) / 4
+    if question.attribute not in CATEGORY_OF:
+        loss = quality_loss(evidence) or 0.0
     scale = question.scale or OWN_SCALE
     share = loss if (question.yes_means == "flaw") != (scale.best_is_low and question.yes_means != "flaw") else 1 - loss
     return Answer(scale.written(share), value=scale.at(share))

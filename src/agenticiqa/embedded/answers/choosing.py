@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from agenticiqa.embedded.answers.against_reference import Relation, likelihood_of
-from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much
+from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.where import share_in
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
@@ -138,6 +138,11 @@ def _grades_one_flaw(question: Question) -> bool:
 
 
 def _nothing(question: Question, evidence: Evidence) -> float | None:
+    """How likely none of the flaws that are offered is there, or none at all where no flaw is offered by name."""
+    offered = [each.attribute for each in question.options.values() if each.says == "flaw" and each.attribute]
+    amounts = [amount_of(attribute, evidence) for attribute in offered]
+    if offered and all(amount is not None for amount in amounts):
+        return math.prod(1 - amount.probability for amount in amounts if amount)
     present = evidence.any_distortion
     return None if present is None else 1 - present
 
@@ -158,8 +163,8 @@ def _grade(option: OptionMeaning, question: Question, evidence: Evidence) -> flo
     if option.severity is not None and (is_flaw or option.level is None):
         return _closeness(amount, option.severity)
     if option.level is not None:
-        if attribute not in CATEGORY_OF and evidence.judgement is not None:
-            return math.exp(-0.5 * (evidence.judgement.score - option.level) ** 2)
+        if attribute not in CATEGORY_OF and (loss := quality_loss(evidence)) is not None:
+            return math.exp(-0.5 * (5 - 4 * loss - option.level) ** 2)
         return _closeness(amount, max(0.0, 0.95 * (5 - option.level)))
     return _closeness(amount, {"low": 0.5, "medium": 1.5, "high": 3.0}[option.amount]) if option.amount else None
 

@@ -83,7 +83,7 @@ def gather(
     placed = [item for place, look in looks.items() for item in _findings(place, look, (analysis or {}).get(place, ()))]
     judged_place = GLOBAL if GLOBAL in looks else next(iter(looks), GLOBAL)
     return Evidence(
-        findings=tuple(sorted(placed, key=_by_weight)),
+        findings=tuple(_exposure_before_contrast(sorted(placed, key=_by_weight))),
         judgement=_judgement(looks.get(judged_place), has_reference),
         judged_place=judged_place,
         tools=tuple(
@@ -122,7 +122,7 @@ def kind_by_direction(finding: Finding) -> str | None:
 
 def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
     described = {entry.type: entry for entry in analysis}
-    seen = {finding.category: _lit(finding) for finding in look.findings}
+    seen = {each.category: replace(_lit(each), kind=kind_by_direction(_lit(each))) for each in look.findings}
     categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
     return [
         PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
@@ -139,6 +139,17 @@ def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:
     position = float(SEVERITIES.index(entry.severity))
     base = Finding(entry.type, PROBABILITY_OF[entry.severity], entry.severity, strength=position)
     return replace(base, kind=seen.kind) if seen is not None and entry.severity != "none" else base
+
+
+def _exposure_before_contrast(items: list[PlacedFinding]) -> list[PlacedFinding]:
+    """The findings with a clear exposure error ahead of the contrast it took away or added."""
+    causes = [item for item in items if item.finding.category == "Brightness change" and item.finding.weight >= 1.5]
+    effects = [item for item in items if item.finding.category == "Contrast"]
+    if not causes or not effects or items.index(causes[0]) < items.index(effects[0]):
+        return items
+    ordered = [item for item in items if item is not causes[0]]
+    ordered.insert(ordered.index(effects[0]), causes[0])
+    return ordered
 
 
 def _by_weight(item: PlacedFinding) -> tuple[float, float, int]:
