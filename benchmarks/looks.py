@@ -1,11 +1,15 @@
 """What the eyes see in real photographs, against the project's own labels, and whether they contradict themselves.
 
     python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions]
+    python -m benchmarks.looks --other IMAGENET [--split check] [--terms research]
 
 Looks at the photographs of BIQ2021's test split that two eyes labelled independently (`training/looks.csv`); those
 with a near-identical twin in the training split are left out. A flaw is present from a mean severity of 1.5; the main
 flaw is the strongest finding, dark and bright told apart by direction; "nothing wrong" is no finding of moderate or
 above. Intervals are 95 % bootstraps over photographs.
+
+`--other` looks at photographs of a source nobody trained on, labelled by one eye (`training/other_looks.csv`); of
+these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong.
 """
 
 from __future__ import annotations
@@ -23,10 +27,11 @@ from agenticiqa.embedded.eyes import Look, RememberingEyes
 from agenticiqa.embedded.shipped_eyes import ShippedEyes
 from agenticiqa.images import load_image
 from agenticiqa.state import SEVERITIES
+from agenticiqa.weights import WeightSet
 from benchmarks.contradictions import QUESTIONS, ask_and_check
 from training.biq2021 import read_photographs
 from training.clusters import thumbnails, twins_between
-from training.looks import CATEGORY_OF, FLAWS, PRESENT, LookedAt, read_looks
+from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, PRESENT, LookedAt, read_looks
 
 Floats = npt.NDArray[np.float64]
 MODERATE = SEVERITIES.index("moderate")
@@ -43,12 +48,19 @@ MOST_FALSE_ALARMS = 0.05
 def main() -> None:
     """Prints every figure with its interval and target."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", type=Path, required=True, help="folder of BIQ2021")
+    options.add_argument("--data", type=Path, help="folder of BIQ2021")
+    options.add_argument("--other", type=Path, help="folder of the ImageNet sample, to look at instead")
+    options.add_argument("--split", choices=("choice", "check"), default="check", help="which part of the other source")
     options.add_argument("--terms", choices=("research", "open"), default="research")
     options.add_argument("--limit", type=int, default=10_000)
     options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")
     options.add_argument("--json", type=Path, help="also write the figures here")
     given = options.parse_args()
+    if given.other:
+        look_elsewhere(given.other, given.split, given.terms)
+        return
+    if given.data is None:
+        options.error("give --data or --other")
     looked_at = without_twins(read_looks("test"), given.data)[: given.limit]
     eyes = RememberingEyes(ShippedEyes(given.terms), capacity=4)
     client = PerceptionClient(eyes)
@@ -65,6 +77,21 @@ def main() -> None:
         figures["contradictions"] = float(len(contradictions))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
+
+
+def look_elsewhere(folder: Path, split: str, terms: WeightSet) -> None:
+    """Prints what was found in photographs of another source."""
+    eyes, looked_at = ShippedEyes(terms), read_looks(split, OTHER_TABLE)
+    looks = [eyes.look(load_image(folder / photograph.image)) for photograph in looked_at]
+    for flaw in FLAWS:
+        truth = np.array([p.flaws[flaw] for p in looked_at])
+        _of_flaw(flaw, truth, np.array([strength_of(look, flaw) for look in looks]))
+    pairs = zip(looked_at, looks, strict=True)
+    right = [(max(p.flaws.values()) >= PRESENT, p.mains[0], p.mains[0] == main_flaw(look)) for p, look in pairs]
+    _share("main flaw", np.array([hit for present, main, hit in right if present or main == "none"]))
+    calm = [look for look, (_, main, _) in zip(looks, right, strict=True) if main == "none"]
+    fine = [max(strength_of(look, flaw) for flaw in FLAWS) < MODERATE - 0.5 for look in calm]
+    _share("nothing wrong", np.array(fine))
 
 
 def without_twins(looked_at: list[LookedAt], data: Path) -> list[LookedAt]:

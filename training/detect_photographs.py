@@ -30,16 +30,16 @@ Floats = npt.NDArray[np.float64]
 WEIGHTS = Path("src/agenticiqa/weights")
 BLUR_KINDS = ("defocus", "motion", "soft")
 NETWORK = ("pooled", "half", "tail")
-COMPONENTS, LANDMARKS, FOLDS = 128, 1000, 5
+COMPONENTS, LANDMARKS, FOLDS = 128, 2200, 5
 # How much traces and measurements count in a distance beside the network's features.
 SHARE_OF_REST = 0.5
 BOUND = 5.0
 # Two widths of the kernel, averaged, with the ridge of each; widths are in medians of the squared distance.
-WIDTHS = ((0.5, 0.6), (1.0, 0.3))
+WIDTHS = ((1.0, 0.3), (0.1, 0.1))
 HARD = -2
-GATE_RIDGE = 0.3
-# The share of landmarks that are pictures made by us.
-MADE_LANDMARKS = 0.25
+GATE_RIDGE, PLAIN_WEIGHT = 0.3, 3.0
+# The share of landmarks that are pictures made by us, and that are photographs nobody labelled.
+MADE_LANDMARKS, PLAIN_LANDMARKS = 0.1, 0.05
 FLAW_OF_CATEGORY = {category: flaw for flaw, category in CATEGORY_OF.items()}
 FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", "upscale": "blur", "pixelate": "blur"}
 # What a picture made by us counts beside a photograph labelled by eye.
@@ -119,6 +119,15 @@ def made_rows(part: dict[str, npt.NDArray[np.generic]], terms: str) -> Rows:
         fold = np.where(by_code, fold, [zlib.crc32(str(name).encode()) % FOLDS for name in part["photograph"]])
         main = np.where(by_code, "", np.where(worst[:, 0] < 1, "none", np.array(FLAWS)[flaws.argmax(axis=1)]))
     return Rows(*_features(part), np.concatenate([flaws, rest], axis=1), weight, fold, by_code, main)
+
+
+def plain_rows(part: dict[str, npt.NDArray[np.generic]]) -> Rows:
+    """Photographs of other sources as they are: nobody labelled them, but they went through a camera."""
+    network, rest = _features(part)
+    count = len(network)
+    wanted = np.zeros((count, len(FLAWS) + len(BLUR_KINDS) + 1))
+    none = np.full(count, "", "U16")
+    return Rows(network, rest, wanted, np.zeros(count), np.full(count, -1), np.zeros(count, bool), none)
 
 
 def _flaws_of(recipe: str) -> list[float]:
@@ -233,31 +242,40 @@ def fit(rows: Rows) -> tuple[dict[str, npt.NDArray[np.generic]], Floats]:
     arrays = fit_inputs(rows)
     values = prepare(rows, arrays)
     usable = np.flatnonzero(rows.weight > 0)
-    landmarks = values[pick_landmarks(rows, usable)].astype(np.float16).astype(np.float64)
+    stored, step = in_steps(values[pick_landmarks(rows, usable)])
+    landmarks = stored * step.astype(np.float64)
     far, own = distances(values, landmarks), distances(landmarks, landmarks)
     middle = float(np.median(far[usable]))
     near, among = ([np.exp(-width * d / middle) for width, _ in WIDTHS] for d in (far, own))
     outputs = _out_of_fold(rows, near, among)
     duals, means = fit_kernel(near, among, rows.wanted, rows.weight)
     arrays |= {
-        "landmarks": landmarks.astype(np.float16),
+        "landmarks": stored,
+        "landmark_scale": step,
         "gamma": np.array([width / middle for width, _ in WIDTHS], np.float32),
-        "dual": np.stack(duals).astype(np.float32) / len(WIDTHS),
+        "dual": (np.stack(duals) / len(WIDTHS)).astype(np.float16),
         "bias": means.astype(np.float32),
     }
     return arrays | fit_gate(near, among, rows), outputs
 
 
 def pick_landmarks(rows: Rows, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Rows the kernel compares with: labelled photographs, those with strong flaws before others, and made pictures."""
+    """Rows the kernel compares with: labelled photographs, strong flaws first, made pictures, some nobody labelled."""
     random = np.random.default_rng(5)
     by_eye = rows.weight[usable] == 1
     worst = rows.wanted[usable, : len(FLAWS)].max(axis=1)
     chances = random.random(len(usable)) + 0.35 * np.minimum(worst, 3)
-    count = min(LANDMARKS, len(usable))
-    made = round(count * MADE_LANDMARKS) if by_eye.any() else count
+    plain = random.permutation(np.flatnonzero(rows.weight == 0))[: round(LANDMARKS * PLAIN_LANDMARKS)]
+    count = min(LANDMARKS - len(plain), len(usable))
+    made = round(LANDMARKS * MADE_LANDMARKS) if by_eye.any() else count
     first = usable[by_eye][np.argsort(-chances[by_eye])[: count - made]]
-    return np.concatenate([first, random.permutation(usable[~by_eye])[:made]])
+    return np.concatenate([first, random.permutation(usable[~by_eye])[:made], plain])
+
+
+def in_steps(landmarks: Floats) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Landmarks in 255 steps per column, and the size of a step."""
+    step = np.maximum(np.abs(landmarks).max(axis=0), 1e-6) / 127
+    return np.rint(landmarks / step).astype(np.int8), step.astype(np.float32)
 
 
 def _out_of_fold(rows: Rows, near: list[Floats], among: list[Floats]) -> Floats:
@@ -274,6 +292,8 @@ def fit_gate(near: list[Floats], among: list[Floats], rows: Rows) -> dict[str, n
     told = rows.fold > HARD
     made = np.where(rows.made, 1.0, -1.0)[told]
     weight = np.where(made > 0, 0.5 / (made > 0).mean(), 0.5 / (made < 0).mean())
+    # The photographs nobody labelled come from other sources, of which the gate must hear as much.
+    weight = weight * np.where(rows.weight[told] == 0, PLAIN_WEIGHT, 1.0)
     duals = []
     for here, own in zip(near, among, strict=True):
         weighted = here[told] * weight[:, None]
@@ -302,6 +322,7 @@ def main() -> None:
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--looks", nargs="*", default=["looks"])
     parser.add_argument("--made", nargs="*", default=["made_train_31"])
+    parser.add_argument("--plain", nargs="*", default=["plain"], help="photographs nobody labelled, for the gate")
     parser.add_argument("--clusters", type=Path, help="cluster number per photograph, in the order of BIQ2021's lists")
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
     parser.add_argument("--weights", type=Path, default=WEIGHTS)
@@ -314,7 +335,8 @@ def main() -> None:
         clusters = dict(zip(names, map(int, np.load(given.clusters)), strict=True))
         looks = [read_part(given.cache, name, given.tail) for name in given.looks]
         columns = {name: np.concatenate([part[name] for part in looks]) for name in looks[0]}
-        parts = [looked_at_rows(columns, clusters), *parts]
+        plain = [plain_rows(read_part(given.cache, name, given.tail)) for name in given.plain]
+        parts = [looked_at_rows(columns, clusters), *parts, *plain]
     rows = join(parts)
     arrays, outputs = fit(rows)
     judged = rows.main != ""

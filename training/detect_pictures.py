@@ -1,9 +1,11 @@
 """Features for the model of real photographs, written to the cache: labelled photographs and pictures through a camera.
 
     python -m training.detect_pictures looks  --cache DIR --data BIQ2021
+    python -m training.detect_pictures plain  --cache DIR --bsds DIR --imagenet DIR --limit 360
     python -m training.detect_pictures camera --cache DIR --bsds DIR --imagenet DIR --split train --seed 31 --limit 1500
 
-`looks` measures the photographs of `looks.csv`; `camera` makes pictures through a camera, hard negatives (half of them
+`looks` measures the photographs of `looks.csv`; `plain` photographs of other sources as they are, without those of
+`other_looks.csv`; `camera` makes pictures through a camera, hard negatives (half of them
 through a file) and pictures damaged by known kinds from clean photographs. Each file holds trunk statistics at both
 sizes, traces and measurements; stage-5 maps lie beside it, so that another tail needs no new extraction.
 """
@@ -28,7 +30,7 @@ from agenticiqa.tools.synthetic.kinds import mix
 from training.camera import FLAWS, draw_shot, recode, severities, take, unsuspicious_file
 from training.detect_extract import draw_parts
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
-from training.looks import read_looks
+from training.looks import OTHER_TABLE, read_looks
 from training.pictures import Pixels, read_pixels
 from training.sources import SIDE, Scene, list_scenes, view
 
@@ -50,6 +52,13 @@ class Made:
     flaws: tuple[float, ...]
     world: str
     pixels: Pixels
+
+
+def list_plain(bsds: Path, imagenet: Path) -> Iterator[Path]:
+    """Photographs as their sources give them, in random order, but those labelled for checking."""
+    checked = {each.image for split in ("choice", "check") for each in read_looks(split, OTHER_TABLE)}
+    files = [path for path in sorted(imagenet.glob("*.JPEG")) if path.name not in checked] + sorted(bsds.rglob("*.jpg"))
+    return (files[int(n)] for n in np.random.default_rng(11).permutation(len(files)))
 
 
 def list_made(scenes: list[Scene], split: str, seed: int) -> Iterator[Made]:
@@ -140,7 +149,7 @@ def look(pixels: Pixels, backbone: Backbone) -> tuple[dict[str, np.ndarray], np.
 def main() -> None:
     """Extract what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("looks", "camera"))
+    parser.add_argument("what", choices=("looks", "plain", "camera"))
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
     parser.add_argument("--bsds", type=Path)
@@ -154,6 +163,10 @@ def main() -> None:
         names = [photograph.image for photograph in read_looks("train")]
         pictures = ((read_pixels(given.data / "Images" / name), {"names": name}) for name in names)
         extract(pictures, given.cache / "looks.npz")
+        return
+    if given.what == "plain":
+        files = islice(list_plain(given.bsds, given.imagenet), given.limit)
+        extract(((read_pixels(path), {"names": str(path)}) for path in files), given.cache / "plain.npz")
         return
     scenes = list_scenes(given.bsds, given.imagenet, 6)
     made = islice(list_made(scenes, given.split, given.seed), given.limit)

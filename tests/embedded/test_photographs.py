@@ -10,6 +10,7 @@ import pytest
 from agenticiqa.embedded.distortions.detector import find_distortions
 from agenticiqa.embedded.distortions.manners import hue_name
 from agenticiqa.embedded.distortions.measurements import measure_readings
+from agenticiqa.embedded.distortions.photograph_model import FLAWS, main_first
 from agenticiqa.embedded.distortions.tiles import cut_tiles
 from agenticiqa.embedded.eyes import Finding
 from agenticiqa.embedded.trunk import load_backbone
@@ -94,3 +95,37 @@ def test_blocks_of_a_poor_file_are_found_and_a_good_file_is_not_blamed(name: str
 
     assert at_least(found(np.asarray(poor, np.uint8), "Compression"), "moderate")
     assert not at_least(found(np.asarray(good, np.uint8), "Compression"), "moderate")
+
+
+def strengths(**found: float) -> npt.NDArray[np.float64]:
+    """One row of the flaws, 0 where none is given."""
+    return np.array([[found.get(flaw, 0.0) for flaw in FLAWS]])
+
+
+def test_of_flaws_equally_severe_the_one_with_the_largest_output_leads() -> None:
+    led = main_first(strengths(blur=1.6, dark=2.2), strengths(blur=1.5, dark=1.2), np.array([0.1]))[0]
+
+    assert FLAWS[int(led.argmax())] == "blur"
+    assert np.floor(led.max() + 0.5) == 2
+
+
+def test_a_more_severe_flaw_is_not_overtaken() -> None:
+    led = main_first(strengths(blur=1.2, dark=2.2), strengths(blur=1.5, dark=1.2), np.array([0.1]))[0]
+
+    assert FLAWS[int(led.argmax())] == "dark"
+
+
+def test_where_no_output_is_large_nothing_is_even_slight() -> None:
+    led = main_first(strengths(blur=0.9, dark=0.7), strengths(blur=0.7, dark=0.6), np.array([0.5]))[0]
+
+    assert led.max() < 0.5
+    assert led[FLAWS.index("blur")] > led[FLAWS.index("dark")]
+
+
+def test_a_picture_dark_all_over_lacks_light_even_if_only_slightly() -> None:
+    dim = np.asarray(photo("coffee") * 0.3, np.uint8)
+
+    finding = found(dim, "Brightness change")
+
+    assert at_least(finding, "slight")
+    assert finding.kind == "darken"

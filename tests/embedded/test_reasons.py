@@ -228,3 +228,13 @@ def test_beside_a_blur_no_absent_halos_are_told() -> None:
 )
 def test_a_score_is_told_on_the_scale_asked_for(query: str, score: float, expected: str) -> None:
     assert expected in told(query, gather({GLOBAL: seen(score)}))
+
+
+def test_a_level_that_reads_good_tells_everything_that_disturbs() -> None:
+    disturbing = tuple(Finding(category, 0.9, "moderate", strength=2.0) for category in DISTORTION_CATEGORIES[:5])
+    evidence = gather({GLOBAL: Look(judged(4.2), disturbing)})
+
+    for query in ("Is the image blurry?", "How good is the quality of this image?"):
+        text = told(query, evidence)
+
+        assert all(finding.category.split()[0].rstrip("s") in text for finding in disturbing)

@@ -9,7 +9,13 @@ import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.eyes import Eyes, Finding
-from agenticiqa.embedded.shipped_eyes import ShippedEyes, settled, shipped_eyes, softness_counted_as_blur
+from agenticiqa.embedded.shipped_eyes import (
+    ShippedEyes,
+    settled,
+    shipped_eyes,
+    softness_counted_as_blur,
+    with_a_reason,
+)
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
@@ -93,3 +99,16 @@ def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:
 def test_what_is_more_likely_absent_is_not_called_severe() -> None:
     assert settled(Finding("Noise", 0.4, "severe", "white_noise", strength=2.6)).severity == "none"
     assert settled(Finding("Noise", 0.6, "severe", "white_noise", strength=2.6)).severity == "severe"
+
+
+def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
+    findings = (Finding("Blurs", 0.1, "none", strength=0.2), Finding("Noise", 0.3, "none", strength=0.4))
+
+    assert with_a_reason(findings, 4.0) == findings
+    assert [finding.severity for finding in with_a_reason(findings, 2.9)] == ["none", "slight"]
+
+
+def test_a_low_score_with_a_finding_keeps_its_findings() -> None:
+    findings = (Finding("Blurs", 0.9, "moderate", strength=2.0), Finding("Noise", 0.3, "none", strength=0.4))
+
+    assert with_a_reason(findings, 2.0) == findings

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.uint8]
 # From this probability on a finding counts as there; one too weak for a word stays just below.
-PRESENT, ALMOST_PRESENT = 0.5, 0.49
+PRESENT, ALMOST_PRESENT, BARELY_PRESENT = 0.5, 0.49, 0.51
+# A score below this one, between Good and Fair, says that something is wrong; from this strength on a flaw is slight.
+NOTHING_WRONG, SLIGHT = 3.5, 0.5
 _UNCHANGED = tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES)
 
 
@@ -109,7 +111,7 @@ class ShippedEyes:
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
         if reference is None:
             findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
-            return Look(quality, findings)
+            return Look(quality, with_a_reason(findings, quality.score))
         findings, against = self._compare(pixels, reference)
         return Look(quality, findings, against)
 
@@ -132,6 +134,15 @@ def settled(finding: Finding) -> Finding:
     if finding.severity == "none":
         return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None)
     return finding
+
+
+def with_a_reason(findings: tuple[Finding, ...], score: float) -> tuple[Finding, ...]:
+    """The findings, the likeliest of them slight where none is there although the score says something is wrong."""
+    if score >= NOTHING_WRONG or any(f.probability >= PRESENT and f.severity != "none" for f in findings):
+        return findings
+    likeliest = max(findings, key=lambda finding: finding.position)
+    slight = replace(likeliest, probability=BARELY_PRESENT, severity="slight", strength=SLIGHT)
+    return tuple(slight if finding is likeliest else finding for finding in findings)
 
 
 def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

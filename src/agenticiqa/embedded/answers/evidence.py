@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agenticiqa.embedded.eyes import Finding, Judgement, Look
-from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory, Severity
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory
 
 # How sure a severity word is when whoever wrote it gave no probability.
 PROBABILITY_OF = {"none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98}
 # A finding of the right category but another kind, or of a kind that could not be told.
 OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
 MIDDLE_GREY = 127.5
-# A picture this dark on average, in grey levels, with less than this share of clipped lights, in percent, lacks light.
-DARK, NO_LIGHTS = 50.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -95,16 +93,6 @@ def gather(
     )
 
 
-def _lit(finding: Finding) -> Finding:
-    """The finding, and underexposure where a picture is dark all over with nothing bright in it."""
-    values = {reading.name: reading.value for reading in finding.readings}
-    brightness, burnt = values.get("mean brightness", MIDDLE_GREY), values.get("clipped highlights", 1.0)
-    if finding.category != "Brightness change" or finding.severity != "none" or brightness > DARK or burnt > NO_LIGHTS:
-        return finding
-    severity: Severity = "severe" if brightness < DARK / 2 else "moderate"
-    return replace(finding, probability=PROBABILITY_OF[severity], severity=severity, kind="darken", strength=None)
-
-
 def kind_factor(asked: str | None, found: str | None) -> float:
     """How well the kind found fits the kind asked for: 1 when none was asked for or both agree."""
     if asked is None or asked == found:
@@ -122,7 +110,7 @@ def kind_by_direction(finding: Finding) -> str | None:
 
 def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
     described = {entry.type: entry for entry in analysis}
-    seen = {each.category: replace(_lit(each), kind=kind_by_direction(_lit(each))) for each in look.findings}
+    seen = {each.category: replace(each, kind=kind_by_direction(each)) for each in look.findings}
     categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
     return [
         PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)

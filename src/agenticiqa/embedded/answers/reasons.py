@@ -94,15 +94,16 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
         return []  # the two measurements say it
     present = [item for item in evidence.findings if is_present(item, question)]
     told = asked or present
-    if question.categories and evidence.judgement and evidence.judgement.letter in ("A", "B"):
-        # A level that reads good may not hide what disturbs, whatever was asked.
-        told = [*told, *(item for item in evidence.findings if item not in told and _disturbs(item))]
     # After "blur (severe)" that the edges show no halos would only confuse.
     if any(item.finding.category == "Blurs" for item in present):
         told = [item for item in told if item.finding.category != "Sharpness" or item in present]
+    told = told[:_FINDINGS_TOLD]
+    if evidence.judgement and evidence.judgement.letter in ("A", "B"):
+        # A level that reads good may not hide what disturbs, whatever was asked and however much there is.
+        told = [*told, *(item for item in evidence.findings if item not in told and _disturbs(item))]
     if not told and evidence.findings:
         return [_nothing_found(evidence, question.language)]
-    return [_finding(item, question.language) for item in told[:_FINDINGS_TOLD]]
+    return [_finding(item, question.language) for item in told]
 
 
 def _disturbs(item: PlacedFinding) -> bool:

@@ -20,14 +20,18 @@ from agenticiqa.errors import ModelFileError
 from agenticiqa.weights import read_arrays
 
 Floats = npt.NDArray[np.float32]
+Values = npt.NDArray[Any]
 Arrays = Mapping[str, npt.NDArray[Any]]
 FLAWS = ("blur", "noise", "compression", "dark", "bright", "contrast", "colour", "oversharp")
 BLUR_KINDS = ("defocus", "motion", "soft")
 # The strengths a flaw's curve passes through: nothing, and where slight, moderate, severe and the utmost begin.
 HEIGHTS = (0.0, 0.5, 1.5, 2.5, 4.0)
-MODERATE = 1.5
-# A picture in which nothing is the main flaw has its slight findings weakened: from this share on, by this much.
-CALM_FROM, CALM_BY = 0.3, 0.9
+SLIGHT, MODERATE = 0.5, 1.5
+# The output from which the largest is the main flaw, and how much more it takes where nothing seems to be wrong: per
+# share of calm above the usual one. Chosen on content folds, as the curves are.
+MAIN_FROM, CALM_COSTS, USUAL_CALM = 0.8, 0.8, 0.3
+# Below slight by this much: of two calm pictures one is still nearer to having a flaw.
+BELOW_SLIGHT = 0.02
 # Features further from training than this say only that they are far.
 BOUND = 5.0
 
@@ -73,20 +77,42 @@ class PhotographModel:
 
     def _nearness(self, values: Floats) -> Floats:
         """How near each landmark is, once per width of the kernel."""
-        distance = np.square(self.arrays["landmarks"] - values).sum(axis=1)
-        return np.asarray(np.exp(-self.arrays["gamma"][:, None] * distance), np.float32)
+        landmarks = self.arrays["landmarks"]
+        distance = self.arrays["lengths"] - 2 * landmarks @ values + values @ values
+        return np.asarray(np.exp(-self.arrays["gamma"][:, None] * np.maximum(distance, 0)), np.float32)
 
     def _on_scale(self, flaws: Floats, calm: float) -> Floats:
-        """Strengths on the guide's scale; where nothing disturbs and nothing is the main flaw, they are weakened."""
+        """Strengths on the guide's scale, the main flaw first."""
         knots = self.arrays["knots"]
-        found = np.array([np.interp(value, knots[n], HEIGHTS) for n, value in enumerate(flaws)], np.float32)
-        if found.max() < MODERATE:
-            found *= np.float32(1 - CALM_BY * min(1.0, max(0.0, calm - CALM_FROM)))
-        return np.clip(found, 0, LARGEST_LOSS)
+        found = np.array([np.interp(value, knots[n], HEIGHTS) for n, value in enumerate(flaws)])
+        return np.clip(main_first(found[None], flaws[None], np.array([calm]))[0], 0, LARGEST_LOSS)
+
+
+def main_first(found: Values, outputs: Values, calm: Values) -> Values:
+    """Strengths, a row per picture, in which the flaw of the largest output leads those of the same severity.
+
+    The curves say how severe each flaw is, the outputs which one a person would name: they are severities a person
+    would give, comparable between flaws. Where none is large enough, what does not disturb is less than slight.
+    """
+    found = found.copy()
+    rows = np.arange(len(found))
+    # Sharpening is hardly ever the main flaw, and the labels show too little of it.
+    main = outputs[:, : FLAWS.index("oversharp")].argmax(axis=1)
+    named = outputs[rows, main] >= MAIN_FROM + CALM_COSTS * (calm - USUAL_CALM)
+    quiet = ~named & (found.max(axis=1) < MODERATE)
+    found[quiet] = np.minimum(found[quiet], SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * found[quiet] / LARGEST_LOSS)
+    own = np.maximum(found[rows, main], np.where(named, SLIGHT, 0.0))
+    worst = found.max(axis=1)
+    leads = named & (own < worst) & (np.floor(own + 0.5) == np.floor(worst + 0.5))
+    found[rows, main] = np.where(leads, worst + 0.001, np.where(named, own, found[rows, main]))
+    return found
 
 
 @lru_cache(maxsize=2)
 def load_photograph_model(name: str) -> PhotographModel:
     """The named model, loaded once per process."""
-    stored = read_arrays(f"{name}.npz")
-    return PhotographModel({key: a.astype(np.float32) for key, a in stored.items()})
+    arrays = {key: array.astype(np.float32) for key, array in read_arrays(f"{name}.npz").items()}
+    # Landmarks are stored in steps of an eighth bit of precision; distances need them and their squared lengths.
+    arrays["landmarks"] *= arrays["landmark_scale"]
+    arrays["lengths"] = np.square(arrays["landmarks"]).sum(axis=1)
+    return PhotographModel(arrays)

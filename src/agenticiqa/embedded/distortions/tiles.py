@@ -96,20 +96,25 @@ def tile_traces(tiles: Tiles) -> Traces:
     for name, planes in (("luma", tiles.luma), ("red", red)):
         for axis, way in ((2, "across"), (1, "down")):
             found |= _grid(f"{name}_{way}", np.moveaxis(np.abs(np.diff(planes, axis=axis)), axis, 2))
-    coarse = np.abs(np.diff(red, axis=2))
-    found["grid.red_16"] = _excess(np.array([coarse[:, :, phase::16].mean() for phase in range(16)]))
+    coarse = np.abs(np.diff(red, axis=2)).mean(axis=1)
+    found["grid.red_16"] = _excess(_by_phase(coarse, 16))
     return found | _ringing(tiles.luma) | _blotches("luma", tiles.luma) | _blotches("red", red)
 
 
 def _grid(name: str, steps: Floats) -> Traces:
     """How far steps on one phase of eight exceed the others: over all, over small ones, in the second worst tile."""
-    small = np.minimum(steps, 6)
-    by_tile = [_excess(np.array([tile[:, phase::8].mean() for phase in range(8)])) for tile in steps]
+    columns, small = steps.mean(axis=1), np.minimum(steps, 6).mean(axis=1)
+    by_tile = [_excess(_by_phase(tile[None], 8)) for tile in columns]
     return {
-        f"grid.{name}": _excess(np.array([steps[:, :, phase::8].mean() for phase in range(8)])),
-        f"grid.{name}_small": _excess(np.array([small[:, :, phase::8].mean() for phase in range(8)])),
+        f"grid.{name}": _excess(_by_phase(columns, 8)),
+        f"grid.{name}_small": _excess(_by_phase(small, 8)),
         f"grid.{name}_worst": float(np.sort(by_tile)[-2]),
     }
+
+
+def _by_phase(columns: Floats, period: int) -> Values:
+    """The mean of every column of each phase of a period."""
+    return np.array([columns[:, phase::period].mean() for phase in range(period)])
 
 
 def _excess(profile: npt.NDArray[np.floating]) -> float:
