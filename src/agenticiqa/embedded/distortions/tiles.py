@@ -96,25 +96,24 @@ def tile_traces(tiles: Tiles) -> Traces:
     for name, planes in (("luma", tiles.luma), ("red", red)):
         for axis, way in ((2, "across"), (1, "down")):
             found |= _grid(f"{name}_{way}", np.moveaxis(np.abs(np.diff(planes, axis=axis)), axis, 2))
-    coarse = np.abs(np.diff(red, axis=2)).mean(axis=1)
-    found["grid.red_16"] = _excess(_by_phase(coarse, 16))
+    found["grid.red_16"] = _excess(_by_phase(np.abs(np.diff(red, axis=2)), 16).mean(axis=0))
     return found | _ringing(tiles.luma) | _blotches("luma", tiles.luma) | _blotches("red", red)
 
 
 def _grid(name: str, steps: Floats) -> Traces:
     """How far steps on one phase of eight exceed the others: over all, over small ones, in the second worst tile."""
-    columns, small = steps.mean(axis=1), np.minimum(steps, 6).mean(axis=1)
-    by_tile = [_excess(_by_phase(tile[None], 8)) for tile in columns]
+    by_tile, small = (_by_phase(values, 8) for values in (steps, np.minimum(steps, 6)))
     return {
-        f"grid.{name}": _excess(_by_phase(columns, 8)),
-        f"grid.{name}_small": _excess(_by_phase(small, 8)),
-        f"grid.{name}_worst": float(np.sort(by_tile)[-2]),
+        f"grid.{name}": _excess(by_tile.mean(axis=0)),
+        f"grid.{name}_small": _excess(small.mean(axis=0)),
+        f"grid.{name}_worst": float(np.sort([_excess(profile) for profile in by_tile])[-2]),
     }
 
 
-def _by_phase(columns: Floats, period: int) -> Values:
-    """The mean of every column of each phase of a period."""
-    return np.array([columns[:, phase::period].mean() for phase in range(period)])
+def _by_phase(steps: Floats, period: int) -> Values:
+    """The mean of each tile's steps at every phase of a period."""
+    phases = np.arange(steps.shape[2]) % period == np.arange(period)[:, None]
+    return np.asarray(steps.mean(axis=1) @ (phases / phases.sum(axis=1, keepdims=True)).T)
 
 
 def _excess(profile: npt.NDArray[np.floating]) -> float:

@@ -43,9 +43,9 @@ def edge_features(brightness: Plane) -> NDArray[np.float64] | None:
     if edges.sum() < FEWEST_EDGES:
         return None
     before = slope[edges]
-    faded = (_slope(cv2.GaussianBlur(brightness, (0, 0), sigma))[edges] for sigma in REBLURS)
+    faded = np.stack([_slope(cv2.GaussianBlur(brightness, (0, 0), sigma))[edges] for sigma in REBLURS])
     # A tenth of a grey level keeps rounding of faint slopes from deciding.
-    return np.concatenate([np.percentile(np.log((before + 0.1) / (after + 0.1)), PERCENTILES) for after in faded])
+    return np.percentile(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES, axis=1).T.ravel()
 
 
 def expand(features: NDArray[np.float64], mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:

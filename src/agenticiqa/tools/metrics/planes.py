@@ -17,6 +17,7 @@ YIQ = np.array([[0.299, 0.587, 0.114], [0.5959, -0.2746, -0.3213], [0.2115, -0.5
 PREWITT = np.array([[-1 / 3, 0, 1 / 3], [1, 1, 1]], np.float32)
 COSINES = np.cos(np.pi * np.outer(np.arange(8), 2 * np.arange(8) + 1) / 16)
 DCT_BASIS = (COSINES * np.sqrt(np.where(np.arange(8) == 0, 0.125, 0.25))[:, None]).astype(np.float32)
+DCT_OF_BLOCK = np.ascontiguousarray(np.kron(DCT_BASIS, DCT_BASIS).T)
 SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
 
 
@@ -127,7 +128,8 @@ def similarity(first: Plane, second: Plane, constant: float) -> Plane:
 
 def block_dct(blocks: Plane) -> Plane:
     """The orthonormal cosine transform of a stack of 8 × 8 blocks."""
-    return cast(Plane, DCT_BASIS @ blocks @ DCT_BASIS.T)
+    # One product for both directions is twice as fast as two small ones per block.
+    return cast(Plane, (blocks.reshape(-1, DCT_BASIS.size) @ DCT_OF_BLOCK).reshape(blocks.shape))
 
 
 def mean(plane: Plane) -> float:
