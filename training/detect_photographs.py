@@ -45,7 +45,7 @@ FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", 
 # What a picture made by us counts beside a photograph labelled by eye.
 MADE_WEIGHT = 0.1
 # Pictures meant to look as they do count more: nothing else says that a night is dark on purpose.
-HARD_WEIGHT = 0.6
+HARD_WEIGHT = 1.5
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def fit(rows: Rows) -> tuple[dict[str, npt.NDArray[np.generic]], Floats]:
         "landmarks": stored,
         "landmark_scale": step,
         "gamma": np.array([width / middle for width, _ in WIDTHS], np.float32),
-        "dual": (np.stack(duals) / len(WIDTHS)).astype(np.float16),
+        "dual": (np.stack(duals) / len(WIDTHS)).astype(np.float32),
         "bias": means.astype(np.float32),
     }
     return arrays | fit_gate(near, among, rows), outputs

@@ -112,7 +112,7 @@ def main_first(found: Values, outputs: Values, calm: Values) -> Values:
 def load_photograph_model(name: str) -> PhotographModel:
     """The named model, loaded once per process."""
     arrays = {key: array.astype(np.float32) for key, array in read_arrays(f"{name}.npz").items()}
-    # Landmarks are stored in steps of an eighth bit of precision; distances need them and their squared lengths.
-    arrays["landmarks"] *= arrays["landmark_scale"]
+    # Landmarks may be stored in whole steps of this size, per column.
+    arrays["landmarks"] *= arrays.get("landmark_scale", np.float32(1))
     arrays["lengths"] = np.square(arrays["landmarks"]).sum(axis=1)
     return PhotographModel(arrays)
