@@ -85,7 +85,9 @@ class PhotographModel:
         """Strengths on the guide's scale, the main flaw first."""
         knots = self.arrays["knots"]
         found = np.array([np.interp(value, knots[n], HEIGHTS) for n, value in enumerate(flaws)])
-        return np.clip(main_first(found[None], flaws[None], np.array([calm]))[0], 0, LARGEST_LOSS)
+        return np.asarray(
+            np.clip(main_first(found[None], flaws[None], np.array([calm]))[0], 0, LARGEST_LOSS), np.float32
+        )
 
 
 def main_first(found: Values, outputs: Values, calm: Values) -> Values:
