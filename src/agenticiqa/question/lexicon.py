@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, cast
 
@@ -43,10 +43,15 @@ class Terms:
     """Words that mean one thing, in both languages."""
 
     def __init__(self, en: list[str] | None = None, zh: list[str] | None = None) -> None:
-        english = f"(?<![a-z0-9_])(?:{'|'.join(en or ['(?!)'])})(?![a-z0-9_])"
+        self._english = en or ["(?!)"]
         # In an alternation the first fit wins: the longest word has to come first.
-        chinese = "|".join(sorted(zh or ["(?!)"], key=len, reverse=True))
-        self._patterns = (re.compile(english, re.ASCII), re.compile(chinese))
+        self._chinese = sorted(zh or ["(?!)"], key=len, reverse=True)
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        # Compiled when first needed: no question needs all groups, and all of them take a quarter of a second.
+        english = f"(?<![a-z0-9_])(?:{'|'.join(self._english)})(?![a-z0-9_])"
+        return re.compile(english, re.ASCII), re.compile("|".join(self._chinese))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every place the words are found in normalised text."""

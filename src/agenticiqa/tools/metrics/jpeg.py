@@ -114,7 +114,16 @@ def quantisation_steps() -> NDArray[np.intp]:
 def _lattice_gains() -> NDArray[np.float64]:
     """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
     magnitudes = np.arange(HIGHEST * BINS_PER_LEVEL) / BINS_PER_LEVEL
-    steps = np.arange(1, 256)[:, None]
-    off = magnitudes - steps * np.rint(magnitudes / steps)
-    density = sum(np.exp(-(((off - shift * steps) / ROUNDING_SIGMA) ** 2) / 2) for shift in (-1, 0, 1))
-    return np.asarray(np.log((1 - OUTLIERS) * steps * density / (ROUNDING_SIGMA * np.sqrt(2 * np.pi)) + OUTLIERS))
+    gains = np.empty((255, len(magnitudes)))
+    for step, row in enumerate(gains, 1):
+        off = magnitudes - step * np.rint(magnitudes / step)
+        # The distance to the nearest multiple takes few values, each of them many times.
+        half = BINS_PER_LEVEL * step // 2
+        distances = np.arange(-half, half + 1) / BINS_PER_LEVEL
+        row[:] = _lattice_gain(distances, step)[np.rint(off * BINS_PER_LEVEL).astype(np.intp) + half]
+    return gains
+
+
+def _lattice_gain(off: NDArray[np.float64], step: int) -> NDArray[np.float64]:
+    density = sum(np.exp(-(((off - shift * step) / ROUNDING_SIGMA) ** 2) / 2) for shift in (-1, 0, 1))
+    return np.asarray(np.log((1 - OUTLIERS) * step * density / (ROUNDING_SIGMA * np.sqrt(2 * np.pi)) + OUTLIERS))
