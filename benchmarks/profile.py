@@ -107,7 +107,9 @@ def cumulative(profiler: cProfile.Profile) -> dict[str, tuple[int, float]]:
     stats = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     found = {}
     for words, file, function in STAGES:
-        rows = [row for (path, _, name), row in stats.items() if name == function and path.endswith(f"agenticiqa/{file}")]
+        rows = [
+            row for (path, _, name), row in stats.items() if name == function and path.endswith(f"agenticiqa/{file}")
+        ]
         if rows:
             found[words] = (sum(row[1] for row in rows), sum(row[3] for row in rows))
     return found
@@ -131,7 +133,9 @@ def show_cold(arguments: list[str]) -> None:
     print("| imported package | ms |\n|---|---|")
     for package, taken in own.most_common(PACKAGES):
         print(f"| {package} | {taken / 1000:.0f} |")
-    print(f"| {len(own) - PACKAGES} others | {sum(own.values()) / 1000 - sum(t for _, t in own.most_common(PACKAGES)) / 1000:.0f} |")
+    print(
+        f"| {len(own) - PACKAGES} others | {sum(own.values()) / 1000 - sum(t for _, t in own.most_common(PACKAGES)) / 1000:.0f} |"
+    )
 
 
 if __name__ == "__main__":
