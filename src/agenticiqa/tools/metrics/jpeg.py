@@ -78,7 +78,9 @@ def _evidence(image: Image, down: int, across: int) -> NDArray[np.float64]:
     gains = _lattice_gains()
     steps = quantisation_steps()
     position = np.arange(BLOCK * BLOCK)
-    scores = gains @ histograms.T
+    # Magnitudes that no coefficient has would only add zeros.
+    used = histograms.any(axis=0)
+    scores = gains[:, used] @ histograms[:, used].T
     return np.array([scores[table.reshape(-1) - 1, position].sum() / count for table in steps])
 
 
@@ -94,12 +96,14 @@ def _coefficients(image: Image) -> NDArray[np.float32]:
 
 def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
     """How often each magnitude occurs at each of the 63 varying positions of a block."""
-    histograms = np.zeros((BLOCK * BLOCK, HIGHEST * BINS_PER_LEVEL))
-    for position, values in enumerate(np.abs(coefficients.reshape(-1, BLOCK * BLOCK)).T):
-        if position:
-            bins = np.rint(values[values > SMALLEST_COEFFICIENT] * BINS_PER_LEVEL).astype(np.intp)
-            histograms[position] = np.bincount(bins, minlength=HIGHEST * BINS_PER_LEVEL)[: HIGHEST * BINS_PER_LEVEL]
-    return histograms
+    bins_in_all = HIGHEST * BINS_PER_LEVEL
+    magnitudes = np.abs(coefficients.reshape(-1, BLOCK * BLOCK))
+    magnitudes[:, 0] = 0
+    bins = np.rint(magnitudes * BINS_PER_LEVEL).astype(np.intp)
+    counted = (magnitudes > SMALLEST_COEFFICIENT) & (bins < bins_in_all)
+    places = (bins + np.arange(BLOCK * BLOCK) * bins_in_all)[counted]
+    counts = np.bincount(places, minlength=BLOCK * BLOCK * bins_in_all)
+    return counts.reshape(BLOCK * BLOCK, bins_in_all).astype(np.float64)
 
 
 @functools.lru_cache(maxsize=1)
