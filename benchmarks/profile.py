@@ -28,7 +28,7 @@ import numpy as np
 from agenticiqa import Assessor
 from agenticiqa.config import load_settings
 from agenticiqa.tools.synthetic.ladder import photographs
-from benchmarks.startup import measured
+from benchmarks.startup import measured, surroundings
 
 RUNS = 5
 # Words for the table, the end of the file's name and the function; two spaces for every step inwards.
@@ -124,18 +124,19 @@ def show_cold(arguments: list[str]) -> None:
         measured(command, folder)
         cpu, wall, memory = min(measured(command, folder) for _ in range(3))
         traced = subprocess.run(
-            [command[0], "-X", "importtime", *command[1:]], cwd=folder, capture_output=True, text=True, check=True
-        )
+            [command[0], "-X", "importtime", *command[1:]],
+            cwd=folder, env=surroundings(), capture_output=True, text=True, check=True,
+        )  # fmt: skip
     own = Counter[str]()
     for taken, module in IMPORT.findall(traced.stderr):
         own[module.partition(".")[0]] += int(taken)
     print(f"\nCold `agenticiqa {' '.join(arguments)}`: {cpu:.2f} s of CPU time, {wall:.2f} s, {memory:.0f} MB\n")
     print("| imported package | ms |\n|---|---|")
-    for package, taken in own.most_common(PACKAGES):
+    shown = own.most_common(PACKAGES)
+    for package, taken in shown:
         print(f"| {package} | {taken / 1000:.0f} |")
-    print(
-        f"| {len(own) - PACKAGES} others | {sum(own.values()) / 1000 - sum(t for _, t in own.most_common(PACKAGES)) / 1000:.0f} |"
-    )
+    others = sum(own.values()) - sum(taken for _, taken in shown)
+    print(f"| {len(own) - len(shown)} others | {others / 1000:.0f} |")
 
 
 if __name__ == "__main__":
