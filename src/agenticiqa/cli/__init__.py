@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Annotated
 
 import typer
@@ -24,8 +23,6 @@ from agenticiqa.cli.measure import measure
 from agenticiqa.cli.report import report
 from agenticiqa.cli.serve import serve
 from agenticiqa.cli.tools import tools
-
-OBJECTS_BEFORE_COLLECTING = 100_000
 
 app = typer.Typer(
     cls=FriendlyGroup,
@@ -68,6 +65,4 @@ app.add_typer(cache_app, name="cache")
 
 def main() -> None:
     """Entry point of the console script."""
-    # What is imported stays, and looking it through again and again would be a tenth of a short command's time.
-    gc.set_threshold(OBJECTS_BEFORE_COLLECTING)
     app()
