@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -43,11 +44,11 @@ def main() -> None:
     small, large = square(512), square(1024)
     assessor.assess(small)
     print("| what | CPU time, best and median | of SSIM's | limit | |\n|---|---|---|---|---|")
-    show("512 × 512: rate it", small, lambda own: assessor.assess(own), repeats, LIMIT_SMALL)
+    show("512 × 512: rate it", small, assessor.assess, repeats, LIMIT_SMALL)
     for query in QUERIES:
-        show(f"1 MP: {query}", large, lambda own, query=query: assessor.assess(own, query), repeats, LIMIT_MEGAPIXEL)
+        show(f"1 MP: {query}", large, partial(assessor.assess, query=query), repeats, LIMIT_MEGAPIXEL)
     reference = cv2.convertScaleAbs(large, alpha=0.9)
-    show("1 MP with its reference", large, lambda own: assessor.assess(own, reference=reference), repeats, LIMIT_PAIR)
+    show("1 MP with its reference", large, partial(assessor.assess, reference=reference), repeats, LIMIT_PAIR)
     show_large_file()
 
 
@@ -65,7 +66,7 @@ def show(words: str, picture: Pixels, assess: Callable[[Pixels], object], repeat
     for number in range(repeats):
         own = picture.copy()
         own[0, 0] = (number, len(words), 0)
-        agent.append(cpu_seconds(lambda own=own: assess(own)))
+        agent.append(cpu_seconds(partial(assess, own)))
         peer.append(cpu_seconds(lambda: structural_similarity(picture, other, channel_axis=2)))
     verdict = "met" if min(agent) <= limit else "missed"
     print(
