@@ -39,7 +39,8 @@ class Job:
 SPEED = (
     Job("startup", "Start-up and memory", "scikit-image; pyiqa where it is installed"),
     Job("graph", "What LangGraph costs", "a plain function that calls the same steps"),
-    Job("agent_speed", "A whole assessment", "its own limit"),
+    Job("agent_speed", "A whole assessment", "SSIM of scikit-image on the same pictures, and its own limits"),
+    Job("profile", "Where the time goes", "the other stages of the same run"),
     Job("replanning", "What a new plan is worth", "no new plan"),
     Job("backends", "Hosted models as they behave", "what each service's own words ask for"),
     Job("calls", "Model calls and tokens", "the five-call flow of the paper"),

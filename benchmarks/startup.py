@@ -67,13 +67,20 @@ def processes() -> list[tuple[str, list[str]]]:
     return found
 
 
+def surroundings() -> dict[str, str]:
+    """The variables of a measured process: one thread, nothing answered from memory, this checkout's code."""
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "AGENTICIQA_PIPELINE__CACHE__ENABLED": "false",
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+    }
+
+
 def measured(command: list[str], folder: Path) -> tuple[float, float, float]:
     """CPU seconds, clock seconds and peak megabytes of one run."""
-    environment = {
-        **os.environ, "OMP_NUM_THREADS": "1", "AGENTICIQA_PIPELINE__CACHE__ENABLED": "false", "PYTHONPATH": str(ROOT),
-    }  # fmt: skip
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=folder, env=surroundings(), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)

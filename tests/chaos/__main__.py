@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.chaos.batch import Siege, besiege
 from tests.chaos.fuzzing import fuzz_loader, fuzz_reader
 from tests.chaos.matrix import MODES, Outcome, cells, run_matrix, table
-from tests.chaos.pictures import try_pictures
+from tests.chaos.pictures import hostile_pictures, try_pictures
 from tests.chaos.service import (
     Trouble,
     fill_the_disk,
@@ -52,7 +52,9 @@ SHORT = Scale(every=23, samples=20, kills=1, runs=30, minutes=0.5, pictures=150)
 
 Attack = Callable[[Path, Scale], Trouble]
 ATTACKS: dict[str, Attack] = {
-    "pictures": lambda folder, scale: try_pictures(folder / "pictures", scale.pictures, 6 * scale.minutes),
+    "pictures": lambda folder, scale: try_pictures(
+        folder / "pictures", hostile_pictures(scale.pictures, seed=7), 6 * scale.minutes
+    ),
     "kills": lambda folder, scale: kill_at_random(folder / "kills", scale.minutes),
     "half-open": lambda folder, scale: hold_half_open(folder / "half-open"),
     "uploads": lambda folder, scale: upload_at_once(folder / "uploads"),

@@ -6,6 +6,7 @@ them and starts it as a process of its own, so that only its own memory counts.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import itertools
 import json
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,16 @@ def _large_pictures() -> Iterator[tuple[str, bytes]]:
     yield "WEBP 8000x6000", _encoded("WEBP", 8000, 6000, method=0)
     yield "AVIF 8000x6000", _encoded("AVIF", 8000, 6000, speed=10)
     yield "TIFF 8000x6000", _encoded("TIFF", 8000, 6000, compression="tiff_lzw")
+    if importlib.util.find_spec("pillow_heif"):
+        yield "HEIC 8000x6000", _heic(8000, 6000)
+
+
+def worst_pictures() -> Iterator[tuple[str, bytes]]:
+    """A few that need most memory, each after one that may have left gaps behind, and small ones between them."""
+    small = (("JPEG 512x8", _encoded("JPEG", 512, 8)), ("PNG that claims 8x6000000", png(8, 6_000_000, b"")))
+    yield "PNG 7000x7000", _encoded("PNG", 7000, 7000, compress_level=1)
+    yield from small
+    yield "TIFF 8000x6000", _encoded("TIFF", 8000, 6000, compression="tiff_lzw")
 
 
 def _encoded(kind: str, width: int, height: int, **options: Any) -> bytes:
@@ -76,6 +87,13 @@ def _encoded(kind: str, width: int, height: int, **options: Any) -> bytes:
     target = io.BytesIO()
     Image.fromarray(pixels).save(target, kind, **options)
     return target.getvalue()
+
+
+def _heic(width: int, height: int) -> bytes:
+    import pillow_heif
+
+    pillow_heif.register_heif_opener()
+    return _encoded("HEIF", width, height, quality=30)
 
 
 def live(folder: Path, minutes: float) -> dict[str, Any]:
@@ -106,10 +124,10 @@ def live(folder: Path, minutes: float) -> dict[str, Any]:
     return {"tried": tried, "outcomes": outcomes, "slowest": slowest, "peaks": peaks[-5:]}
 
 
-def try_pictures(folder: Path, count: int, minutes: float) -> Trouble:
+def try_pictures(folder: Path, pictures: Iterable[tuple[str, bytes]], minutes: float) -> Trouble:
     """The pictures in a worker of their own."""
     folder.mkdir()
-    for number, (name, content) in enumerate(hostile_pictures(count, seed=7)):
+    for number, (name, content) in enumerate(pictures):
         (folder / f"{number:05} {name}.picture").write_bytes(content)
     command = [sys.executable, "-W", "ignore", "-m", "tests.chaos.pictures", str(folder), str(minutes)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.pictures import hostile_pictures
+from tests.chaos.pictures import hostile_pictures, try_pictures, worst_pictures
 from tests.chaos.service import fill_the_disk, kill_at_random, press_retention
 
 
@@ -28,6 +28,13 @@ def test_the_hostile_pictures_hold_every_format_and_every_shape() -> None:
 
     for wanted in ("JPEG 8x20000", "TIFF 20000x8", "AVIF 512x8", "WEBP 8x512", "claims 8x6000000"):
         assert wanted in found
+
+
+def test_a_worker_stays_under_a_gigabyte(tmp_path: Path) -> None:
+    found = try_pictures(tmp_path / "pictures", worst_pictures(), minutes=5)
+
+    assert found.broken == []
+    assert found.figures["hostile pictures"] == 4
 
 
 @pytest.mark.slow

@@ -27,7 +27,8 @@ from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import Region
 from agenticiqa.tools import Calibration, Curve, ToolLimits, ToolRegistry, default_registry
 from agenticiqa.tools.catalogue import load_catalogue
-from agenticiqa.tools.running import Room
+from agenticiqa.tools.pixel_budget import spread_parts
+from agenticiqa.tools.running import Room, same_pixels
 from tests.support.fake_tools import Broken, Declining, MeanBrightness, MeanDifference, Missing, NotANumber, Slow
 from tests.support.photos import photo
 
@@ -168,6 +169,39 @@ def test_above_the_budget_a_tool_that_works_at_viewing_size_sees_a_smaller_image
 
     assert said.raw == pytest.approx(105.0, abs=0.5)
     assert said.notes == ("80×40 pixels exceed the budget of 800: shrunk to 40×20 by area averaging",)
+
+
+def test_evenly_spread_parts_stand_for_a_picture_that_is_larger_still() -> None:
+    tool = MeanBrightness(max_pixels=700 * 700, sampled_above=1_000_000)
+    ramp = np.broadcast_to(np.arange(2400, dtype=np.float32) / 2400 * 200, (1200, 2400))
+    picture = load_image(np.repeat(ramp.astype(np.uint8)[:, :, None], 3, axis=2))
+
+    said = ToolRegistry([tool]).execute("MEAN", picture)
+
+    assert said.raw == pytest.approx(100, abs=1)
+    assert tool.calls == 8
+    assert said.notes == ("2400×1200 pixels: mean over 8 parts of 576×576, evenly spread",)
+
+
+@pytest.mark.parametrize("size", [(7000, 7000), (800, 51_000), (51_000, 800), (8000, 6000), (600, 20_000)])
+def test_the_parts_lie_within_the_picture_and_reach_its_ends(size: tuple[int, int]) -> None:
+    parts = spread_parts(*size)
+
+    assert 1 < len(parts) <= 9
+    for axis, length in enumerate(size):
+        assert min(part[axis].start for part in parts) >= 0
+        assert max(part[axis].stop for part in parts) <= length
+        assert max(part[axis].stop for part in parts) > length - 576
+
+
+def test_equal_pictures_are_told_from_those_that_differ_in_the_last_pixel() -> None:
+    first = np.zeros((300, 20, 3), np.uint8)
+    second = first.copy()
+    second[-1, -1, 2] = 1
+
+    assert same_pixels(first, first.copy())
+    assert not same_pixels(first, second)
+    assert not same_pixels(first, first[:-1])
 
 
 def test_an_image_that_cannot_be_cut_to_the_budget_is_an_error() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,8 @@ def _as_flag(name: str, value: str) -> str:
 
 def version_text() -> str:
     """The installed version."""
+    from importlib.metadata import version
+
     return version("agenticiqa")
 
 

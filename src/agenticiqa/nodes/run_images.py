@@ -8,7 +8,8 @@ from pathlib import Path
 from agenticiqa.config import Settings
 from agenticiqa.images import ImageLimits, LoadedImage, load_image
 from agenticiqa.state import AgenticIQAState
-from agenticiqa.tools.running import Align, refuse_other_shape, resized
+from agenticiqa.tools.pixel_budget import resized
+from agenticiqa.tools.running import Align, refuse_other_shape
 from agenticiqa.vlm_client.client import LabelledImage
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Literal
 
@@ -23,16 +22,48 @@ _ONLY_PICTURES = re.compile(
 _A_NOT_A = re.compile(r"(.{1,2})不\1")
 
 
-@dataclass(frozen=True)
 class _Words:
-    flaw: re.Pattern[str]
-    fine: re.Pattern[str]
-    negation: re.Pattern[str]
-    no_denial: re.Pattern[str]
-    turning: re.Pattern[str]
-    tag: re.Pattern[str]
-    subject: re.Pattern[str]
-    generality: re.Pattern[str]
+    """The groups of words of one language, each compiled when it is first looked for."""
+
+    def __init__(self, language: Language, groups: dict[str, dict[str, str]]) -> None:
+        self._language = language
+        self._groups = groups
+        self._whole = "(?:{})" if language in ("zh", "ja") else r"(?<![\w'])(?:{})(?!\w)"
+
+    @cached_property
+    def flaw(self) -> re.Pattern[str]:
+        return self._pattern("flaw", self._language, self._whole)
+
+    @cached_property
+    def fine(self) -> re.Pattern[str]:
+        return self._pattern("fine", self._language, self._whole)
+
+    @cached_property
+    def negation(self) -> re.Pattern[str]:
+        return self._pattern("negations", self._language, self._whole)
+
+    @cached_property
+    def no_denial(self) -> re.Pattern[str]:
+        return self._pattern("not_denials", self._language)
+
+    @cached_property
+    def turning(self) -> re.Pattern[str]:
+        return self._pattern("turning", "any")
+
+    @cached_property
+    def tag(self) -> re.Pattern[str]:
+        return self._pattern("tags", "any")
+
+    @cached_property
+    def subject(self) -> re.Pattern[str]:
+        return self._pattern("subjects", self._language, self._whole)
+
+    @cached_property
+    def generality(self) -> re.Pattern[str]:
+        return self._pattern("generalities", self._language, self._whole)
+
+    def _pattern(self, group: str, language: str, form: str = "{}") -> re.Pattern[str]:
+        return re.compile(form.format(self._groups[group][language].replace("| ", "|")), re.IGNORECASE)
 
 
 def composed_polarity(text: str, language: Language) -> float:
@@ -108,18 +139,4 @@ def _holds(other: tuple[int, int, int], head: tuple[int, int, int]) -> bool:
 def _words(language: Language) -> _Words:
     file = resources.files("agenticiqa.question").joinpath("composition.yaml")
     data = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    whole = "(?:{})" if language in ("zh", "ja") else r"(?<![\w'])(?:{})(?!\w)"
-
-    def pattern(group: str, of: str = language, form: str = "{}") -> re.Pattern[str]:
-        return re.compile(form.format(data[group][of].replace("| ", "|")), re.IGNORECASE)
-
-    return _Words(
-        flaw=pattern("flaw", form=whole),
-        fine=pattern("fine", form=whole),
-        negation=pattern("negations", form=whole),
-        no_denial=pattern("not_denials"),
-        turning=pattern("turning", "any"),
-        tag=pattern("tags", "any"),
-        subject=pattern("subjects", form=whole),
-        generality=pattern("generalities", form=whole),
-    )
+    return _Words(language, data)

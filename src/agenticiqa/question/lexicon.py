@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any, cast
 
@@ -43,14 +43,32 @@ class Terms:
     """Words that mean one thing, in both languages."""
 
     def __init__(self, en: list[str] | None = None, zh: list[str] | None = None) -> None:
-        english = f"(?<![a-z0-9_])(?:{'|'.join(en or ['(?!)'])})(?![a-z0-9_])"
+        self._english = en or ["(?!)"]
         # In an alternation the first fit wins: the longest word has to come first.
-        chinese = "|".join(sorted(zh or ["(?!)"], key=len, reverse=True))
-        self._patterns = (re.compile(english, re.ASCII), re.compile(chinese))
+        self._chinese = sorted(zh or [], key=len, reverse=True)
+
+    # Compiled when first needed: no question needs all groups, and all of them take a quarter of a second.
+    @cached_property
+    def _in_english(self) -> re.Pattern[str]:
+        return re.compile(f"(?<![a-z0-9_])(?:{'|'.join(self._english)})(?![a-z0-9_])", re.ASCII)
+
+    @cached_property
+    def _in_chinese(self) -> re.Pattern[str]:
+        return re.compile("|".join(self._chinese) or "(?!)")
+
+    @cached_property
+    def _is_all_chinese(self) -> bool:
+        """Whether no Chinese term has a Latin letter or a sign of a pattern, so that none is in a text of ASCII."""
+        return not any(letter.isascii() for term in self._chinese for letter in term)
+
+    def _patterns(self, text: str) -> tuple[re.Pattern[str], ...]:
+        if self._is_all_chinese and text.isascii():
+            return (self._in_english,)
+        return self._in_english, self._in_chinese
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every place the words are found in normalised text."""
-        return [match.span() for pattern in self._patterns for match in pattern.finditer(text) if match.group()]
+        return [match.span() for pattern in self._patterns(text) for match in pattern.finditer(text) if match.group()]
 
     def found_in(self, text: str) -> bool:
         """Whether any of the words is in the text."""
@@ -59,7 +77,7 @@ class Terms:
     def is_whole(self, text: str) -> bool:
         """Whether one of the words, with nothing but punctuation around it, is the text."""
         bare = text.strip(" .,;:!?。，；：！？、\"'()")
-        return any(pattern.fullmatch(bare) for pattern in self._patterns)
+        return any(pattern.fullmatch(bare) for pattern in self._patterns(bare))
 
 
 @dataclass(frozen=True)

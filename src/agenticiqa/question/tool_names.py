@@ -16,7 +16,11 @@ def named_tool(text: str, available: Iterable[str] = ()) -> str | None:
     """The tool named in the question, in the spelling of the available ones; unknown names come back as written."""
     words = lexicon()
     names = list(dict.fromkeys([*available, *words.tools]))
+    letters = _letters(text)
     for name in sorted(names, key=len, reverse=True):
+        # A pattern takes a millisecond to compile, and hardly any question names a tool.
+        if _letters(name) not in letters:
+            continue
         for match in _spellings(name).finditer(text):
             if _is_meant(name, match, text, words):
                 return name
@@ -39,6 +43,11 @@ def _is_a_distortion(name: str, words: Lexicon) -> bool:
     return bool(words.matches(name.lower().replace("_", " "), "distortions"))
 
 
+def _letters(text: str) -> str:
+    """The text without what may stand between the letters of a name, in one case."""
+    return re.sub(r"[-_ ]", "", text).casefold()
+
+
 def _spellings(name: str) -> re.Pattern[str]:
     """The name with hyphens, underscores or a space where people put them: "MS-SSIM", "Q-Align", "topiq fr"."""
     letters = [re.escape(letter) for letter in re.sub(r"[_-]", "", name)]
@@ -52,7 +61,7 @@ def _shortened(text: str, names: list[str], words: Lexicon) -> str | None:
     """ "TOPIQ" for TOPIQ_FR: the first of the two that the list has."""
     for name in names:
         short = _SUFFIXED.sub("", name)
-        if short != name and short != "AIQA":
+        if short != name and short != "AIQA" and _letters(short) in _letters(text):
             for match in _spellings(short).finditer(text):
                 if _is_meant(short, match, text, words):
                     return name

@@ -25,6 +25,7 @@ from agenticiqa.errors import (
 )
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import Region
+from agenticiqa.tools.pixel_budget import measure_within, resized
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
 Align = Literal["resize"]
@@ -32,6 +33,7 @@ Align = Literal["resize"]
 _RANGE_TOLERANCE = 1e-4
 # The last bits depend on how OpenCV shares sums among threads; the same image must give the same number.
 _SIGNIFICANT_DIGITS = 9
+_STRIP = 128
 
 
 _has_room: contextvars.ContextVar[bool] = contextvars.ContextVar("has_room", default=False)
@@ -89,7 +91,16 @@ class Prepared:
     @property
     def identical(self) -> bool:
         """Whether there is a reference and it is the test image, pixel by pixel."""
-        return self.reference is not None and np.array_equal(self.test, self.reference)
+        return self.reference is not None and same_pixels(self.test, self.reference)
+
+
+def same_pixels(first: Pixels, second: Pixels) -> bool:
+    """Whether two pictures are equal in every pixel; compared in strips, since most pairs differ in the first."""
+    if first.shape != second.shape:
+        return False
+    return all(
+        np.array_equal(first[top : top + _STRIP], second[top : top + _STRIP]) for top in range(0, len(first), _STRIP)
+    )
 
 
 def prepare(
@@ -123,7 +134,9 @@ def prepare(
 def measure(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, tuple[str, ...]]:
     """The raw value and the notes on how it came about; raises ToolError, ToolTimeoutError or ImageError."""
     with _ROOM.taken(min(prepared.test.shape[0] * prepared.test.shape[1], tool.card.max_pixels)):
-        raw, notes = _within_time(tool, lambda: _within_budget(tool, prepared, limits), limits.timeout)
+        raw, notes = _within_time(
+            tool, lambda: measure_within(tool, prepared.test, prepared.reference, limits.max_pixels), limits.timeout
+        )
     if not math.isfinite(raw):
         raise ToolError(f"{tool.name} gave {raw}, which is no score; try another tool")
     return float(f"{raw:.{_SIGNIFICANT_DIGITS}g}"), prepared.notes + notes
@@ -186,81 +199,6 @@ def _cropped(pixels: Pixels, region: Region | None, notes: list[str]) -> Pixels:
     if (right, bottom) != (region.right, region.bottom):
         notes.append(f"region cut at the image's border to {right - region.left}×{bottom - region.top} pixels")
     return np.ascontiguousarray(pixels[region.top : bottom, region.left : right])
-
-
-def _within_budget(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, tuple[str, ...]]:
-    budget = min(tool.card.max_pixels, limits.max_pixels or tool.card.max_pixels)
-    height, width = prepared.test.shape[:2]
-    if height * width <= budget:
-        return tool.measure(prepared.test, prepared.reference), ()
-    if tool.card.oversize == "shrink":
-        return _shrunk(tool, prepared, budget)
-    return _tiled(tool, prepared, budget)
-
-
-def _shrunk(tool: Tool, prepared: Prepared, budget: int) -> tuple[float, tuple[str, ...]]:
-    height, width = prepared.test.shape[:2]
-    factor = math.sqrt(budget / (height * width))
-    size = max(1, int(width * factor)), max(1, int(height * factor))
-    _require_side(tool, min(size))
-    test = resized(prepared.test, *size)
-    reference = None if prepared.reference is None else resized(prepared.reference, *size)
-    note = f"{width}×{height} pixels exceed the budget of {budget}: shrunk to {size[0]}×{size[1]} by area averaging"
-    return tool.measure(test, reference), (note,)
-
-
-def _tiled(tool: Tool, prepared: Prepared, budget: int) -> tuple[float, tuple[str, ...]]:
-    height, width = prepared.test.shape[:2]
-    rows, columns = _grid(height, width, budget)
-    _require_side(tool, min(height // rows, width // columns))
-    total = 0.0
-    for tile in _tiles(height, width, rows, columns):
-        reference = None if prepared.reference is None else np.ascontiguousarray(prepared.reference[tile])
-        pixels = np.ascontiguousarray(prepared.test[tile])
-        total += tool.measure(pixels, reference) * pixels.shape[0] * pixels.shape[1]
-    note = (
-        f"{width}×{height} pixels exceed the budget of {budget}: "
-        f"mean over {columns}×{rows} tiles, weighted by their area"
-    )
-    return total / (height * width), (note,)
-
-
-def _require_side(tool: Tool, side: int) -> None:
-    if side < tool.card.min_side:
-        raise ImageTooSmallError(
-            f"{tool.name} cannot cut this image to its pixel budget: a side would have {side} pixels "
-            f"and it needs {tool.card.min_side}; crop the image"
-        )
-
-
-def _grid(height: int, width: int, budget: int) -> tuple[int, int]:
-    """The fewest rows and columns whose tiles fit the budget; the longer side of a tile is cut first."""
-    rows = columns = 1
-    while math.ceil(height / rows) * math.ceil(width / columns) > budget:
-        if height / rows >= width / columns:
-            rows += 1
-        else:
-            columns += 1
-    return rows, columns
-
-
-def _tiles(height: int, width: int, rows: int, columns: int) -> list[tuple[slice, slice]]:
-    vertical = [round(height * step / rows) for step in range(rows + 1)]
-    horizontal = [round(width * step / columns) for step in range(columns + 1)]
-    return [
-        (slice(vertical[row], vertical[row + 1]), slice(horizontal[column], horizontal[column + 1]))
-        for row in range(rows)
-        for column in range(columns)
-    ]
-
-
-def resized(pixels: Pixels, width: int, height: int) -> Pixels:
-    """The pixels at another size: averaged over areas when shrunk, cubic when enlarged."""
-    import cv2
-
-    shrinks = width * height < pixels.shape[0] * pixels.shape[1]
-    rule = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(pixels, (width, height), interpolation=rule), np.uint8)
 
 
 def _within_time(

@@ -41,6 +41,9 @@ class ToolCard(BaseModel):
         default="tile",
         description="tile: mean over equal tiles, by area; shrink: area averaging, for tools that work at viewing size",
     )
+    sampled_above: int | None = Field(
+        default=None, description="with more pixels than this, parts spread evenly over the picture stand for it"
+    )
     weights: tuple[str, ...] = Field(default=(), description="files the tool needs in the weights folder")
     derived_from: tuple[str, ...] = Field(default=(), description="tools whose evidence is already inside this one")
     research_only: bool = False

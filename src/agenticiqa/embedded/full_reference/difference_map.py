@@ -59,7 +59,8 @@ def difference_map(reference: Pixels, test: Pixels) -> DifferenceMap:
     require_pair(test, reference, SMALLEST_SIDE)
     halved = visible_loss(test, reference)
     height, width = test.shape[:2]
-    array = np.clip(cv2.resize(halved, (width, height), interpolation=cv2.INTER_LINEAR), 0, 1).astype(np.float32)
+    array = np.asarray(cv2.resize(halved, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+    np.clip(array, 0, 1, out=array)
     worst = worst_part(halved, (height, width))
     inside = array[worst.top : worst.bottom, worst.left : worst.right]
     return DifferenceMap(array, worst, float(inside.mean()), float(array.mean()))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import cast
 
 import cv2
-import numpy as np
 
 from agenticiqa.embedded.full_reference.alignment import aligned
 from agenticiqa.embedded.full_reference.changes import change_name, with_measured_softness
@@ -26,6 +24,7 @@ from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.images import LoadedImage
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
+from agenticiqa.tools.running import same_pixels
 from agenticiqa.weights import WeightSet
 
 # A kind less probable than this is not worth a mention.
@@ -61,7 +60,7 @@ class FullReferenceJudge:
         """The same for sRGB pixels; pairs of different size raise ImageSizeMismatchError."""
         require_pair(test, reference, SMALLEST_SIDE)
         test, reference, notes = aligned(test, reference)
-        if np.array_equal(test, reference):
+        if same_pixels(test, reference):
             return _identical(notes, self._viewing)
         features = measure_pair(test, reference, self._backbone, self._viewing)
         prediction = self._model.predict(features.values)
@@ -136,8 +135,7 @@ def _remarks(test: Pixels, reference: Pixels, view: PairView) -> tuple[str, ...]
 
 
 def _is_grey(image: Pixels) -> bool:
-    red, green, blue = (cast(Pixels, plane) for plane in cv2.split(image))
-    return bool(np.array_equal(red, green) and np.array_equal(green, blue))
+    return same_pixels(image[:, :, 0], image[:, :, 1]) and same_pixels(image[:, :, 1], image[:, :, 2])
 
 
 @lru_cache(maxsize=4)

@@ -72,9 +72,12 @@ def _load(source: Path, settings: Settings) -> LoadedImage:
 
 
 def _preview(image: LoadedImage) -> Image.Image:
-    small = Image.fromarray(image.pixels)
-    small.thumbnail((SIDE, SIDE))
-    return small
+    factor = min(1.0, SIDE / max(image.size))
+    if factor == 1.0:
+        return Image.fromarray(image.pixels)
+    # Shrunk before Pillow has it, which would copy a large picture to four bytes a pixel.
+    size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
+    return Image.fromarray(cv2.resize(image.pixels, size, interpolation=cv2.INTER_AREA))
 
 
 def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
@@ -98,14 +101,13 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
 def _layers(image: LoadedImage, reference: LoadedImage | None) -> list[dict[str, Any]]:
     """A coarse map per flaw, each value from 0 (none) to 1 (as strong as it gets), and how to read it."""
     from agenticiqa.embedded.distortions.maps import flaw_maps
-    from agenticiqa.embedded.full_reference.difference_map import difference_map
+    from agenticiqa.embedded.full_reference.difference_map import LEGEND, visible_loss
 
     found: list[tuple[str, npt.NDArray[np.float32], str]] = [
         (name, flaw.array, flaw.legend) for name, flaw in flaw_maps(image.pixels).items()
     ]
     if reference is not None and reference.pixels.shape == image.pixels.shape:
-        changed = difference_map(reference.pixels, image.pixels)
-        found.insert(0, ("difference", coarse(changed.array), changed.legend))
+        found.insert(0, ("difference", coarse(visible_loss(image.pixels, reference.pixels)), LEGEND))
     return [layer_view(name, array, legend) for name, array, legend in found]
 
 

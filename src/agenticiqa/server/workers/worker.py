@@ -15,6 +15,7 @@ from agenticiqa.batch.engines.worker_setup import Surroundings
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details_of
+from agenticiqa.server.workers import memory
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Assessor
@@ -53,6 +54,7 @@ def frugal_assessor(settings: Settings) -> Assessor:
     from agenticiqa.weights.loader import give_memory_back
 
     give_memory_back()
+    memory.keep_little()
     return Assessor(settings)
 
 
@@ -74,6 +76,8 @@ def _outcome(assessor: Assessor, task: Json, tell: Tell) -> tuple[str, Json]:
     except Exception as error:
         logger.exception("run failed")
         return PROBLEM, details_of(error)
+    finally:
+        memory.return_freed()
 
 
 def carry_out(assessor: Assessor, task: Json, tell: Tell) -> Json:

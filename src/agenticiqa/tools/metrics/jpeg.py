@@ -96,12 +96,14 @@ def _coefficients(image: Image) -> NDArray[np.float32]:
 
 def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
     """How often each magnitude occurs at each of the 63 varying positions of a block."""
-    histograms = np.zeros((BLOCK * BLOCK, HIGHEST * BINS_PER_LEVEL))
-    for position, values in enumerate(np.abs(coefficients.reshape(-1, BLOCK * BLOCK)).T):
-        if position:
-            bins = np.rint(values[values > SMALLEST_COEFFICIENT] * BINS_PER_LEVEL).astype(np.intp)
-            histograms[position] = np.bincount(bins, minlength=HIGHEST * BINS_PER_LEVEL)[: HIGHEST * BINS_PER_LEVEL]
-    return histograms
+    bins_in_all = HIGHEST * BINS_PER_LEVEL
+    magnitudes = np.abs(coefficients.reshape(-1, BLOCK * BLOCK))
+    magnitudes[:, 0] = 0
+    bins = np.rint(magnitudes * BINS_PER_LEVEL).astype(np.intp)
+    counted = (magnitudes > SMALLEST_COEFFICIENT) & (bins < bins_in_all)
+    places = (bins + np.arange(BLOCK * BLOCK) * bins_in_all)[counted]
+    counts = np.bincount(places, minlength=BLOCK * BLOCK * bins_in_all)
+    return counts.reshape(BLOCK * BLOCK, bins_in_all).astype(np.float64)
 
 
 @functools.lru_cache(maxsize=1)
@@ -116,7 +118,16 @@ def quantisation_steps() -> NDArray[np.intp]:
 def _lattice_gains() -> NDArray[np.float64]:
     """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
     magnitudes = np.arange(HIGHEST * BINS_PER_LEVEL) / BINS_PER_LEVEL
-    steps = np.arange(1, 256)[:, None]
-    off = magnitudes - steps * np.rint(magnitudes / steps)
-    density = sum(np.exp(-(((off - shift * steps) / ROUNDING_SIGMA) ** 2) / 2) for shift in (-1, 0, 1))
-    return np.asarray(np.log((1 - OUTLIERS) * steps * density / (ROUNDING_SIGMA * np.sqrt(2 * np.pi)) + OUTLIERS))
+    gains = np.empty((255, len(magnitudes)))
+    for step, row in enumerate(gains, 1):
+        off = magnitudes - step * np.rint(magnitudes / step)
+        # The distance to the nearest multiple takes few values, each of them many times.
+        half = BINS_PER_LEVEL * step // 2
+        distances = np.arange(-half, half + 1) / BINS_PER_LEVEL
+        row[:] = _lattice_gain(distances, step)[np.rint(off * BINS_PER_LEVEL).astype(np.intp) + half]
+    return gains
+
+
+def _lattice_gain(off: NDArray[np.float64], step: int) -> NDArray[np.float64]:
+    density = sum(np.exp(-(((off - shift * step) / ROUNDING_SIGMA) ** 2) / 2) for shift in (-1, 0, 1))
+    return np.asarray(np.log((1 - OUTLIERS) * step * density / (ROUNDING_SIGMA * np.sqrt(2 * np.pi)) + OUTLIERS))

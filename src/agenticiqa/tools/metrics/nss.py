@@ -16,15 +16,15 @@ Values = NDArray[np.float64]
 SCALES = 2
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1), (1, -1))
 TINY = 1e-12
+MOMENTS, STRIP = 5, 128
 
 
 def cell_features(brightness: Plane, rows: int, columns: int) -> Values:
     """Thirty-six numbers for each cell of a grid of rows × columns, as an array of that grid by feature."""
     parts = []
     for scale in range(SCALES):
-        normalised = normalise(brightness)[0]
-        parts.append(_brightness_features(normalised, rows, columns))
-        parts += [_neighbour_features(normalised, step, rows, columns) for step in NEIGHBOURS]
+        own, *products = _cell_means(normalise(brightness)[0], rows, columns)
+        parts += [_brightness_features(own), *map(_neighbour_features, products)]
         if scale < SCALES - 1:
             brightness = pool(brightness, 2)
     return np.concatenate(parts, axis=-1)
@@ -34,32 +34,31 @@ def normalise(brightness: Plane) -> tuple[Plane, Plane]:
     """Brightness less its local mean over its local deviation plus one, and that deviation."""
     mean = cv2.GaussianBlur(brightness, (7, 7), 7 / 6, borderType=cv2.BORDER_REPLICATE)
     square = cv2.GaussianBlur(brightness * brightness, (7, 7), 7 / 6, borderType=cv2.BORDER_REPLICATE)
-    deviation = np.sqrt(np.abs(square - mean * mean))
-    return cast(Plane, (brightness - mean) / (deviation + np.float32(1))), cast(Plane, deviation)
+    square -= mean * mean
+    deviation = cast(Plane, np.sqrt(np.abs(square, out=square), out=square))
+    normalised = brightness - mean
+    normalised /= deviation + np.float32(1)
+    return normalised, deviation
 
 
-def _brightness_features(normalised: Plane, rows: int, columns: int) -> Values:
-    shape, left, right = _fit(normalised, rows, columns)
+def _brightness_features(means: Values) -> Values:
+    shape, left, right = _fit(means)
     return np.stack([shape, (left + right) / 2], axis=-1)
 
 
-def _neighbour_features(normalised: Plane, step: tuple[int, int], rows: int, columns: int) -> Values:
+def _neighbour_features(means: Values) -> Values:
     """Shape, mean, left and right width of the products of neighbouring pixels."""
-    product = normalised * np.roll(normalised, step, axis=(0, 1))
-    shape, left, right = _fit(product, rows, columns)
+    shape, left, right = _fit(means)
     mean = (right - left) * _gamma(2 / shape) / _gamma(1 / shape)
     return np.stack([shape, mean, left, right], axis=-1)
 
 
-def _fit(values: Plane, rows: int, columns: int) -> tuple[Values, Values, Values]:
-    """The shape and the two widths of an asymmetric generalised Gaussian in every cell."""
-    magnitudes, signs = np.abs(values), np.sign(values)
-    magnitude, square = (_cell_means(plane, rows, columns) for plane in (magnitudes, values * values))
-    # Signed squares and signs split the sums into the sides above and below zero.
-    signed_square = _cell_means(values * magnitudes, rows, columns)
-    sign, nonzero = (_cell_means(plane, rows, columns) for plane in (signs, np.abs(signs)))
-    left = np.sqrt(np.maximum(square - signed_square, 0) / (nonzero - sign + TINY))
-    right = np.sqrt(np.maximum(square + signed_square, 0) / (nonzero + sign + TINY))
+def _fit(means: Values) -> tuple[Values, Values, Values]:
+    """The shape and the two widths of an asymmetric generalised Gaussian in every cell, from its `_moments`."""
+    magnitude, square, signed_square, above, below = means
+    # The signed squares split the squares into the sides above and below zero.
+    left = np.sqrt(np.maximum(square - signed_square, 0) / (2 * below + TINY))
+    right = np.sqrt(np.maximum(square + signed_square, 0) / (2 * above + TINY))
     balance = (left + TINY) / (right + TINY)
     asymmetry = (balance**3 + 1) * (balance + 1) / (balance**2 + 1) ** 2
     shape = _shape_of(magnitude**2 / (square + TINY) * asymmetry)
@@ -67,12 +66,32 @@ def _fit(values: Plane, rows: int, columns: int) -> tuple[Values, Values, Values
     return shape, left * width, right * width
 
 
-def _cell_means(values: Plane, rows: int, columns: int) -> Values:
-    height, width = values.shape[0] // rows, values.shape[1] // columns
-    whole = values[: rows * height, : columns * width]
-    strips = whole.reshape(rows, height, -1).sum(axis=1)
-    sums = strips.reshape(rows, columns, width).sum(axis=2, dtype=np.float64)
-    return np.asarray(sums / (height * width))
+def _cell_means(normalised: Plane, rows: int, columns: int) -> list[Values]:
+    """The moments of each cell, of the plane itself and of its products with its four neighbours."""
+    height, width = normalised.shape[0] // rows, normalised.shape[1] // columns
+    around = np.pad(normalised, 1, mode="wrap")
+    sums = np.zeros((1 + len(NEIGHBOURS), MOMENTS, rows, columns))
+    # A few rows at a time: what is made of them stays in the processor's cache.
+    for row in range(rows):
+        for top in range(row * height, (row + 1) * height, STRIP):
+            bottom = min(top + STRIP, (row + 1) * height)
+            own = normalised[top:bottom, : columns * width]
+            sums[0, :, row] += _moments(own, columns)
+            for number, (down, across) in enumerate(NEIGHBOURS, 1):
+                other = around[1 + top - down : 1 + bottom - down, 1 - across : 1 - across + columns * width]
+                sums[number, :, row] += _moments(own * other, columns)
+    return list(sums / (height * width))
+
+
+def _moments(values: Plane, columns: int) -> Values:
+    """Sums by cell of the magnitudes, squares and signed squares, and how many values lie above and below zero."""
+    magnitudes = np.abs(values)
+    planes = (magnitudes, values * values, values * magnitudes)
+    sums = [plane.sum(axis=0).reshape(columns, -1).sum(axis=1, dtype=np.float64) for plane in planes]
+    sides = (values > 0, values < 0)
+    # At most STRIP of them in a column, which a byte can hold.
+    counts = [side.view(np.uint8).sum(axis=0, dtype=np.uint8).reshape(columns, -1).sum(axis=1) for side in sides]
+    return np.array([*sums, *counts], np.float64)
 
 
 def _shape_of(ratio: Values) -> Values:
