@@ -23,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import agenticiqa.server
+from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.server.running import running_service
 
@@ -51,6 +52,7 @@ def main() -> int:
         dropped = drop(browser, service.address, chosen.drop, Path(folder)) if chosen.drop else True
         if chosen.pictures:
             take_pictures(browser, service.address, chosen.pictures)
+            take_gallery(browser, service.address, chosen.pictures, write_damaged(Path(folder) / "damaged"))
     print(f"files of the page        {weight / 1000:.1f} KB (limit 300)")
     print(
         f"first contentful paint   median {statistics.median(paints):.0f} ms, slowest {max(paints):.0f} ms (limit 1000)"
@@ -146,6 +148,38 @@ def take_pictures(browser: Browser, address: str, folder: Path) -> None:
         show_example(page, example)
         write(page, folder / f"page-{name}.png")
         context.close()
+
+
+def take_gallery(browser: Browser, address: str, folder: Path, photos: list[Path]) -> None:
+    """A folder of photographs after they have been judged, the worst first."""
+    context = browser.new_context(viewport={"width": DESKTOP[0], "height": DESKTOP[1]}, color_scheme="light")
+    page = context.new_page()
+    page.goto(address)
+    page.locator("#questions button").first.wait_for()
+    page.set_input_files("#choose", photos)
+    page.check("[name=several][value=check]")
+    page.click("#go")
+    page.locator(".gallery-bar .doing", has_text=f"{len(photos)} of {len(photos)} checked").wait_for(timeout=PATIENCE)
+    page.get_by_label("Sort").select_option("worst")
+    page.wait_for_timeout(500)
+    write(page, folder / "page-gallery-light.png")
+    context.close()
+
+
+def write_damaged(folder: Path) -> list[Path]:
+    """Twelve photographs: shipped ones, and copies of them with one kind of damage each."""
+    folder.mkdir()
+    kinds = ("gaussian_blur", "white_noise", "jpeg", "darken", "brighten", "motion_blur")
+    paths = []
+    for number, kind in enumerate(kinds):
+        name, found = list(photographs().items())[number % len(photographs())]
+        for label, pixels in (
+            (name, found.pixels),
+            (f"{name}-{kind.replace('_', '-')}", distort(found.pixels, kind, 4)),
+        ):
+            paths.append(folder / f"{number + 1}-{label}.jpg")
+            Image.fromarray(pixels).convert("RGB").save(paths[-1], quality=92)
+    return paths
 
 
 def show_example(page: Page, title: str) -> None:

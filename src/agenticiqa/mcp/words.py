@@ -15,11 +15,11 @@ def assessment_in_words(found: Assessment, choices: Mapping[str, str] | None) ->
     """A sentence with the answer, one with the score, then the reasons."""
     options = choices or split_choices(found.query)[1]
     answer = found.answer.strip().rstrip(".")
-    levels: Mapping[str, str] = dict(LEVEL_NAMES)
+    levels: Mapping[str, str] = {letter: name.lower() for letter, name in LEVEL_NAMES.items()}
     if answer in options:
         said = f"The answer is {answer}: {options[answer]}."
     elif answer in levels:
-        said = f"The quality is {levels[answer].lower()}."
+        said = f"The quality is {levels[answer]}."
     else:
         said = f"The answer is: {answer}."
     return f"{said} The image scores {score_in_words(found)}.\n{found.reasoning}"

@@ -10,6 +10,7 @@ import { Progress } from "./progress.js";
 import { ranking } from "./ranking.js";
 import { listRecent as fillRecent, markShown } from "./recent.js";
 import { actions, result } from "./result.js";
+import { askToken, chooseTheme, recalled, store } from "./session.js";
 import { watchHealth } from "./status.js";
 import { QUESTIONS } from "./words.js";
 import { welcome } from "./welcome.js";
@@ -290,31 +291,6 @@ function openAddress() {
 function markRecent(id) {
   nameInAddress(id);
   markShown(id);
-}
-
-function askToken(wrong) {
-  const dialog = at("token");
-  at("token-wrong").hidden = !wrong;
-  const value = at("token-value");
-  value.value = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "use" ? value.value.trim() || null : null), { once: true });
-  });
-}
-
-function recalled(field) {
-  try { return sessionStorage.getItem(`agenticiqa.${field}`) ?? ""; } catch { return ""; }
-}
-
-function store(field, value) {
-  try { sessionStorage.setItem(`agenticiqa.${field}`, value); } catch { /* it is given again then */ }
-}
-
-function chooseTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-  try { localStorage.setItem("agenticiqa.theme", theme); } catch { /* it lasts for this visit then */ }
 }
 
 at("ask").addEventListener("submit", (event) => { event.preventDefault(); send(); });
