@@ -37,19 +37,16 @@ SEED = 20260101
 PEER_ISSUES = ("blurry", "dark", "light", "low_information", "odd_aspect_ratio", "odd_size", "grayscale",
                "exact_duplicates", "near_duplicates")  # fmt: skip
 PEER_SCRIPT = """
-import json, resource, sys, time
+import json, resource, sys
 from cleanvision import Imagelab
 if __name__ == "__main__":
-    started = time.perf_counter()
     lab = Imagelab(data_path=sys.argv[1], verbose=False)
     lab.find_issues(n_jobs=int(sys.argv[2]), verbose=False)
-    seconds = time.perf_counter() - started
     table = lab.issues
     flags = {c[3:-6]: [str(i).rsplit('/', 1)[-1] for i in table.index[table[c]]]
              for c in table.columns if c.startswith('is_')}
     memory = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print("RESULT" + json.dumps({"seconds": seconds, "flags": flags, "megabytes": [m / 1024 for m in memory],
-                                 "pictures": len(table)}))
+    print("RESULT" + json.dumps({"flags": flags, "megabytes": [m / 1024 for m in memory], "pictures": len(table)}))
 """
 
 
@@ -223,14 +220,20 @@ def run_ours(folder: Path, quick: bool, jobs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as output:
         command = [sys.executable, "-m", "agenticiqa", "audit", str(folder), "-o", output, "-j", str(jobs)]
         command += ["-q", "--to", "json", "--no-gallery"]
-        started = time.perf_counter()
+        started, before = time.perf_counter(), _processor_seconds()
         subprocess.run([*command, *(["--quick"] if quick else [])], check=True, capture_output=True)
-        seconds = time.perf_counter() - started
+        seconds, cpu = time.perf_counter() - started, _processor_seconds() - before
         rows = json.loads((Path(output) / "table.json").read_text())
     issues = [name[3:-6] for name in rows[0] if name.startswith("is_")]
     flags = {issue: [row["name"] for row in rows if row[f"is_{issue}_issue"]] for issue in issues}
     megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return {"seconds": seconds, "flags": flags, "megabytes": [megabytes], "pictures": len(rows)}
+    return {"seconds": seconds, "cpu": cpu, "flags": flags, "megabytes": [megabytes], "pictures": len(rows)}
+
+
+def _processor_seconds() -> float:
+    """What all processes that were started and have ended took of a processor."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def readable(folder: Path, labels: dict[str, set[str]]) -> Path:
@@ -248,11 +251,13 @@ def run_peer(python: str, folder: Path, jobs: int) -> dict[str, Any]:
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(PEER_SCRIPT)
         script.flush()
-        command = [python, script.name, str(folder), str(jobs)]
+        command, before = [python, script.name, str(folder), str(jobs)], _processor_seconds()
+        started = time.perf_counter()
         shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        seconds, cpu = time.perf_counter() - started, _processor_seconds() - before
     line = next(line for line in shown.splitlines() if line.startswith("RESULT"))
     result: dict[str, Any] = json.loads(line.removeprefix("RESULT"))
-    return result
+    return {**result, "seconds": seconds, "cpu": cpu}
 
 
 # What one fault brings about besides is neither right nor wrong: a strip is small, an empty picture has one tone.
@@ -321,14 +326,26 @@ def precision_recall(flagged: Sequence[str], issue: str, labels: dict[str, set[s
     return hits / len(counted) if counted else 1.0, hits / len(wanted) if wanted else 1.0
 
 
+def times(runs: dict[str, dict[str, Any]]) -> str:
+    """How long each run took, from start to end of its command, as Markdown; beside cleanvision where it ran."""
+    lines = [
+        "| run | pictures | seconds | processor seconds | of cleanvision's | MB (largest process) |",
+        "|---" * 6 + "|",
+    ]
+    peer = runs.get("cleanvision", {}).get("cpu")
+    for name, run in runs.items():
+        each = run["cpu"] / run["pictures"]
+        ratio = f"{each / (peer / runs['cleanvision']['pictures']):.2f}" if peer else "–"
+        lines.append(
+            f"| {name} | {run['pictures']} | {run['seconds']:.1f} | {run['cpu']:.1f} | {ratio} |"
+            f" {max(run['megabytes']):.0f} |"
+        )
+    return "\n".join(lines)
+
+
 def report(runs: dict[str, dict[str, Any]], labels: dict[str, set[str]]) -> str:
     """The runs as Markdown."""
-    lines = ["| run | pictures | seconds | pictures/s | MB (largest process) |", "|---|---|---|---|---|"]
-    for name, run in runs.items():
-        rate = run["pictures"] / run["seconds"]
-        lines.append(
-            f"| {name} | {run['pictures']} | {run['seconds']:.1f} | {rate:.1f} | {max(run['megabytes']):.0f} |"
-        )
+    lines = [times(runs)]
     lines += ["", f"| issue (pictures) | {' | '.join(f'{name}: precision, recall' for name in runs)} |"]
     lines.append("|---" * (len(runs) + 1) + "|")
     for issue in (name for name in labels if name not in (*TRAPS, "trap")):
