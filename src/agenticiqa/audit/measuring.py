@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -27,6 +27,9 @@ from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.metrics.planes import rounded_luma
 from agenticiqa.weights import WeightSet
 
+if TYPE_CHECKING:
+    from agenticiqa.embedded.eyes import Finding
+
 Pixels = npt.NDArray[np.uint8]
 
 VERSION = 2
@@ -35,7 +38,6 @@ VERSION = 2
 LOOKED_AT = 256_000
 # For what needs no detail: histograms, hashes, casts.
 SMALL = 128
-FEATURE_SIDE = 160
 # What the distortion model is shown: half of its working size shows it the same flaws in half the time.
 SHOWN = 131_072
 # A finding without a direction is one of light or of darkness by the mean brightness.
@@ -95,18 +97,14 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
     if quick:
         return found
     found["noise"] = _noise(pixels)
-    found["features"] = _features(looked_at)
-    shown = _shrunk(pixels, math.sqrt(SHOWN / (image.width * image.height)))
-    return {**found, "seen": seen_flaws(shown, found["mean"], weights)}
+    shown = _shrunk(looked_at, math.sqrt(SHOWN / (looked_at.shape[0] * looked_at.shape[1])))
+    return {**found, **_model_sees(shown, found["mean"], weights)}
 
 
-def seen_flaws(pixels: Pixels, mean: float, weights: WeightSet = "research") -> dict[str, float]:
+def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
     """How strong the distortion model sees the flaw of each issue, from 0 (none) to 4; from 1.5 on it is moderate."""
-    from agenticiqa.embedded.distortions.detector import find_distortions
-    from agenticiqa.embedded.trunk import load_backbone
-
     seen = dict.fromkeys(("dark", "light", *ISSUE_OF.values()), 0.0)
-    for finding in find_distortions(pixels, load_backbone().features(pixels), weights):
+    for finding in findings:
         issue = ISSUE_OF.get(finding.category)
         if finding.category == "Brightness change":
             darker = finding.kind == "darken" or (finding.kind is None and mean < MIDDLE_GREY)
@@ -195,21 +193,23 @@ def _is_grey(small: Pixels) -> bool:
 def _noise(pixels: Pixels) -> float | None:
     """Noise sigma of a middle part; at native size, where it has not been averaged away."""
     height, width = pixels.shape[:2]
-    side = min(height, width, 256)
+    side = min(height, width, 160)
     if side < 16:
         return None
     top, left = (height - side) // 2, (width - side) // 2
     return round(noise_sigma(np.ascontiguousarray(pixels[top : top + side, left : left + side])), 3)
 
 
-def _features(looked_at: Pixels) -> str:
-    """The trunk's pooled features of a small square, as bytes."""
+def _model_sees(shown: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
+    """The flaws the distortion model sees, and the trunk's pooled features as bytes."""
+    from agenticiqa.embedded.distortions.detector import find_distortions
     from agenticiqa.embedded.trunk import load_backbone
 
-    square = cv2.resize(looked_at, (FEATURE_SIDE, FEATURE_SIDE), interpolation=cv2.INTER_AREA)
-    pooled = load_backbone().run(np.asarray(square, np.uint8))[1]
-    level = np.sign(pooled) * np.sqrt(np.abs(pooled))
-    return _packed(np.clip(np.rint(level / (np.abs(level).max() or 1.0) * 127), -127, 127).astype(np.int8))
+    features = load_backbone().features(shown)
+    findings = find_distortions(shown, features, weights, brief=True)
+    level = np.sign(features.pooled_half) * np.sqrt(np.abs(features.pooled_half))
+    packed = _packed(np.clip(np.rint(level / (np.abs(level).max() or 1.0) * 127), -127, 127).astype(np.int8))
+    return {"features": packed, "seen": seen_flaws(findings, mean)}
 
 
 def _packed(values: npt.NDArray[Any]) -> str:
