@@ -97,7 +97,8 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
     if quick:
         return found
     found["noise"] = _noise(pixels)
-    shown = _shrunk(looked_at, math.sqrt(SHOWN / (looked_at.shape[0] * looked_at.shape[1])))
+    # In one step from the original: every further resize would average grain away.
+    shown = _shrunk(pixels, math.sqrt(SHOWN / (image.width * image.height)))
     return {**found, **_model_sees(shown, found["mean"], weights)}
 
 
