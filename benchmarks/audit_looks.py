@@ -22,7 +22,7 @@ from training.looks import PRESENT, LookedAt, read_looks
 
 FLAW_OF = {
     "blurry": "blur", "dark": "dark", "light": "bright", "noisy": "noise", "low_contrast": "contrast",
-    "colour_cast": "colour", "compressed": "compression",
+    "colour_cast": "colour",
 }  # fmt: skip
 SEED = 28
 

@@ -58,8 +58,8 @@ LIMITS = {
     "low_contrast": Limits(1.0, 4.0),
     "colour_cast": Limits(18.0, 38.0),
 }
-# The strength from which the distortion model calls a flaw moderate.
-MODERATE = 1.5
+# The strength from which the distortion model calls a flaw moderate; a picture made smaller for it looks sharper.
+MODERATE, MODERATE_BLUR = 1.5, 1.0
 
 
 def _blurry(found: Measured) -> float:
@@ -94,15 +94,12 @@ def _colour_cast(found: Measured) -> float:
     return 1.0 if _is_empty(found) else _joined(found, "colour_cast", float(found["cast"]))
 
 
-def _compressed(found: Measured) -> float:
-    return 1.0 if _is_empty(found) else _falling(found.get("seen", {}).get("compressed", 0.0), MODERATE)
-
-
 def _joined(found: Measured, issue: str, value: float) -> float:
     """The score of a measurement alone; where the model looked, of what it saw or of a measurement beyond doubt."""
     if "seen" not in found:
         return _falling(value, LIMITS[issue].alone)
-    return min(_falling(found["seen"][issue], MODERATE), _falling(value, LIMITS[issue].beyond_doubt))
+    moderate = MODERATE_BLUR if issue == "blurry" else MODERATE
+    return min(_falling(found["seen"][issue], moderate), _falling(value, LIMITS[issue].beyond_doubt))
 
 
 def _falling(value: float, limit: float) -> float:
@@ -121,7 +118,6 @@ ISSUES: tuple[Issue, ...] = (
     Issue("noisy", 0.5, "grain or blotches that hide detail", _noisy, quick=False),
     Issue("low_contrast", 0.5, "flat: no blacks, no whites", _low_contrast),
     Issue("colour_cast", 0.5, "one tint over everything", _colour_cast),
-    Issue("compressed", 0.5, "blocks, ringing or blotches of compression can be seen", _compressed, quick=False),
     Issue("low_information", 0.30, "hardly anything is in it", _low_information),
     Issue("odd_aspect_ratio", 0.35, "far from square", lambda found: _shape(found)),
     Issue("odd_size", 0.10, "much larger or smaller than the others", lambda found: 1.0),

@@ -45,7 +45,6 @@ MIDDLE_GREY = 0.5
 ISSUE_OF: dict[DistortionCategory, str] = {
     "Blurs": "blurry",
     "Noise": "noisy",
-    "Compression": "compressed",
     "Contrast": "low_contrast",
     "Color distortions": "colour_cast",
 }
@@ -103,7 +102,7 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
 
 
 def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
-    """How strong the distortion model sees the flaw of each issue, from 0 (none) to 4; from 1.5 on it is moderate."""
+    """How strong the distortion model sees the flaw of each issue, from 0 (none) to 4."""
     seen = dict.fromkeys(("dark", "light", *ISSUE_OF.values()), 0.0)
     for finding in findings:
         issue = ISSUE_OF.get(finding.category)
