@@ -11,6 +11,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from PIL import Image
 
 from agenticiqa.audit import Audit, AuditOptions, audit, judge
 from agenticiqa.audit.gallery import gallery_page
-from agenticiqa.audit.measuring import grey_band, measure_picture, perceptual_hash
+from agenticiqa.audit.measuring import grey_band, measure_picture, perceptual_hash, seen_flaws
+from agenticiqa.embedded.eyes import Finding
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
 from tests.support.photos import photo, save
 
+PHOTOGRAPHS = Path(__file__).parents[2] / "examples" / "photographs"
 THREADS = AuditOptions(engine="threads", concurrency=1)
 
 
@@ -79,6 +82,25 @@ def test_a_known_fault_is_found(result: Audit, issue: str) -> None:
     assert any(name.startswith(issue) for name in flagged(result, issue))
 
 
+def test_flaws_of_photographs_as_cameras_make_them_are_found(tmp_path: Path) -> None:
+    found = audit(PHOTOGRAPHS, tmp_path / "out", THREADS)
+
+    assert flagged(found, "blurry") == {"cat-out-of-focus.jpg", "clock-moved.jpg"}
+    assert flagged(found, "dark") == {"coffee-too-dark.jpg"}
+    assert flagged(found, "light") == {"astronaut-burnt-out.jpg"}
+    assert flagged(found, "noisy") == {"motorcycle-noisy.jpg"}
+    fine = next(row for row in found.rows if row["name"] == "coffee-fine.jpg")
+    assert [name for name in found.issues if fine[f"is_{name}_issue"]] == []
+
+
+def test_the_quick_audit_sees_light_and_sharpness_of_photographs_too(tmp_path: Path) -> None:
+    found = audit(PHOTOGRAPHS, tmp_path / "out", THREADS, quick=True)
+
+    assert flagged(found, "blurry") == {"cat-out-of-focus.jpg", "clock-moved.jpg"}
+    assert flagged(found, "dark") == {"coffee-too-dark.jpg"}
+    assert flagged(found, "light") == {"astronaut-burnt-out.jpg"}
+
+
 def test_sound_pictures_are_left_alone(result: Audit) -> None:
     row = next(row for row in result.rows if row["name"] == "fine.png")
 
@@ -88,7 +110,7 @@ def test_sound_pictures_are_left_alone(result: Audit) -> None:
 def test_an_even_picture_and_one_of_many_pixels_are_not_called_blurry(result: Audit) -> None:
     large = cv2.resize(photograph(), None, fx=6, fy=6, interpolation=cv2.INTER_LANCZOS4)
 
-    found = measure_picture(load_image(large), confirm=False)
+    found = measure_picture(load_image(large), quick=True)
 
     assert "low_information.png" not in flagged(result, "blurry")
     assert (found["blur_radius"] or 0) < 1.5
@@ -168,6 +190,21 @@ def test_a_zip_a_list_and_a_data_set_are_audited_like_a_folder(faults: Path, tmp
     for name, (source, dark) in sources.items():
         found = audit(source, tmp_path / name, THREADS, quick=True)
         assert flagged(found, "dark") == {dark}, name
+
+
+def test_directions_of_findings_are_kept_apart() -> None:
+    findings = (
+        Finding("Brightness change", 0.9, "severe", kind="brighten", strength=2.6),
+        Finding("Contrast", 0.9, "severe", kind="contrast_up", strength=2.6),
+        Finding("Blurs", 0.9, "moderate", strength=1.7),
+    )
+
+    seen = seen_flaws(findings, mean=0.2)
+
+    assert (seen["light"], seen["dark"]) == (2.6, 0.0)
+    assert seen["low_contrast"] == 0.0  # hard contrast is not flat
+    assert seen["blurry"] == 1.7
+    assert seen_flaws([replace(findings[0], kind=None)], mean=0.2)["dark"] == 2.6
 
 
 def test_judging_again_measures_nothing(faults: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, ru
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import AgenticIQAError
+from agenticiqa.weights import WeightSet
 
 MEASUREMENTS = "measurements.jsonl"
 Row = dict[str, Any]
@@ -112,13 +113,16 @@ def audit(
     thresholds = chosen_thresholds(options.thresholds)
     found, started = open_source(source), time.monotonic()
     records = Path(output) / MEASUREMENTS
+    settings = settings or load_settings()
+    weights: WeightSet = "open" if settings.pipeline.terms == "commercial" else "research"
+    looked_with = {} if options.quick else {"weights": weights}
     summary = run_batch(
         found.manifest,
         records,
         _batch_options(options, found.in_memory),
-        settings=settings or load_settings(),
-        prepare=AuditWith(found.opener, options.quick),
-        identity={"audit": VERSION, "quick": options.quick, **found.identity},
+        settings=settings,
+        prepare=AuditWith(found.opener, options.quick, weights),
+        identity={"audit": VERSION, "quick": options.quick, **looked_with, **found.identity},
         disk=SparingDisk(),
         stop=stop,
         on_progress=on_progress,

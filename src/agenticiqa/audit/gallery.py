@@ -76,9 +76,10 @@ def _counts(result: Audit) -> str:
 def _issue_section(result: Audit, name: str, open_picture: OpenPicture, shown: int) -> str:
     cards = "".join(_card(row, f"{row[f'{name}_score']:.2f}", open_picture) for row in result.worst(name, shown))
     count = result.counts()[name]
+    more = f"; the worst {shown} are shown" if count > shown else ""
     return (
         f'<section id="{name}"><h2>{name.replace("_", " ").capitalize()}</h2>'
-        f'<p>{count:,} flagged; the worst {min(count, shown)} are shown.</p><div class="cards">{cards}</div></section>'
+        f'<p>{count:,} flagged{more}.</p><div class="cards">{cards}</div></section>'
     )
 
 
@@ -87,8 +88,9 @@ def _duplicates(result: Audit, open_picture: OpenPicture) -> str:
         return ""
     by_name = {row["name"]: row for row in result.rows}
     groups = "".join(_group(group, by_name, open_picture) for group in result.groups[:GROUPS_SHOWN])
+    counted = f"{len(result.groups):,} group{'s' if len(result.groups) > 1 else ''}"
     more = f" The first {GROUPS_SHOWN} are shown." if len(result.groups) > GROUPS_SHOWN else ""
-    return f'<section id="duplicates"><h2>Duplicates</h2><p>{len(result.groups):,} groups.{more}</p>{groups}</section>'
+    return f'<section id="duplicates"><h2>Duplicates</h2><p>{counted}.{more}</p>{groups}</section>'
 
 
 def _group(group: Group, by_name: dict[str, Row], open_picture: OpenPicture) -> str:

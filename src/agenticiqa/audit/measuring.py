@@ -1,4 +1,4 @@
-"""What the audit measures of one picture: a few milliseconds of plain arithmetic, and features for near duplicates.
+"""What the audit knows of one picture: plain measurements, features for near duplicates, and what the model sees.
 
 A picture that cannot be opened is a finding, not a failure: its measurements say what is wrong.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cv2
 import numpy as np
@@ -20,22 +20,36 @@ from agenticiqa.audit.sources import Opener
 from agenticiqa.batch import Assess, Sample
 from agenticiqa.errors import ImageError
 from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics.blur import edge_features, expand
 from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.metrics.planes import rounded_luma
+from agenticiqa.weights import WeightSet
+
+if TYPE_CHECKING:
+    from agenticiqa.embedded.eyes import Finding
 
 Pixels = npt.NDArray[np.uint8]
 
-VERSION = 1
+VERSION = 2
 """Raised when a measurement changes its meaning, so that old ones are made again."""
 # The size people look at: softness that disappears at it is none. A quarter of a million pixels is 584 × 438.
 LOOKED_AT = 256_000
 # For what needs no detail: histograms, hashes, casts.
 SMALL = 128
-FEATURE_SIDE = 160
-# Blur beyond this radius at the size looked at, noise beyond this sigma: worth the models' opinion.
-SUSPICIOUS_BLUR, SUSPICIOUS_NOISE = 1.0, 7.0
+# What the distortion model is shown: half of its working size shows it the same flaws in half the time.
+SHOWN = 131_072
+# A finding without a direction is one of light or of darkness by the mean brightness.
+MIDDLE_GREY = 0.5
+ISSUE_OF: dict[DistortionCategory, str] = {
+    "Blurs": "blurry",
+    "Noise": "noisy",
+    "Contrast": "low_contrast",
+    "Color distortions": "colour_cast",
+}
+# Kinds of a category that are another flaw than the issue it stands for.
+OTHER_FLAWS = ("contrast_up", "saturation_up", "saturation_down")
 
 
 @dataclass(frozen=True)
@@ -44,7 +58,7 @@ class AuditWith:
 
     opener: Opener
     quick: bool = False
-    confirm: bool = True
+    weights: WeightSet = "research"
 
     def __call__(self) -> Assess:
         """The way with a sample."""
@@ -58,11 +72,11 @@ class AuditWith:
             image = load_image(self.opener.open(sample))
         except ImageError as error:
             return {"corrupt": str(error), "kind": type(error).__name__, "error": None}
-        return {**measure_picture(image, self.quick, self.confirm), "error": None}
+        return {**measure_picture(image, self.quick, self.weights), "error": None}
 
 
-def measure_picture(image: LoadedImage, quick: bool = False, confirm: bool = True) -> dict[str, Any]:
-    """Everything the issues are found with; `quick` leaves noise, features and the models' opinion out."""
+def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet = "research") -> dict[str, Any]:
+    """Everything the issues are found with; `quick` leaves noise, features and what the model sees out."""
     pixels = image.pixels
     looked_at = _shrunk(pixels, math.sqrt(LOOKED_AT / (image.width * image.height)))
     small = cv2.resize(looked_at, (SMALL, SMALL), interpolation=cv2.INTER_AREA)
@@ -82,8 +96,22 @@ def measure_picture(image: LoadedImage, quick: bool = False, confirm: bool = Tru
     if quick:
         return found
     found["noise"] = _noise(pixels)
-    found["features"] = _features(looked_at)
-    return {**found, **_opinion(image, found)} if confirm else found
+    # In one step from the original: every further resize would average grain away.
+    shown = _shrunk(pixels, math.sqrt(SHOWN / (image.width * image.height)))
+    return {**found, **_model_sees(shown, found["mean"], weights)}
+
+
+def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
+    """How strong the distortion model sees the flaw of each issue, from 0 (none) to 4."""
+    seen = dict.fromkeys(("dark", "light", *ISSUE_OF.values()), 0.0)
+    for finding in findings:
+        issue = ISSUE_OF.get(finding.category)
+        if finding.category == "Brightness change":
+            darker = finding.kind == "darken" or (finding.kind is None and mean < MIDDLE_GREY)
+            issue = "dark" if darker else "light"
+        if issue and finding.kind not in OTHER_FLAWS:
+            seen[issue] = round(float(finding.position), 2)
+    return seen
 
 
 def perceptual_hash(pixels: Pixels) -> int:
@@ -139,8 +167,7 @@ def _exposure(pixels: Pixels) -> dict[str, float]:
     mean = float(np.sum(shares * levels))
     present = shares[shares > 0]
     return {
-        "brightness_p5": float(np.searchsorted(below, 0.05)) / 255,
-        "brightness_p99": float(np.searchsorted(below, 0.99)) / 255,
+        **{f"brightness_p{part}": int(np.searchsorted(below, part / 100)) / 255 for part in (2, 5, 95, 98, 99)},
         "mean": round(mean, 4),
         "clipped": round(float(shares[250:].sum()), 4),
         "contrast": round(math.sqrt(float(np.sum(shares * (levels - mean) ** 2))), 4),
@@ -150,14 +177,13 @@ def _exposure(pixels: Pixels) -> dict[str, float]:
 
 
 def _colour(small: Pixels) -> dict[str, float]:
-    """Chroma of the most neutral quarter of the picture: a cast tints even what should be grey."""
+    """How far the mean colour lies from grey beyond how far colours lie apart: a cast draws all of them to one side."""
     lab = cv2.cvtColor(small.astype(np.float32) / np.float32(255), cv2.COLOR_RGB2Lab).reshape(-1, 3)
     lit = lab[(lab[:, 0] > 15) & (lab[:, 0] < 97)]
     if len(lit) < 100:
         return {"cast": 0.0}
-    chroma = np.hypot(lit[:, 1], lit[:, 2])
-    neutral = lit[chroma <= np.percentile(chroma, 25)]
-    return {"cast": round(float(np.hypot(neutral[:, 1].mean(), neutral[:, 2].mean())), 2)}
+    shift, spread = lit[:, 1:].mean(axis=0), lit[:, 1:].std(axis=0)
+    return {"cast": round(max(0.0, float(np.hypot(*shift) - np.hypot(*spread))), 2)}
 
 
 def _is_grey(small: Pixels) -> bool:
@@ -167,33 +193,23 @@ def _is_grey(small: Pixels) -> bool:
 def _noise(pixels: Pixels) -> float | None:
     """Noise sigma of a middle part; at native size, where it has not been averaged away."""
     height, width = pixels.shape[:2]
-    side = min(height, width, 256)
+    side = min(height, width, 160)
     if side < 16:
         return None
     top, left = (height - side) // 2, (width - side) // 2
     return round(noise_sigma(np.ascontiguousarray(pixels[top : top + side, left : left + side])), 3)
 
 
-def _features(looked_at: Pixels) -> str:
-    """The trunk's pooled features of a small square, as bytes."""
-    from agenticiqa.embedded.trunk import load_backbone
-
-    square = cv2.resize(looked_at, (FEATURE_SIDE, FEATURE_SIDE), interpolation=cv2.INTER_AREA)
-    pooled = load_backbone().run(np.asarray(square, np.uint8))[1]
-    level = np.sign(pooled) * np.sqrt(np.abs(pooled))
-    return _packed(np.clip(np.rint(level / (np.abs(level).max() or 1.0) * 127), -127, 127).astype(np.int8))
-
-
-def _opinion(image: LoadedImage, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What the distortion model says of a picture whose measurements give cause; it sees what arithmetic does not."""
-    blurred = (found["blur_radius"] or 0.0) >= SUSPICIOUS_BLUR
-    if not blurred and (found["noise"] or 0.0) < SUSPICIOUS_NOISE:
-        return {}
+def _model_sees(shown: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
+    """The flaws the distortion model sees, and the trunk's pooled features as bytes."""
     from agenticiqa.embedded.distortions.detector import find_distortions
     from agenticiqa.embedded.trunk import load_backbone
 
-    findings = find_distortions(image.pixels, load_backbone().features(image.pixels))
-    return {"opinion": {each.category: round(each.probability * each.position, 3) for each in findings}}
+    features = load_backbone().features(shown)
+    findings = find_distortions(shown, features, weights, brief=True)
+    level = np.sign(features.pooled_half) * np.sqrt(np.abs(features.pooled_half))
+    packed = _packed(np.clip(np.rint(level / (np.abs(level).max() or 1.0) * 127), -127, 127).astype(np.int8))
+    return {"features": packed, "seen": seen_flaws(findings, mean)}
 
 
 def _packed(values: npt.NDArray[Any]) -> str:

@@ -78,21 +78,26 @@ DARK, NO_LIGHTS, LACKS_LIGHT = 50.0, 0.05, 0.75
 WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "noise"}
 
 
-def find_distortions(pixels: Pixels, features: Features, weights: WeightSet = "research") -> Findings:
-    """One finding per category, from the picture alone and the trunk's features of it."""
+def find_distortions(
+    pixels: Pixels, features: Features, weights: WeightSet = "research", *, brief: bool = False
+) -> Findings:
+    """One finding per category, from the picture alone and the trunk's features of it.
+
+    `brief` leaves out where a finding is worst and the measurements that no finding rests on.
+    """
     traces = measure_traces(pixels, features.working)
     tiles = cut_tiles(features.working)
     seen = light_traces(features.working) | tile_traces(tiles)
     last_stages = load_tail(weights).features(features.maps[-1]).pooled
     flaws = load_photograph_model(f"flaws_{weights}").judge(photograph_vector(features, last_stages, traces, seen))
     made = load_distortion_model(f"distortions_{weights}").judge(as_vector(features, traces))
-    readings = measure_readings(pixels, tiles, features.scale)
+    readings = measure_readings(pixels, tiles, features.scale, brief)
     drawn = find_out_of_domain(features.working) is not None
     # A page or a drawing was never before a camera: white paper is not over-exposed.
     findings = _joined(_photographed(flaws, seen, readings), _findings(made, readings), 1.0 if drawn else flaws.gate)
     if not drawn:
         findings = tuple(_as_measured(finding, features.scale, seen) for finding in findings)
-    return _placed(findings, pixels)
+    return findings if brief else _placed(findings, pixels)
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:

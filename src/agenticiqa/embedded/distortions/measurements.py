@@ -24,16 +24,16 @@ TONE_PIXELS = 100_000
 SUBJECT_TILE = 1
 
 
-def measure_readings(pixels: Pixels, working: Tiles | None = None, scale: float = 1.0) -> Readings:
+def measure_readings(pixels: Pixels, working: Tiles | None = None, scale: float = 1.0, brief: bool = False) -> Readings:
     """What was measured for each category; `working` are the tiles at working size, `scale` the factor to it.
 
-    A picture too small for a measurement has none of it.
+    A picture too small for a measurement has none of it. `brief` leaves out what no finding rests on.
     """
     large_enough = min(pixels.shape[:2]) >= SMALLEST_SIDE
     fine: Readings = {}
     if large_enough:
         own = working if working is not None and scale == 1 else cut_tiles(pixels)
-        fine = _fine_readings(own, working or own, scale)
+        fine = _brief_readings(own, working or own, scale) if brief else _fine_readings(own, working or own, scale)
     return fine | _tone_readings(_thinned(pixels))
 
 
@@ -43,10 +43,16 @@ def blur_in_pixels(tiles: Tiles, scale: float = 1.0) -> float:
     return blur.LARGEST_RADIUS if radius >= blur.LARGEST_RADIUS else radius / scale
 
 
-def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
+def _brief_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
     radius = Reading("blur radius", _rounded(blur_in_pixels(working, scale)), "px")
+    return {"Blurs": (radius,), "Compression": (Reading("JPEG quality", _rounded(own.quality)),)}
+
+
+def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
+    brief = _brief_readings(own, working, scale)
+    radius = brief["Blurs"][0]
     compression = [
-        Reading("JPEG quality", _rounded(own.quality)),
+        *brief["Compression"],
         Reading("blockiness", _rounded(float(np.median([jpeg.blockiness(tile) for tile in own.pixels])))),
         Reading("banding", _rounded(100 * banding.banding(own.joined)), "%"),
     ]
