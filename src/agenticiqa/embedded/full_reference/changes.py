@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from agenticiqa.embedded.full_reference.consensus import filtered_only
+from agenticiqa.embedded.full_reference.consensus import follows_reference
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.synthetic.kinds import KINDS
 
@@ -68,8 +68,7 @@ def with_measured_softness(kinds: Mapping[str, float], features: Mapping[str, fl
 def measured_softness(features: Mapping[str, float]) -> float:
     """From 0 to 1, whether the pair differs by a loss of fine detail and nothing else."""
     lost = min(1.0, max(0.0, (UNNAMED - features["transfer.cutoff"]) / (UNNAMED - NAMED)))
-    transfer = {name: np.array([value]) for name, value in features.items() if name.startswith("transfer.")}
-    return lost * float(filtered_only(transfer)[0])
+    return lost * float(follows_reference(np.array([features["transfer.passband"]]))[0])
 
 
 def change_name(kinds: Mapping[str, float], features: Mapping[str, float]) -> str:

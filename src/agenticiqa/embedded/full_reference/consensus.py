@@ -83,13 +83,17 @@ def softness(features: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
 
 def filtered_only(column: Mapping[str, Floats]) -> Floats:
     """From 0 to 1, whether the test picture is the reference through a filter and nothing else, by named columns."""
-    follows = np.clip((column["transfer.passband"] - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1)
     gain, coherence = (
         np.stack([column[f"transfer.{name}_{band}"] for band in range(len(BANDS) - 1)], axis=-1)
         for name in ("gain", "coherence")
     )
     evidence = (filter_evidence(gain, coherence) - CODED) / (FILTERED - CODED)
-    return np.asarray(follows * np.clip(evidence, 0, 1), np.float64)
+    return follows_reference(column["transfer.passband"]) * np.clip(evidence, 0, 1)
+
+
+def follows_reference(passband: Floats) -> Floats:
+    """From 0 to 1, whether what is left of the reference follows it, as after a filter or a mild coder."""
+    return np.asarray(np.clip((passband - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1), np.float64)
 
 
 def with_softness(agreed: Floats, features: Floats, names: Sequence[str]) -> Floats:
