@@ -119,7 +119,10 @@ def answering(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidenc
 
 def answers_to(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidence]) -> dict[str, dict[str, str]]:
     """The answer to every question about every version of every photograph: id → "photograph version" → text."""
-    return {row["id"]: {name: told(understand(row["q"]), found) for name, found in seen.items()} for row in questions}
+    understood = {row["id"]: understand(row["q"]) for row in questions}
+    return {
+        name: {place: told(question, found) for place, found in seen.items()} for name, question in understood.items()
+    }
 
 
 def told(question: Question, evidence: Evidence) -> str:
