@@ -48,7 +48,9 @@ MAX_SESSIONS = 128
 SESSION_IDLE_SECONDS = 300.0
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
-ImageName = Annotated[str, Field(description="a path under an allowed folder, or data:image/png;base64,…")]
+ImageName = Annotated[
+    str, Field(description="a path under an allowed folder, relative or absolute, or a data: URL of an image (base64)")
+]
 Reference = Annotated[
     str | None,
     Field(description="the undamaged original of the same picture, named like an image; leave out without one"),
@@ -57,7 +59,8 @@ Scaled = Annotated[
     Align | None, Field(description='"resize" scales a reference of another size; without it such a pair is refused')
 ]
 Choices = Annotated[
-    dict[str, str] | list[str] | None, Field(description='such as {"A": "Yes", "B": "No"} or ["Yes", "No"]')
+    dict[str, str] | list[str] | None,
+    Field(description='options to choose from, {"A": "Yes", "B": "No"} or ["Yes", "No"]; the answer is a letter'),
 ]
 WithMap = Annotated[
     bool,
@@ -113,10 +116,11 @@ class Tools:
         align: Scaled = None,
         quality_map: WithMap = False,
     ) -> Annotated[CallToolResult, Assessment]:
-        """Answers a question about the technical quality of ONE image, or rates it from 1 to 5, with the reasons.
+        """Answers a question about the technical quality of ONE image, or rates it from 1 (bad) to 5 (excellent).
 
         Use it for "is it sharp enough to print?", "can I publish this scan?", "what is wrong with this
-        photo?", "rate it", "where is it worst?" (with `quality_map`). Give `reference` only when the undamaged original
+        photo?", "is the face in focus?" (a thing named is found and judged by itself), "where is it worst?" (with
+        `quality_map`). Give `reference` only when the undamaged original
         of the same picture is at hand, such as the master of an export: the score then says how much was lost. Not for
         several images (compare_images), whole folders (audit_folder) or a metric named by the user (measure_image). It
         does not describe content, judge taste or edit. Takes one to three seconds.
@@ -208,7 +212,7 @@ class Tools:
         self,
         context: Context[Any, Any],
         image: ImageName,
-        format: Annotated[Format, Field(description="of the file to be made")] = "webp",
+        format: Annotated[Format, Field(description="the format to encode to")] = "webp",
         min_score: Annotated[float, Field(ge=1, le=5, description="4 is visually close, 4.5 hardly told apart")] = 4.0,
     ) -> Annotated[CallToolResult, Encoding]:
         """Finds the smallest JPEG, WebP or AVIF setting whose result still scores `min_score` against the image.
@@ -226,7 +230,7 @@ class Tools:
         return await self._calls.carry_out(context, work)
 
     async def list_metrics(self) -> Annotated[CallToolResult, ToolList]:
-        """Lists the metrics by name, with what each measures, direction, range, licence and whether it runs here.
+        """Lists the metrics by name, with what each measures, whether it needs a reference, direction, range and licence.
 
         Use it when a user asks which metrics there are, or before measure_image when a name is not known. It measures
         nothing. Takes no time.
