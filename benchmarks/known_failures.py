@@ -47,17 +47,22 @@ def report_failures(paths: list[Path], terms: WeightSet) -> None:
             f"(largest {change[np.abs(change).argmax()]:+.2f}, mean size {np.abs(change).mean():.2f}), n {count}; "
             f"wanted: {failure.wanted}"
         )
-    _report_light_files(model, pictures, before)
+    _report_light_files("light JPEG files", model, pictures)
+    _report_light_files("light JPEG files off the own grid", model, [pixels[3:, 5:] for pixels in pictures])
 
 
-def _report_light_files(model: QualityModel, pictures: list[Pixels], before: np.ndarray) -> None:
-    """How far the score of a file written once more rises above the photograph's or a finer file's."""
+def _report_light_files(name: str, model: QualityModel, pictures: list[Pixels]) -> None:
+    """How far the score of a file written once more rises above the photograph's or a finer file's.
+
+    BIQ2021's photographs are files of quality 75 themselves: written at 75 again they are what they were, and stand
+    above their copy of quality 82, which is truly worse. Cut off their own block grid, a finer file is a better one.
+    """
     rises = []
-    for pixels, first in zip(pictures, before, strict=True):
-        scores = [first, *(model.judge(rewrite(pixels, quality)).score for quality in LIGHT_FILES)]
-        rises.append(max(0.0, float(np.max(np.diff(scores)))))
+    for pixels in pictures:
+        versions = [pixels, *(rewrite(pixels, quality) for quality in LIGHT_FILES)]
+        rises.append(max(0.0, float(np.max(np.diff([model.judge(version).score for version in versions])))))
     print(
-        f"{'light JPEG files':34s} largest rise from step to step {np.mean(rises):.3f} in the mean, "
+        f"{name:34s} largest rise from step to step {np.mean(rises):.3f} in the mean, "
         f"{max(rises):.2f} at most; wanted: at most 0.1"
     )
 

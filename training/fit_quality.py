@@ -55,6 +55,7 @@ def fit_heads(material: Material, network: Arrays) -> tuple[Arrays, dict[str, fl
     arrays |= _kernel_arrays("authentic", projection, _authentic_kernel(material, projection, calibrating=True))
     arrays |= {
         "kernel_width": np.array(WIDTH),
+        "fading": np.array([1.0, 2.0]),
         "gate": np.array(GATE) if material.rated else np.array([0.0, 30.0, 1.0]),
         "network_share": np.array([0.5, 0.5]),
         "grain": _grain(material.unseen),

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
-from skimage import data
+from skimage import color, data
 
 from agenticiqa.embedded.quality.domain import find_out_of_domain
-from agenticiqa.embedded.quality.head import QualityHead, within_scale
+from agenticiqa.embedded.quality.head import QualityHead, error_terms, within_scale
 from agenticiqa.embedded.quality.model import (
     QualityModel,
     aiqa_nr,
-    colour_grain,
     judge,
     level_probabilities,
     load_quality_model,
 )
+from agenticiqa.embedded.quality.traces import colour_grain, common_tint
 from agenticiqa.embedded.tools import QualityTool
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.images import load_image
@@ -174,6 +174,24 @@ def test_noise_without_colour_is_not_colour_grain() -> None:
     assert colour_grain(np.repeat(grey, 3, axis=2)) == pytest.approx(np.log(0.05))
 
 
+def test_a_tint_common_to_all_pixels_is_measured_in_lab_units() -> None:
+    half = np.full((96, 96, 3), 128, np.uint8)
+    half[:, :48] = (128, 128, 200)
+
+    # Where half of the picture is neutral, nothing is common.
+    _, red, yellow = color.rgb2lab(half)[0, 0]
+    assert common_tint(np.tile(half[:, :1], (1, 96, 1))) == pytest.approx(np.hypot(red, yellow), abs=0.3)
+    assert common_tint(half) == pytest.approx(0, abs=0.1)
+
+
+def test_a_strong_cast_costs_and_warm_light_does_not(photograph: Pixels) -> None:
+    green = np.clip(photograph * np.array([0.55, 1.2, 0.55]), 0, 255).astype(np.uint8)
+    warm = np.clip(photograph * np.array([1.03, 1.0, 0.95]), 0, 255).astype(np.uint8)
+
+    assert aiqa_nr(green) < aiqa_nr(photograph) - 0.5
+    assert abs(aiqa_nr(warm) - aiqa_nr(photograph)) < 0.2
+
+
 def test_the_interval_holds_the_score_and_stays_on_the_scale(model: QualityModel, photograph: Pixels) -> None:
     judged = model.judge(photograph)
 
@@ -253,12 +271,15 @@ def test_the_head_is_worked_by_hand() -> None:
             "authentic_mean": np.array(0.0), "synthetic_points": np.zeros((0, 2)), "synthetic_weights": np.zeros(0),
             "synthetic_mean": np.array(2.0), "network_share": np.array([0.5, 1.0]), "gate": np.array([1.0, 0.0, 1.0]),
             "scale_from": np.array([-4.0, 4.0]), "scale_to": np.array([1.0, 5.0]), "grain": np.array([-2.0, 0.0, 0.2]),
+            "fading": np.array([0.4, 0.5]),
         }
     )  # fmt: skip
 
     outputs = head.network(np.array([[1.0, 3.0]]))
     kernel = head.kernel(np.array([[1.0, 0.0]]))
-    quality, gate, _ = head.combine(outputs, kernel, np.array([-0.5]))
+    quality, gate, _ = head.combine(outputs, kernel, np.array([-0.5]), novelty=0.2)
+    far, _, _ = head.combine(outputs, kernel, np.array([-0.5]), novelty=0.6)
+    between, _, _ = head.combine(outputs, kernel, np.array([-0.5]), novelty=0.45)
 
     # hidden (1, 2): authentic 1, synthetic 2 + 2 + 0.5; kernel exp(−1) and the mean 2; the gate at zero is a half;
     # grain of −0.5 is three quarters of the way from −2 to 0 and costs 0.15
@@ -267,6 +288,22 @@ def test_the_head_is_worked_by_hand() -> None:
     authentic = 3 + 0.5 * (1 + np.exp(-1)) / 2
     np.testing.assert_allclose(quality, [(authentic + 4.35) / 2])
     assert gate[0] == 0.5
+    # Far from every rated picture the network stands alone: 3 + 0.5 · 1; halfway there likeness counts half its share.
+    np.testing.assert_allclose(far, [(3.5 + 4.35) / 2])
+    np.testing.assert_allclose(between, [(3 + 0.5 * (0.75 + 0.25 * np.exp(-1)) + 4.35) / 2])
+
+
+def test_the_error_is_twice_as_large_where_a_picture_is_of_no_known_kind() -> None:
+    head = QualityHead({"error_weights": np.zeros(5), "strange": np.array([0.4, 0.5]), "gate": np.array([1, 0, 0.8])})
+    zero, far = np.zeros(1), np.array([0.6])
+
+    strange, damaged, half = (
+        head.error(error_terms(zero, zero, novelty, head.strangeness(novelty, gate)))
+        for novelty, gate in ((far, zero), (far, np.array([0.8])), (np.array([0.45]), zero))
+    )
+
+    # exp(0) is 1: doubled far from rated pictures, not where the damage is known, by the root of 2 halfway there
+    np.testing.assert_allclose(np.concatenate([strange, damaged, half]), [2, 1, np.sqrt(2)])
 
 
 def test_the_ends_of_the_scale_are_bent_not_cut() -> None:

@@ -105,7 +105,7 @@ def test_points_stored_as_bytes_come_back_within_half_a_step() -> None:
 def test_intervals_cover_sources_of_one_make_also_when_one_is_left_out() -> None:
     random = np.random.default_rng(3)
     sources = {
-        name: (np.c_[np.ones(2000), np.zeros((2000, 4))], random.normal(0, 0.5, 2000)) for name in ("a", "b", "c")
+        name: (np.c_[np.ones(2000), np.zeros((2000, 5))], random.normal(0, 0.5, 2000)) for name in ("a", "b", "c")
     }
 
     arrays = calibrate(sources)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.head import QualityHead, error_terms
+from agenticiqa.embedded.quality.head import STRANGE_WIDENING, QualityHead, error_terms
 from agenticiqa.embedded.quality.model import CHOSEN, QualityModel
 from agenticiqa.embedded.trunk import load_backbone, load_tail
 from agenticiqa.weights import WeightSet
@@ -29,37 +29,40 @@ from training.quality_heads.extract import rated_folds
 from training.quality_heads.fit import LIKENESS, Arrays, network_outputs, stored
 
 Values = npt.NDArray[np.float64]
-# A little less than 97.5 %: the mean over sources is wider than most of them need.
-LEVEL = 0.97
+# The share on either side: of `research` so that every source is covered that is left out; of `open` a little less than
+# 97.5 %, because the mean over sources is wider than most of them need.
+LEVELS: dict[WeightSet, float] = {"research": 0.98, "open": 0.97}
 
 
-def calibrate(residuals: dict[str, tuple[Values, Values]]) -> Arrays:
+def calibrate(residuals: dict[str, tuple[Values, Values]], level: float = 0.97) -> Arrays:
     """Error model and factors from all sources, and from all but each."""
-    arrays = _calibration(list(residuals.values()), "")
+    arrays = _calibration(list(residuals.values()), "", level)
     for left_out in residuals:
-        arrays |= _calibration([rows for key, rows in residuals.items() if key != left_out], f"_without_{left_out}")
+        others = [rows for key, rows in residuals.items() if key != left_out]
+        arrays |= _calibration(others, f"_without_{left_out}", level)
     return arrays
 
 
-def _calibration(sources: list[tuple[Values, Values]], suffix: str) -> Arrays:
-    terms = np.concatenate([rows for rows, _ in sources])
+def _calibration(sources: list[tuple[Values, Values]], suffix: str, level: float) -> Arrays:
+    rows = np.concatenate([rows for rows, _ in sources])
+    terms, strangeness = rows[:, :-1], rows[:, -1]
     errors = np.concatenate([residual for _, residual in sources])
     weight = np.concatenate([np.full(len(residual), 1 / len(residual)) for _, residual in sources])
     # The mean of log |normal| is −0.635 below the log of its deviation.
-    target = np.log(np.abs(errors) + 0.03) + 0.635
+    target = np.log(np.abs(errors) + 0.03) + 0.635 - np.log(STRANGE_WIDENING) * strangeness
     scaled = terms * np.sqrt(weight)[:, None]
     model = np.linalg.solve(scaled.T @ scaled + 0.02 * np.eye(terms.shape[1]), scaled.T @ (target * np.sqrt(weight)))
     head = QualityHead({f"error_weights{suffix}": model})
     left_out = suffix.removeprefix("_without_")
     ratios = [residual / head.error(rows, left_out) for rows, residual in sources]
-    return {f"error_weights{suffix}": model, f"interval_factors{suffix}": _factors(ratios)}
+    return {f"error_weights{suffix}": model, f"interval_factors{suffix}": _factors(ratios, level)}
 
 
-def _factors(ratios: list[Values]) -> Values:
+def _factors(ratios: list[Values], level: float) -> Values:
     """Below and above: every source counts alike."""
     values = np.concatenate(ratios)
     weights = np.concatenate([np.full(len(part), 1 / len(part)) for part in ratios])
-    return np.array([_quantile(-values, weights, LEVEL), _quantile(values, weights, LEVEL)])
+    return np.array([_quantile(-values, weights, level), _quantile(values, weights, level)])
 
 
 def _quantile(values: Values, weights: Values, level: float) -> float:
@@ -93,9 +96,10 @@ def judge_fold(biq2021: Path, cache: Path, terms: WeightSet, arrays: Arrays) -> 
     if terms == "research":
         kernel[:, 0] = arrays["fold0_kernel"]
     outputs = network_outputs(arrays, statistics if terms == "research" else statistics[:, LIKENESS])
-    quality, _, disagreement = head.combine(outputs, kernel, np.full(len(held), -9.0))
+    novelty = head.novelty(seen)
+    quality, gate, disagreement = head.combine(outputs, kernel, np.full(len(held), -9.0), novelty=novelty)
     wanted = on_common_scale("biq2021", opinions[held])
-    return error_terms(quality, disagreement, head.novelty(seen)), wanted - quality
+    return error_terms(quality, disagreement, novelty, head.strangeness(novelty, gate)), wanted - quality
 
 
 def main() -> None:
@@ -112,9 +116,8 @@ def main() -> None:
         head = QualityHead(stored(arrays) | uncalibrated)
         residuals = {"biq2021": judge_fold(given.biq2021, given.cache, terms, arrays)}
         residuals |= {source.key: judge_files(source, terms, head) for source in sources}
-        np.savez_compressed(
-            given.weights / f"quality_{terms}.npz", **dict[str, Any](stored(arrays | calibrate(residuals)))
-        )
+        calibrated = stored(arrays | calibrate(residuals, LEVELS[terms]))
+        np.savez_compressed(given.weights / f"quality_{terms}.npz", **dict[str, Any](calibrated))
     write_manifest(given.weights)
 
 

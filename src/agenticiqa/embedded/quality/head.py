@@ -5,8 +5,9 @@ Two judges look at a picture. One was taught by opinions of photographs as camer
 gate says how far the second knows this kind of picture. It never takes over whole: on a photograph of neither source
 the gate may turn with the damage, and the score must not jump from one judge to the other.
 Each judge is itself two models of different make whose mean errs less than either: a network on the statistics of
-trunk and tuned stages, and a kernel regression. How far they disagree is part of the uncertainty. Faint colour
-noise, which neither sees well, costs the second.
+trunk and tuned stages, and a kernel regression. How far they disagree is part of the uncertainty. The regression of
+opinions knows nothing far from the rated photographs, so its share fades there. Faint colour noise, which neither sees
+well, costs the second judge.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 CLIP = 6.0
 KNEE = 0.5
+# What resembles neither rated photographs nor known damage may be wrong twice as far.
+STRANGE_WIDENING = 2.0
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,26 @@ class QualityHead:
         """
         outputs = self.network(np.asarray(tuned, np.float64)[None])
         kernel = self.kernel(np.asarray(likeness, np.float64)[None])
-        quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]), np.array([hidden]))
-        terms = error_terms(quality, disagreement, self.novelty(np.asarray(likeness, np.float64)[None]))
+        novelty = self.novelty(np.asarray(likeness, np.float64)[None])
+        quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]), np.array([hidden]), novelty)
+        terms = error_terms(quality, disagreement, novelty, self.strangeness(novelty, synthetic))
         return Estimate(float(quality[0]), float(self.error(terms)[0]), float(synthetic[0]), terms[0])
 
     def tone_cost(self, tones: float) -> float:
         """What a narrow range of grey levels costs, as in a picture far too dark or flat: nothing from `wide` on."""
         wide, narrow, most = self._arrays["tones"]
         return float(most * np.clip((wide - tones) / (wide - narrow), 0.0, 1.0))
+
+    def cast_cost(self, pooled: npt.ArrayLike, tint: float) -> float:
+        """What a colour cast costs that both the trunk and the least tinted pixels show; `open` knows of none."""
+        a = self._arrays
+        if "cast_weights" not in a:
+            return 0.0
+        seen = len(a["cast_weights"])
+        scaled = np.clip((np.asarray(pooled, np.float64) - a["centre"][:seen]) / a["spread"][:seen], -CLIP, CLIP)
+        usual, sure, untinted, tinted, most = a["cast"]
+        found = np.clip((scaled @ a["cast_weights"] + a["cast_offset"] - usual) / (sure - usual), 0.0, 1.0)
+        return float(most * found * np.clip((tint - untinted) / (tinted - untinted), 0.0, 1.0))
 
     def closeup_cost(self, statistics: npt.ArrayLike) -> float:
         """What a square at the picture's own resolution costs: nothing down to a usual softness, then ever more."""
@@ -94,12 +109,18 @@ class QualityHead:
         return np.asarray(1 - np.exp(-self._arrays["authentic_width"] * nearest))
 
     def combine(
-        self, outputs: Values, kernel: Values, grain: Values, hidden: Values | float = 0.0
+        self,
+        outputs: Values,
+        kernel: Values,
+        grain: Values,
+        hidden: Values | float = 0.0,
+        novelty: Values | float = 0.0,
     ) -> tuple[Values, Values, Values]:
         """Quality, share of the synthetic judge, and disagreement of the two makes, per row."""
         a = self._arrays
         share = a["network_share"]
-        authentic = self.on_scale(share[0] * outputs[:, 0] + (1 - share[0]) * kernel[:, 0])
+        likeness = (1 - share[0]) * self.worth_of_likeness(novelty)
+        authentic = self.on_scale((1 - likeness) * outputs[:, 0] + likeness * kernel[:, 0])
         synthetic = share[1] * outputs[:, 1] + (1 - share[1]) * kernel[:, 1] - self.grain_cost(grain)
         steepness, offset, most = a["gate"]
         gate = most / (1 + np.exp(-np.clip(steepness * outputs[:, 2] + offset, -30, 30)))
@@ -108,6 +129,18 @@ class QualityHead:
         between = np.abs(authentic - synthetic) * np.sqrt(gate * (1 - gate))
         disagreement = np.sqrt((1 - gate) * apart**2 + gate * (outputs[:, 1] - kernel[:, 1]) ** 2 + between**2)
         return quality, gate, disagreement
+
+    def worth_of_likeness(self, novelty: Values | float) -> Values:
+        """How far likeness to rated photographs tells quality: wholly near them, not at all far from every one."""
+        near, far = self._arrays["fading"]
+        return np.asarray(np.clip((far - novelty) / (far - near), 0.0, 1.0))
+
+    def strangeness(self, novelty: Values, gate: Values) -> Values:
+        """How far a picture is of no kind that was taught: far from rated ones, and not damaged in a known way."""
+        usual, strange = self._arrays["strange"]
+        return np.asarray(
+            np.clip((novelty - usual) / (strange - usual), 0.0, 1.0) * (1 - gate / self._arrays["gate"][2])
+        )
 
     def grain_cost(self, grain: Values) -> Values:
         """What colour noise costs: nothing up to the floor of clean photographs, all of it from faint noise on."""
@@ -123,7 +156,8 @@ class QualityHead:
     def error(self, terms: Values, left_out: str = "") -> Values:
         """The standard error of rows of `error_terms`, by all sources of opinions or without the one left out."""
         weights = self._arrays["error_weights" + (f"_without_{left_out}" if left_out else "")]
-        return np.exp(np.clip(terms @ weights, np.log(0.1), np.log(1.5)))
+        known = np.exp(np.clip(terms[:, :-1] @ weights, np.log(0.1), np.log(1.5)))
+        return np.asarray(known * STRANGE_WIDENING ** terms[:, -1])
 
     def interval(self, quality: float, error: float, left_out: str = "") -> tuple[float, float]:
         """The 95 % interval of the mean opinion, within the scale."""
@@ -137,10 +171,10 @@ def within_scale(quality: Values) -> Values:
     return np.where(np.abs(quality - 3) <= 2 - KNEE, quality, 3 + np.sign(quality - 3) * (2 - KNEE + bent))
 
 
-def error_terms(quality: Values, disagreement: Values, novelty: Values) -> Values:
+def error_terms(quality: Values, disagreement: Values, novelty: Values, strangeness: Values) -> Values:
     """What the standard error depends on: the place on the scale and how little is known of such pictures."""
     centred = quality - 3
-    return np.stack([np.ones_like(quality), centred, centred**2, disagreement, novelty], 1)
+    return np.stack([np.ones_like(quality), centred, centred**2, disagreement, novelty, strangeness], 1)
 
 
 def _kernel_regression(points: Values, known: Values, weights: Values, width: Values, mean: Values) -> Values:
