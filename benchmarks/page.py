@@ -93,7 +93,7 @@ def drop(browser: Browser, address: str, count: int, folder: Path) -> bool:
     page.check("[name=several][value=check]")
     page.click("#go")
     heaps, seconds = watch(page, count)
-    shown = page.locator(".tile-name").all_inner_texts()
+    shown = page.locator(".tile-name").all_text_contents()
     tasks: list[float] = page.evaluate("window.longTasks")
     failed = page.locator(".tile-slot", has_text="failed").count()
     context.close()

@@ -35,18 +35,19 @@ def check_each(visit: Visit, images: list[Path]) -> None:
 def expect_checked(visit: Visit, count: int) -> None:
     """Waits until that many images have been judged; one that failed is shown with its reason."""
     expect(visit.page.locator(".gallery-bar .doing")).to_have_text(f"{count} of {count} checked")
-    assert visit.page.locator(".tile-slot", has_text="failed").all_inner_texts() == []
+    assert visit.page.locator(".tile-slot", has_text="failed").all_text_contents() == []
     expect(visit.page.locator(".tile:not([disabled])")).to_have_count(count)
 
 
 def names(visit: Visit) -> list[str]:
     """The images shown, in order."""
-    return visit.page.locator(SHOWN).all_inner_texts()
+    # Text as it stands in the document: a tile out of sight is not rendered and has no inner text.
+    return visit.page.locator(SHOWN).all_text_contents()
 
 
 def scores(visit: Visit) -> dict[str, float]:
     """The score of every image, by name."""
-    words = visit.page.locator(".tile-score").all_inner_texts()
+    words = visit.page.locator(".tile-score").all_text_contents()
     return dict(zip(names(visit), (float(one.split()[0]) for one in words), strict=True))
 
 
@@ -58,7 +59,7 @@ def test_every_image_is_judged_in_the_order_given(folder: Visit, pictures: dict[
 def test_a_folder_is_sorted_and_filtered_by_what_was_found(folder: Visit) -> None:
     page, found = folder.page, scores(folder)
     flawed = page.locator(".tile-slot", has=page.locator(".tile-flaw", has_text="Noise"))
-    noisy = flawed.locator(".tile-name").all_inner_texts()
+    noisy = flawed.locator(".tile-name").all_text_contents()
 
     page.get_by_label("Sort").select_option("worst")
     expect(page.locator(SHOWN)).to_have_text(
