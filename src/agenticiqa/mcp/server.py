@@ -230,7 +230,7 @@ class Tools:
         return await self._calls.carry_out(context, work)
 
     async def list_metrics(self) -> Annotated[CallToolResult, ToolList]:
-        """Lists the metrics by name, with what each measures, whether it needs a reference, direction, range and licence.
+        """Lists the metrics by name: what each measures, whether it needs a reference, direction, range and licence.
 
         Use it when a user asks which metrics there are, or before measure_image when a name is not known. It measures
         nothing. Takes no time.
