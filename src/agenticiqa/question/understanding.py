@@ -31,7 +31,7 @@ from agenticiqa.question.tool_names import named_tool
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
 # seen, so that a wrong answer costs as much as two declined ones.
-LEAST_SURE: dict[Doubt, float] = {"intent": 0.35, "attribute": 0.35, "polarity": 0.7}
+LEAST_SURE: dict[Doubt, float] = {"intent": 0.35, "attribute": 0.35, "polarity": 0.75}
 # Below this one, what is wrong and what to do are asked of the whole quality.
 SURELY_ONE_ATTRIBUTE = 0.5
 # From here on a question with options is believed not to be about quality.
