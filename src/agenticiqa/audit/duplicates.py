@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
 # Bits of 64 in which hashes of one picture, re-encoded or resized, differ at most; 18 are met by chance among millions.
 FARTHEST_HASH = 10
 # Mean difference of 8 × 8 thumbnails in grey levels; a burst's pictures reach it, other pictures of a place do not.
@@ -48,12 +47,6 @@ def near_groups(found: Mapping[str, Mapping[str, Any]]) -> list[Group]:
     names = list(first.values())
     groups = _joined(len(names), _pairs([found[name] for name in names]))
     return [_group("near", [names[index] for index in members], found) for members in groups]
-
-
-def likeness_of(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """How alike two pictures are, 0 to 1: by hash and thumbnail, and by features where both have them."""
-    apart = (int(one["hash"], 16) ^ int(other["hash"], 16)).bit_count()
-    return max(0.0, 1 - apart / 32)
 
 
 def _pairs(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:

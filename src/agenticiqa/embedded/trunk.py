@@ -35,8 +35,6 @@ CLOSEUP_SIDE = 256
 # From this factor on the picture at its working size still shows how sharp its own pixels are.
 CLOSEUP_BELOW = 0.5
 STAGE_CHANNELS = (16, 24, 40, 80, 112)
-STAGE_STRIDES = (2, 4, 8, 16, 16)
-POOLED_LENGTH = 2 * sum(STAGE_CHANNELS)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Features:
     """What the trunk saw: five maps (channels first), pooled statistics at working size and at half of it.
 
     `pooled` and `pooled_half` hold, stage after stage, the mean of each channel and then its standard
-    deviation: `POOLED_LENGTH` numbers. `working` is the picture the trunk saw; the half size is only
+    deviation: two numbers per channel. `working` is the picture the trunk saw; the half size is only
     looked at when it is asked for. `closeup` is the most detailed square of a picture that was shrunk
     much, at its own resolution.
     """

@@ -13,7 +13,6 @@ enlarged to that length; `shown_alone=False` is for parts of a picture whose who
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -71,10 +70,6 @@ class QualityModel:
         """The judgement of one picture."""
         pixels = image.pixels if isinstance(image, LoadedImage) else image
         return self.judge_features(self._backbone.features(pixels), (pixels.shape[0], pixels.shape[1]))
-
-    def judge_all(self, images: Iterable[Pixels | LoadedImage]) -> list[QualityJudgement]:
-        """One judgement per picture, each exactly as if it were alone."""
-        return [self.judge(image) for image in images]
 
     def judge_features(
         self, features: Features, size: tuple[int, int], *, shown_alone: bool = True
@@ -156,11 +151,6 @@ def load_quality_model(terms: WeightSet = "research") -> QualityModel:
 def judge(image: Pixels | LoadedImage, terms: WeightSet = "research") -> QualityJudgement:
     """The judgement of one picture by the model of these terms."""
     return load_quality_model(terms).judge(image)
-
-
-def aiqa_nr(pixels: Pixels, terms: WeightSet = "research") -> float:
-    """The score alone, 1 to 5: the raw value of the tool AIQA_NR."""
-    return judge(pixels, terms).score
 
 
 LEVELS = (1, 2, 3, 4, 5)
