@@ -129,7 +129,9 @@ def told(question: Question, evidence: Evidence) -> str:
     """What the agent answers: the level's letter where the plan is a plain rating, else the answer's text."""
     if plan_for(question, has_reference=False).query_type == "IQA" and evidence.judgement:
         return evidence.judgement.letter
-    return answer(question, evidence).text
+    # Which place is meant is not judged here: every place looks like the whole.
+    places = {name: evidence.places["centre"] for name in question.places or ()}
+    return answer(question, replace(evidence, places=evidence.places | places)).text
 
 
 def known_evidence() -> dict[str, Evidence]:
