@@ -41,7 +41,7 @@ def test_a_failure_names_picture_score_rule_and_reason() -> None:
         ("hero/bad.png", "blur >= moderate", "blur is severe"),
     ]
     assert gate.report.as_dict()["passed"] == 1
-    assert "hero/bad.png: score 1.43, meets `score < 2.5` (score is 1.43)" in in_words(gate.report)
+    assert "hero/bad.png: score 1.43, fails by `score < 2.5` (score is 1.43)" in in_words(gate.report)
 
 
 def test_what_cannot_be_judged_does_not_pass() -> None:

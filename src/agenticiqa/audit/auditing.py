@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.audit.duplicates import Group, exact_groups, near_groups
-from agenticiqa.audit.issues import ISSUES, chosen_thresholds, picture_scores, size_scores
+from agenticiqa.audit.issues import chosen_issues, chosen_thresholds, picture_scores, size_scores
 from agenticiqa.audit.measuring import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
@@ -111,6 +111,7 @@ def audit(
     """
     options = replace(options or AuditOptions(), **changes)
     thresholds = chosen_thresholds(options.thresholds)
+    chosen_issues(options.issues, options.quick)
     found, started = open_source(source), time.monotonic()
     records = Path(output) / MEASUREMENTS
     settings = settings or load_settings()
@@ -139,9 +140,7 @@ def judge(
 ) -> Audit:
     """The result of measurements made before, with these thresholds; nothing is measured again."""
     limits = chosen_thresholds(thresholds)
-    chosen = tuple(
-        issue.name for issue in ISSUES if (issue.quick or not quick) and (not issues or issue.name in issues)
-    )
+    chosen = chosen_issues(issues, quick)
     found: dict[str, Mapping[str, Any]] = {}
     paths: dict[str, str] = {}
     for record in standing_records(records):

@@ -17,6 +17,8 @@ FARTHEST_HASH = 10
 FARTHEST_THUMBNAIL = 12.0
 # Cosine of the trunk's pooled features.
 LEAST_LIKENESS = 0.985
+# Hashes this near, with thumbnails this alike, are one picture at another size, whatever its features say.
+SURELY_HASH, SURELY_THUMBNAIL = 2, 2.0
 _BLOCK = 512
 
 
@@ -60,13 +62,24 @@ def _pairs(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
         close = np.bitwise_count(rows ^ hashes[None, :]) <= FARTHEST_HASH
         for row, column in zip(*np.nonzero(close), strict=True):
             one, other = start + int(row), int(column)
-            if one < other and _alike(one, other, thumbnails, features):
+            near = int(np.bitwise_count(hashes[one] ^ hashes[other])) <= SURELY_HASH
+            if one < other and _alike(one, other, thumbnails, features, surely=near):
                 yield one, other
 
 
-def _alike(one: int, other: int, thumbnails: npt.NDArray[np.int16], features: npt.NDArray[np.float32] | None) -> bool:
-    if float(np.abs(thumbnails[one] - thumbnails[other]).mean()) > FARTHEST_THUMBNAIL:
+def _alike(
+    one: int,
+    other: int,
+    thumbnails: npt.NDArray[np.int16],
+    features: npt.NDArray[np.float32] | None,
+    *,
+    surely: bool,
+) -> bool:
+    apart = float(np.abs(thumbnails[one] - thumbnails[other]).mean())
+    if apart > FARTHEST_THUMBNAIL:
         return False
+    if surely and apart <= SURELY_THUMBNAIL:
+        return True
     return features is None or float(features[one] @ features[other]) >= LEAST_LIKENESS
 
 

@@ -139,7 +139,17 @@ def chosen_thresholds(given: Mapping[str, float] | None) -> dict[str, float]:
     for name in given:
         if name not in NAMES:
             raise UsageError(f"no issue named {name!r}; there are {', '.join(NAMES)}")
+        if not 0 <= given[name] <= 1:
+            raise UsageError(f"the threshold of {name} is {given[name]:g}; scores run from 0 (worst) to 1")
     return {issue.name: float(given.get(issue.name, issue.threshold)) for issue in ISSUES}
+
+
+def chosen_issues(given: Sequence[str] | None, quick: bool) -> tuple[str, ...]:
+    """The issues to look for, all of them if none are named; UsageError names an unknown one."""
+    for name in given or ():
+        if name not in NAMES:
+            raise UsageError(f"no issue named {name!r}; there are {', '.join(NAMES)}")
+    return tuple(issue.name for issue in ISSUES if (issue.quick or not quick) and (not given or issue.name in given))
 
 
 def picture_scores(found: Measured) -> dict[str, float | None]:

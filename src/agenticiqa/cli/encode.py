@@ -12,6 +12,7 @@ import typer
 from agenticiqa.cli.app import require_folder_of, writing_to
 from agenticiqa.cli.batch_progress import shown_batch, stopping_on_signals
 from agenticiqa.cli.options import AsJson, ConfigFile, Quiet, effective_settings
+from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -51,8 +52,20 @@ def encode(
         wish = Wish(format or "webp", min_score, maps or html is not None, step)
         raise typer.Exit(_folder(source, output, wish, html, concurrency, settings, as_json, quiet))
     require_folder_of(output)
-    chosen = format or SUFFIXES.get(output.suffix.lower(), "webp")
+    chosen = _format_of(source, output, format)
     typer.echo(_single(source, output, Wish(chosen, min_score, maps, step), settings, as_json))
+
+
+def _format_of(source: Path, output: Path, wanted: Format | None) -> Format:
+    """The format the output's name stands for; UsageError where another one is wanted or it is the original itself."""
+    if output.exists() and source.exists() and output.samefile(source):
+        raise UsageError(f"{output} is the original; choose another output")
+    named = SUFFIXES.get(output.suffix.lower())
+    if named is None:
+        raise UsageError(f"{output}: a copy is .webp, .avif or .jpg; name it so")
+    if wanted is not None and wanted != named:
+        raise UsageError(f"{output} is named as {named} and --format is {wanted}; make them agree")
+    return named
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,8 @@ def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, qui
 
         write_whole(junit, junit_xml(gate.report, names))
     if github and gate.report.failures:
-        typer.echo(github_annotations(gate.report))
+        # Runners read both streams; beside --json the first one belongs to the object.
+        typer.echo(github_annotations(gate.report), err=quiet_words)
 
 
 def gate_code(gate: Gate) -> int:

@@ -23,7 +23,7 @@ def mcp(
     offline: Offline = False,
     verbose: Verbose = False,
 ) -> None:
-    """Serve the tools assess_image, compare_images and list_tools to an agent.
+    """Serve tools that assess, compare, measure, audit and encode images to an agent.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from uuid import uuid4
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from agenticiqa.errors import ImageSizeMismatchError, QueryError, UsageError
+from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, report
@@ -69,7 +69,7 @@ def prepare_run(
         raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
     state = _with(state, max_replan_iterations=limit)
     _check_query(state, parts.settings.pipeline.limits.max_query_characters)
-    _check_images(state, pictures)
+    pictures.of(state)
     configurable |= {**vars(parts), "pictures": pictures, "on_event": on_event or configurable.get("on_event")}
     configurable["thread_id"] = thread_id or str(uuid4())
     ready: RunnableConfig = {**(config or {}), "configurable": configurable}
@@ -165,13 +165,3 @@ def _check_query(state: AgenticIQAState, longest: int) -> None:
     # Half of a surrogate pair, as a terminal makes of bytes that are no UTF-8, can be neither sent nor written down.
     if any("\ud800" <= character <= "\udfff" for character in asked):
         raise QueryError("the question holds bytes that are no Unicode text; write it in UTF-8")
-
-
-def _check_images(state: AgenticIQAState, pictures: Pictures) -> None:
-    images = [item.image for item in pictures.of(state)]
-    if len(images) > 1 and images[0].size != images[1].size:
-        sizes = " and ".join(f"{image.width}×{image.height}" for image in images)
-        raise ImageSizeMismatchError(
-            f"{pictures.called(str(state.get('reference_path')))}: test and reference differ in size ({sizes}); "
-            "use images of the same size"
-        )

@@ -26,6 +26,11 @@ def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None
 
     A question that is new to the state, as on a thread that is used again, clears what an earlier one left.
     """
+    missing = [key for key in ("query", "image_path") if not state.get(key)]
+    if missing:
+        return {
+            "error": f"planner: the state has no {' and no '.join(missing)}; give the question and the image's path"
+        }
     begun: dict[str, Any] = {}
     if not is_replan(state):
         if state.get("error") and "asked" not in state:

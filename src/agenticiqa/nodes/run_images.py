@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agenticiqa.config import Settings
+from agenticiqa.errors import ImageSizeMismatchError, UsageError
 from agenticiqa.images import ImageLimits, LoadedImage, load_image
 from agenticiqa.state import AgenticIQAState
 from agenticiqa.tools.pixel_budget import resized
@@ -20,6 +21,8 @@ class Pictures:
     """
 
     def __init__(self, settings: Settings, align: Align | None = None) -> None:
+        if align not in (None, "resize"):
+            raise UsageError(f'align is "resize" or left out, not {align!r}')
         self._align = align
         limits = settings.pipeline.limits
         self.limits = ImageLimits(
@@ -47,7 +50,7 @@ class Pictures:
         return self._opened[path]
 
     def of(self, state: AgenticIQAState) -> tuple[LabelledImage, ...]:
-        """The test image and, if there is one, the reference; raises ImageError."""
+        """The test image and, if there is one, the reference of the same size; raises ImageError."""
         test = LabelledImage("test image", self.open(state["image_path"]))
         path = state.get("reference_path")
         if not path:
@@ -55,7 +58,13 @@ class Pictures:
         if self._align and self.open(path).size != test.image.size:
             refuse_other_shape(test.image.size, self.open(path).size)
             self._opened[path] = scaled(self.open(path), test.image.size)
-        return test, LabelledImage("reference image", self.open(path))
+        reference = self.open(path)
+        if reference.size != test.image.size:
+            sizes = " and ".join(f"{image.width}×{image.height}" for image in (test.image, reference))
+            raise ImageSizeMismatchError(
+                f"{self.called(path)}: test and reference differ in size ({sizes}); use images of the same size"
+            )
+        return test, LabelledImage("reference image", reference)
 
 
 def scaled(image: LoadedImage, size: tuple[int, int]) -> LoadedImage:

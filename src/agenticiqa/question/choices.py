@@ -94,6 +94,8 @@ def lettered(choices: Choices) -> dict[str, str]:
         choices = dict(zip(ascii_uppercase, choices, strict=False))
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in (*choices, *choices.values())):
         raise ValueError(f'must be texts by letter like {{"A": "Yes", "B": "No"}}, or a list, not {choices!r}')
+    if len(choices) < 2:
+        raise ValueError("must be at least two; leave them out without any")
     return dict(choices)
 
 
@@ -290,7 +292,8 @@ def _trimmed(options: list[str]) -> list[str]:
 
 def choices_of(state: AgenticIQAState) -> dict[str, str]:
     """The choices given as data, else those written into the question with labels."""
-    return dict(state.get("choices") or split_choices(state["query"])[1])
+    given: Choices | None = state.get("choices")
+    return lettered(given) if given else split_choices(state["query"])[1]
 
 
 def match_choice(answer: str, choices: Mapping[str, str]) -> str:

@@ -49,11 +49,22 @@ _MEASUREMENT = re.compile(
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
-_UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her|my) ([a-z]{3,})(?=[ ?.,]|$)", re.ASCII)
+_UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,]|$)", re.ASCII)
 # German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
 _AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
 _SCOPE_GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
            "quality_words", "relations", "severities", "levels")  # fmt: skip
+# Nothing but a subject and one word for a merit or a flaw.
+_PLAIN_QUESTION = re.compile(
+    r"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: [\w'’]+){1,3}) (?:really |very )?"
+    r"(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy|noisy|pixelated"
+    r"|over-?exposed|under-?exposed|washed out))\s*\?*"
+)
+# How a picture is composed, not how good it is.
+_NOT_OUR_TRADE = re.compile(
+    r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
+    re.IGNORECASE,
+)
 _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 
@@ -66,7 +77,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     if not options:
         stem, options = _alternatives(text, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = _read(text, stem, intent, reading)
+    question = _with_plain_words(_read(text, stem, intent, reading))
     question = _with_named_end(_with_exact_names(question))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
@@ -81,6 +92,16 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     question = beside_place(replace(question, scope=scope if question.intent != "where" else _asked(scope)))
     question = question if question.places or question.intent == "where" else beside_reference(question)
     return replace(question, scope=()) if question.is_declined else _with_the_least(question)
+
+
+def _with_plain_words(question: Question) -> Question:
+    """ "Is her face in focus?" needs no guess about what "yes" means; how straight a horizon is we do not judge."""
+    if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
+        return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
+    plain = _PLAIN_QUESTION.fullmatch(question.stem.strip().lower())
+    if plain is None or question.intent not in ("yesno", "unclear") or "intent" in question.doubts:
+        return question
+    return replace(question, intent="yesno", yes_means="fine" if plain["fine"] else "flaw", doubts=())
 
 
 def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:
