@@ -309,7 +309,8 @@ def test_on_a_terminal_progress_is_one_moving_line_that_goes_away(folder: Path, 
     shown = os.read(reader, 1_000_000).decode()
     os.close(reader)
 
-    assert "starting" in shown
+    # Which steps are seen depends on how often the line is drawn.
+    assert re.search(r"starting|planner|executor|summarizer", shown)
     assert "\x1b[2K" in shown
     assert " of 5, " in result.stdout.splitlines()[0]
     assert "\x1b" not in result.stdout

@@ -58,9 +58,9 @@ def test_allow_names_every_method_of_a_path_and_no_form_field_is_nullable(client
 
     allowed = {path: answer.headers["allow"] for path, answer in answers.items()}
     assert allowed == {
-        "/v1/jobs": "GET, POST",
-        "/v1/jobs/x": "DELETE, GET",
-        "/v1/runs/x": "DELETE, GET",
+        "/v1/jobs": "GET, HEAD, POST",
+        "/v1/jobs/x": "DELETE, GET, HEAD",
+        "/v1/runs/x": "DELETE, GET, HEAD",
         "/v1/assess": "POST",
     }
     forms = {name: schema for name, schema in document["components"]["schemas"].items() if name.startswith("Body_")}
