@@ -216,7 +216,7 @@ def test_failures_have_names_on_the_terminal_in_json_junit_annotations_and_html(
 
     assert (shown.exit_code, as_json.exit_code) == (3, 3)
     assert "0.png: score " in shown.stderr
-    assert "meets `PIQE > 0.01`" in shown.stderr
+    assert "fails by `PIQE > 0.01`" in shown.stderr
     assert "4 checked: 4 failed" in shown.stderr
     assert "::error file=" in shown.stdout
     failures = json.loads(as_json.stdout)["gate"]["failures"]

@@ -210,7 +210,7 @@ def test_a_rule_that_is_met_is_exit_code_3_and_named(folder: Path, scripted_back
     unknown = runner.invoke(app, [*arguments, "SHRAPNESS < 0.1"])
 
     assert (met.exit_code, kept.exit_code, unknown.exit_code) == (3, 0, 2)
-    assert "meets `PIQE > 0.01` (piqe is " in met.stderr
+    assert "fails by `PIQE > 0.01` (piqe is " in met.stderr
     assert "nothing measures 'shrapness'; did you mean sharpness?" in unknown.stderr
 
 
