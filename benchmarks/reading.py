@@ -130,7 +130,7 @@ def told(question: Question, evidence: Evidence) -> str:
     if plan_for(question, has_reference=False).query_type == "IQA" and evidence.judgement:
         return evidence.judgement.letter
     # Which place is meant is not judged here: every place looks like the whole.
-    places = {name: evidence.places["centre"] for name in question.places or ()}
+    places = dict.fromkeys(question.places or (), evidence.places["centre"])
     return answer(question, replace(evidence, places=evidence.places | places)).text
 
 
