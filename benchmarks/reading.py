@@ -131,7 +131,7 @@ def told(question: Question, evidence: Evidence) -> str:
         return evidence.judgement.letter
     # Which place is meant is not judged here: every place looks like the whole.
     places = dict.fromkeys(question.places or (), evidence.places["centre"])
-    return answer(question, replace(evidence, places=evidence.places | places)).text
+    return answer(question, replace(evidence, places={**evidence.places, **places})).text
 
 
 def known_evidence() -> dict[str, Evidence]:
