@@ -177,10 +177,15 @@ def _default_assessor() -> Assessor:
 
 
 def _lettered(choices: Choices | None) -> dict[str, str] | None:
+    if choices is None:
+        return None
     try:
-        return lettered(choices) if choices is not None else None
+        given = lettered(choices)
     except ValueError as error:
         raise QueryError(f"choices {error}") from None
+    if len(given) < 2:
+        raise QueryError("choices must be at least two; leave them out without any")
+    return given
 
 
 def _path(source: ImageSource, name: str, pictures: Pictures) -> str:

@@ -94,8 +94,6 @@ def lettered(choices: Choices) -> dict[str, str]:
         choices = dict(zip(ascii_uppercase, choices, strict=False))
     if not isinstance(choices, Mapping) or not all(isinstance(text, str) for text in (*choices, *choices.values())):
         raise ValueError(f'must be texts by letter like {{"A": "Yes", "B": "No"}}, or a list, not {choices!r}')
-    if len(choices) < 2:
-        raise ValueError("must be at least two; leave them out without any")
     return dict(choices)
 
 

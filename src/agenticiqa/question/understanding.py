@@ -54,11 +54,14 @@ _UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her) ([a-z]{3,})
 _AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
 _SCOPE_GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
            "quality_words", "relations", "severities", "levels")  # fmt: skip
-# Nothing but a subject and one word for a merit or a flaw.
+# Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
+_TURNING = (
+    r"not?|never|hardly|barely|scarcely|any\w*|less|least|nothing|but|free|far|without|too|more|rather|still|only|un\w+"
+)
 _PLAIN_QUESTION = re.compile(
-    r"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: [\w'’]+){1,3}) (?:really |very )?"
-    r"(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy|noisy|pixelated"
-    r"|over-?exposed|under-?exposed|washed out))\s*\?*"
+    rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: (?!(?:{_TURNING})\b)[\w'’]+){{1,3}})"
+    r" (?:really |very )?(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy"
+    r"|noisy|pixelated|over-?exposed|under-?exposed|washed out))\s*\?*"
 )
 # How a picture is composed, not how good it is.
 _NOT_OUR_TRADE = re.compile(
