@@ -31,6 +31,9 @@ export function showPicture(image, url) {
   return image;
 }
 
+/** Lets the browser paint and answer the user between two parts of long work. */
+export const pause = () => new Promise((resume) => setTimeout(resume));
+
 /** Says a sentence to screen readers, and to nobody else. */
 export function announce(words) {
   at("spoken").textContent = words;

@@ -39,13 +39,14 @@ export class Gallery {
   }
 
   /** Begins with these files, or goes on with a kept folder whose files are chosen again. */
-  take(files, query) {
+  take(images, query) {
+    const files = images.map(({ file, size }) => ({ name: file.name, size, file }));
     const key = (one) => `${one.name}/${one.size}`;
     const known = this.folder && new Map(this.folder.items.map((item) => [key(item), item]));
-    if (known && files.some((file) => known.has(key(file)))) {
-      for (const file of files) if (known.has(key(file))) known.get(key(file)).file = file;
+    if (known && files.some((one) => known.has(key(one)))) {
+      for (const one of files) if (known.has(key(one))) known.get(key(one)).file = one.file;
     } else {
-      this.#begin(files.map((file) => ({ name: file.name, size: file.size, file })), query);
+      this.#begin(files, query);
     }
     this.go();
   }
@@ -66,7 +67,7 @@ export class Gallery {
     this.stop();
     Object.assign(this, { folder, chosen: [] });
     this.tiles = new Map(folder.items.map((item) => [item, tileOf(item, this)]));
-    this.list.replaceChildren(...this.tiles.values());
+    this.list.replaceChildren();
     this.#arrange();
     this.#tell();
     this.#thumbs();

@@ -1,10 +1,11 @@
 // Images come in by choosing, dropping or pasting; two or more make a comparison.
-import { announce, at, button, icon, make, showPicture } from "./dom.js";
+import { announce, at, button, icon, make, pause, showPicture } from "./dom.js";
 import { keepFiles, recallFiles } from "./kept_files.js";
 import { thumbnailOf } from "./thumbnails.js";
 
 const MOST = 1000;
 const SHOWN = 12;
+const AT_A_TIME = 25;
 const PICTURES = /\.(jpe?g|png|webp|avif|heic|heif|tiff?|bmp|gif|jp2|ppm|pgm|ico)$/i;
 
 /** The images and the reference chosen so far; `onChange` hears of every change. */
@@ -36,20 +37,26 @@ export class Intake {
   }
 
   /** Adds files; after a run new files begin a new selection. */
-  add(files) {
-    const wanted = [...files].filter((file) => this.#fits(file));
+  async add(files) {
+    const wanted = [];
+    for (const [place, file] of [...files].entries()) {
+      if (place && place % AT_A_TIME === 0) await pause();
+      const image = kept(file);
+      if (this.#fits(image)) wanted.push(image);
+    }
     if (!wanted.length) return;
     if (this.used) this.images = [];
     this.used = false;
     if (this.images.length + wanted.length > MOST) this.onRefusal(`At most ${MOST} images can be checked at once; the rest was left out.`);
-    this.images = [...this.images, ...wanted.map(kept)].slice(0, MOST);
+    this.images = [...this.images, ...wanted].slice(0, MOST);
     this.#show(`${this.images.length} ${this.images.length === 1 ? "image" : "images"} chosen.`);
   }
 
   /** The reference all images are measured against, or null. */
   setReference(file) {
-    if (file && !this.#fits(file)) return;
-    this.reference = file ? kept(file) : null;
+    const chosen = file ? kept(file) : null;
+    if (chosen && !this.#fits(chosen)) return;
+    this.reference = chosen;
     this.#show(file ? "Reference chosen." : "Reference removed.");
   }
 
@@ -62,11 +69,11 @@ export class Intake {
     keepFiles(this);
   }
 
-  #fits(file) {
+  #fits({ file, size }) {
     const most = this.limits.max_request_bytes;
     if (!file.type.startsWith("image/") && !PICTURES.test(file.name)) return this.#refuse(`“${file.name}” is no image file. Choose a picture.`);
-    if (!file.size) return this.#refuse(`“${file.name}” is empty. Choose another file.`);
-    if (most && file.size > most) return this.#refuse(`“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`);
+    if (!size) return this.#refuse(`“${file.name}” is empty. Choose another file.`);
+    if (most && size > most) return this.#refuse(`“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`);
     return true;
   }
 
@@ -127,10 +134,11 @@ export class Intake {
   }
 }
 
-// The address is made when the picture is shown: hundreds are chosen and few are.
+// The browser asks the disk at every question about a size, so it is asked once. The address is made when the picture is
+// shown: hundreds are chosen and few are.
 function kept(file) {
   let url = null;
-  return { file, get url() { return (url ??= URL.createObjectURL(file)); } };
+  return { file, size: file.size, get url() { return (url ??= URL.createObjectURL(file)); } };
 }
 
 function thumb(image, remove) {

@@ -6,7 +6,7 @@ const MOST_BYTES = 64_000_000;
 /** Keeps the chosen files; more than fits in 64 MB is not kept. */
 export async function keepFiles({ images, reference, used }) {
   const files = images.map((image) => image.file);
-  const bytes = [...files, reference?.file].reduce((sum, file) => sum + (file?.size ?? 0), 0);
+  const bytes = [...images, reference].reduce((sum, image) => sum + (image?.size ?? 0), 0);
   const fits = bytes <= MOST_BYTES;
   try {
     sessionStorage.setItem(NAME, "kept");

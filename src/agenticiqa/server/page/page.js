@@ -59,7 +59,7 @@ function checkFolder() {
   current?.abort();
   intake.markUsed();
   showGallery();
-  gallery.take(intake.images.map((image) => image.file), at("question").value.trim());
+  gallery.take(intake.images, at("question").value.trim());
   nameInAddress(`folder-${gallery.folder.id}`);
 }
 
