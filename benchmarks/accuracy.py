@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.config import load_settings
-from agenticiqa.embedded.quality.model import QualityJudgement, load_quality_model
+from agenticiqa.embedded.quality.quality_model import QualityJudgement, load_quality_model
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.tools import ToolRegistry, default_registry

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Finding, Look
+from agenticiqa.embedded.findings import Finding, Look
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import LEVEL_NAMES, SEVERITIES, DistortionCategory
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest

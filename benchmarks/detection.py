@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.model import DistortionModel, load_distortion_model
+from agenticiqa.embedded.distortions.distortion_model import DistortionModel, load_distortion_model
 from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.tools.synthetic.kinds import KINDS

@@ -14,14 +14,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.detector import BEYOND_DOUBT, find_distortions
-from agenticiqa.embedded.distortions.features import as_vector, measure_traces
+from agenticiqa.embedded.distortions.distortion_detector import BEYOND_DOUBT, find_distortions
+from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
+from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
 from agenticiqa.embedded.distortions.measurements import blur_in_pixels
-from agenticiqa.embedded.distortions.model import load_distortion_model
-from agenticiqa.embedded.distortions.tiles import cut_tiles
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.trunk import load_backbone, to_working_size
 from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.tools.metrics.blur import LARGEST_RADIUS, blur_radius
+from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS, blur_radius
 from agenticiqa.tools.metrics.jpeg import jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.synthetic.degradations import gaussian_blur, jpeg, white_noise

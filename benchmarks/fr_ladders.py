@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.model import load_model
+from agenticiqa.embedded.full_reference.pair_model import load_model
 from training.fr_data import Pairs, joined, read_made
 from training.fr_extract import HALF, LADDER_CODERS, coder_file, extract_coders
 from training.fr_field import kept_photographs, listed_photographs

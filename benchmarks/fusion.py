@@ -23,8 +23,8 @@ import numpy as np
 from agenticiqa import Assessor
 from agenticiqa.config import ROLES, load_settings
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import RememberingEyes
-from agenticiqa.embedded.shipped_eyes import ShippedEyes
+from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.findings import RememberingEyes
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.parts import build_parts
 from agenticiqa.score_fusion import ScoreFusion

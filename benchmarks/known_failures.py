@@ -13,7 +13,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from agenticiqa.embedded.quality.model import QualityModel, load_quality_model
+from agenticiqa.embedded.quality.quality_model import QualityModel, load_quality_model
 from agenticiqa.weights import WeightSet
 from training.pictures import Pixels, read_pixels
 from training.quality_heads.ladders import rewrite, spoil

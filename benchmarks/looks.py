@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Look, RememberingEyes
-from agenticiqa.embedded.shipped_eyes import ShippedEyes
+from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.findings import Look, RememberingEyes
 from agenticiqa.images import load_image
 from agenticiqa.state import SEVERITIES
 from agenticiqa.weights import WeightSet

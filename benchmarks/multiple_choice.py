@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Eyes, RememberingEyes
+from agenticiqa.embedded.findings import Eyes, RememberingEyes
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
@@ -64,7 +64,7 @@ def main() -> None:
 
 def eyes_by_source() -> dict[str, Eyes]:
     """The shipped eyes; for TID2013 the full-reference judgement is the one that was not fitted on it."""
-    from agenticiqa.embedded.shipped_eyes import ShippedEyes
+    from agenticiqa.embedded.combined_models import ShippedEyes
 
     return {
         "synthetic": RememberingEyes(ShippedEyes("research")),

@@ -19,10 +19,10 @@ import numpy.typing as npt
 from PIL import Image
 
 from agenticiqa.assessor import Assessor
+from agenticiqa.embedded.combined_models import ShippedEyes, shipped_eyes
 from agenticiqa.embedded.objects import scene
-from agenticiqa.embedded.objects.detector import Box, box_area, overlap_share
+from agenticiqa.embedded.objects.object_detector import Box, box_area, overlap_share
 from agenticiqa.embedded.objects.scene import Located, Scene
-from agenticiqa.embedded.shipped_eyes import ShippedEyes, shipped_eyes
 from agenticiqa.images import load_image
 from agenticiqa.state import UNABLE
 from benchmarks.object_composites import Source, make_composites

@@ -28,7 +28,7 @@ from skimage import data
 from training.reference_values import complete_torchvision
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.quality.model import QualityModel
+    from agenticiqa.embedded.quality.quality_model import QualityModel
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -61,7 +61,7 @@ def picture(height: int, width: int) -> Pixels:
 def timed_load() -> tuple[float, QualityModel]:
     """CPU seconds to import, verify and load the model, and the model."""
     start = time.process_time()
-    from agenticiqa.embedded.quality.model import load_quality_model
+    from agenticiqa.embedded.quality.quality_model import load_quality_model
 
     model = load_quality_model("research")
     return time.process_time() - start, model

@@ -24,7 +24,7 @@ import numpy as np
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.client import plan_for
-from agenticiqa.embedded.eyes import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Finding, Judgement, Look
 from agenticiqa.question.meaning import Question
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LevelLetter
@@ -156,7 +156,7 @@ def known_evidence() -> dict[str, Evidence]:
 
 def evidence_by_picture() -> dict[str, Evidence]:
     """What the shipped eyes see in every version, each looked at once."""
-    from agenticiqa.embedded.shipped_eyes import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_eyes
     from agenticiqa.images import load_image
 
     eyes = shipped_eyes("research")

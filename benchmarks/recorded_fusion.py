@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.model import level_probabilities, load_quality_model
+from agenticiqa.embedded.quality.quality_model import level_probabilities, load_quality_model
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.images import load_image
 from agenticiqa.score_fusion import ScoreFusion, eta_for

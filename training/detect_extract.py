@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.features import as_vector, measure_traces
+from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.tools.synthetic.kinds import KINDS, mix
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of

@@ -22,9 +22,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from agenticiqa.embedded.distortions.features import measure_traces
-from agenticiqa.embedded.distortions.tiles import cut_tiles, tile_traces
-from agenticiqa.embedded.distortions.traces_of_light import light_traces
+from agenticiqa.embedded.distortions.feature_vector import measure_traces
+from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.tools.synthetic.kinds import mix
 from training.camera import FLAWS, draw_shot, recode, severities, take, unsuspicious_file

@@ -1,4 +1,4 @@
-"""Fits the blur radius of `tools.metrics.blur` on clean photographs blurred by known amounts.
+"""Fits the blur radius of `tools.metrics.blur_radius` on clean photographs blurred by known amounts.
 
 python -m training.fit_blur --bsds DIR --imagenet DIR
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.blur import OWN_SOFTNESS, blur_radius, edge_features, expand
+from agenticiqa.tools.metrics.blur_radius import OWN_SOFTNESS, blur_radius, edge_features, expand
 from agenticiqa.tools.metrics.planes import rounded_luma
 from agenticiqa.tools.synthetic.degradations import gaussian_blur
 from training.pictures import Pixels, read_pixels, resize

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.full_reference.model import load_model
-from agenticiqa.embedded.quality.model import load_quality_model
+from agenticiqa.embedded.full_reference.pair_model import load_model
+from agenticiqa.embedded.quality.quality_model import load_quality_model
 from agenticiqa.images import load_image
 from agenticiqa.tools.calibration import Calibration, same_scale
 from agenticiqa.tools.curve_fitting import rank_correlation

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.head import QualityHead, error_terms
+from agenticiqa.embedded.quality.quality_head import QualityHead, error_terms
 from agenticiqa.evaluation.statistics import srcc
 from training.kernel import Kernel, Projection, fit_kernel, fit_projection
 from training.quality_data import Damaged, Rated

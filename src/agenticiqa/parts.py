@@ -50,7 +50,7 @@ class Parts:
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a named thing by the embedded detector, for models that cannot locate; None if it is not found."""
         from agenticiqa.embedded.answers.gathering import place_called
-        from agenticiqa.embedded.shipped_eyes import shipped_eyes
+        from agenticiqa.embedded.combined_models import shipped_eyes
 
         return shipped_eyes(self.settings.pipeline.terms).locate(image, place_called(name))
 

@@ -22,8 +22,8 @@ from PIL import Image
 
 from agenticiqa.audit import Audit, AuditOptions, audit, judge
 from agenticiqa.audit.gallery import gallery_page
-from agenticiqa.audit.measuring import grey_band, measure_picture, perceptual_hash, seen_flaws
-from agenticiqa.embedded.eyes import Finding
+from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
+from agenticiqa.embedded.findings import Finding
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
 from tests.support.photos import photo, save

@@ -98,7 +98,7 @@ def _heic(width: int, height: int) -> bytes:
 
 def live(folder: Path, minutes: float) -> dict[str, Any]:
     """Assesses the pictures of the folder one after the other as a worker does, within the service's limits."""
-    from agenticiqa.server.options import ServiceOptions
+    from agenticiqa.server.service_options import ServiceOptions
     from agenticiqa.server.workers.worker import _outcome, frugal_assessor, warm_up
     from tests.support.agent import settings
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
-from agenticiqa.embedded.eyes import Finding, Look, Reading
+from agenticiqa.embedded.findings import Finding, Look, Reading
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
 from tests.support.looks import BLURRED, CLEAN, NOISY, judged, seen

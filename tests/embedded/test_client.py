@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Eyes, Finding, Look, Reading, RememberingEyes
+from agenticiqa.embedded.findings import Eyes, Finding, Look, Reading, RememberingEyes
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
@@ -409,7 +409,7 @@ def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
 
 
 def test_the_metrics_inside_the_full_reference_judgement_do_not_vote_beside_it() -> None:
-    from agenticiqa.embedded.full_reference.features import METRICS
+    from agenticiqa.embedded.full_reference.pair_features import METRICS
 
     assert {"AIQA_NR", "AIQA_FR", *METRICS} == set(PerceptionClient.derived_from)
 

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenticiqa.embedded.distortions.detector import Findings, find_changes, find_distortions, in_context
-from agenticiqa.embedded.distortions.features import measure_traces
+from agenticiqa.embedded.distortions.distortion_detector import Findings, find_changes, find_distortions, in_context
+from agenticiqa.embedded.distortions.distortion_model import DistortionModel, load_distortion_model
+from agenticiqa.embedded.distortions.feature_vector import measure_traces
 from agenticiqa.embedded.distortions.measurements import measure_readings
-from agenticiqa.embedded.distortions.model import DistortionModel, load_distortion_model
 from agenticiqa.embedded.distortions.severity import loss_of, severity_of
-from agenticiqa.embedded.distortions.tiles import cut_tiles
-from agenticiqa.embedded.distortions.traces_of_tone import curve_traces
-from agenticiqa.embedded.eyes import Finding
-from agenticiqa.embedded.full_reference.features import measure_pair
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
+from agenticiqa.embedded.distortions.tone_features import curve_traces
+from agenticiqa.embedded.findings import Finding
+from agenticiqa.embedded.full_reference.pair_features import measure_pair
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
-from agenticiqa.tools.metrics.blur import LARGEST_RADIUS
+from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
 from agenticiqa.tools.metrics.mdsi import mdsi
 from agenticiqa.tools.synthetic.kinds import KINDS, distort
 from tests.support.photos import photo

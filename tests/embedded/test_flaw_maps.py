@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cv2
 
-from agenticiqa.embedded.distortions.maps import MAPPED_FLAWS, flaw_maps
+from agenticiqa.embedded.distortions.flaw_maps import MAPPED_FLAWS, flaw_maps
 from agenticiqa.state import Region
 from tests.support.photos import photo
 

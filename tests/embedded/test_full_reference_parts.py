@@ -22,14 +22,14 @@ from agenticiqa.embedded.full_reference.consensus import (
     tone_change,
     with_softness,
 )
-from agenticiqa.embedded.full_reference.difference import grid_statistics, residual_statistics
+from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
-from agenticiqa.embedded.full_reference.features import measure_pair
-from agenticiqa.embedded.full_reference.fitted import KernelMachine, KindRecogniser, distances
+from agenticiqa.embedded.full_reference.frequency_transfer import filter_evidence, transfer_statistics
 from agenticiqa.embedded.full_reference.judgement import level_probabilities, severity_of
-from agenticiqa.embedded.full_reference.model import load_model
-from agenticiqa.embedded.full_reference.transfer import filter_evidence, transfer_statistics
-from agenticiqa.embedded.full_reference.views import view_pair
+from agenticiqa.embedded.full_reference.kernel_regression import KernelMachine, KindRecogniser, distances
+from agenticiqa.embedded.full_reference.pair_features import measure_pair
+from agenticiqa.embedded.full_reference.pair_model import load_model
+from agenticiqa.embedded.full_reference.pair_preparation import view_pair
 from agenticiqa.embedded.full_reference.visible_error import _cosines
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError

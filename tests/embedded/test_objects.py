@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.assessor import assess
+from agenticiqa.embedded.combined_models import ShippedEyes
 from agenticiqa.embedded.objects.scene import Scene, in_words
-from agenticiqa.embedded.shipped_eyes import ShippedEyes
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import UNABLE, LocatedRegion
 from tests.support.photos import photo

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agenticiqa.embedded.distortions.detector import find_distortions
-from agenticiqa.embedded.distortions.manners import hue_name
+from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.kind_and_direction import hue_name
 from agenticiqa.embedded.distortions.measurements import measure_readings
 from agenticiqa.embedded.distortions.photograph_model import FLAWS, main_first
-from agenticiqa.embedded.distortions.tiles import cut_tiles
-from agenticiqa.embedded.eyes import Finding
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
+from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.state import SEVERITIES
 from tests.support.photos import photo

@@ -16,8 +16,8 @@ from PIL import Image, ImageDraw
 from skimage import color, data
 
 from agenticiqa.embedded.quality.domain import find_out_of_domain
-from agenticiqa.embedded.quality.head import QualityHead, error_terms, within_scale
-from agenticiqa.embedded.quality.model import (
+from agenticiqa.embedded.quality.quality_head import QualityHead, error_terms, within_scale
+from agenticiqa.embedded.quality.quality_model import (
     QualityModel,
     judge,
     level_probabilities,

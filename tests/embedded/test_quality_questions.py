@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Finding, Look
+from agenticiqa.embedded.findings import Finding, Look
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
 from benchmarks.known_damage import SYNTHETIC_KINDS, VISIBLE_LEVELS, Picture, synthetic_pictures

@@ -9,7 +9,7 @@ import pytest
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.reasons import describe_finding, explain, in_one_text
-from agenticiqa.embedded.eyes import Finding, Look, Reading
+from agenticiqa.embedded.findings import Finding, Look, Reading
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis
 from tests.support.looks import BLURRED, CLEAN, MOTION_BLUR, NOISE, NOISY, judged, seen

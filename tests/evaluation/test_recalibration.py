@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from agenticiqa.assessor import Assessor
 from agenticiqa.cli import app
 from agenticiqa.config import load_settings
-from agenticiqa.embedded.shipped_eyes import RecalibratedEyes
+from agenticiqa.embedded.combined_models import RecalibratedEyes
 from agenticiqa.errors import CalibrationError
 from agenticiqa.evaluation.recalibration import folds_of, recalibrate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale

@@ -12,7 +12,7 @@ import pytest
 from skimage.metrics import peak_signal_noise_ratio
 
 from agenticiqa.nodes.executor import executor_node
-from agenticiqa.nodes.reply_words import region_of
+from agenticiqa.nodes.reply_normalisation import region_of
 from agenticiqa.state import SEVERITIES, ExecutorOutput, Region
 from agenticiqa.tools import default_registry
 from agenticiqa.vlm_client import VLMClient

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agenticiqa.question.answer_options import read_option
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity
-from agenticiqa.question.options import read_option
 from agenticiqa.question.scales import scale_in
 from agenticiqa.question.understanding import understand
 from tests.support.steps import steps_of

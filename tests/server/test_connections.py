@@ -14,7 +14,7 @@ import uvicorn
 
 from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
 from agenticiqa.server.guards import Gate, RateLimit
-from agenticiqa.server.options import ServiceOptions
+from agenticiqa.server.service_options import ServiceOptions
 
 
 async def answer(scope: dict[str, object], receive: object, send: object) -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
-from agenticiqa.server.options import ServiceOptions
+from agenticiqa.server.service_options import ServiceOptions
 from tests.server.running import RunningService, picture, running_service
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agenticiqa.server.options import ServiceOptions
 from agenticiqa.server.problems import Problem, details
 from agenticiqa.server.service import Service
+from agenticiqa.server.service_options import ServiceOptions
 from agenticiqa.server.storage.retention import MEGABYTE, is_disk_full
 from agenticiqa.server.storage.store import Run, Store, new_id
 from agenticiqa.server.workers.worker import PROBLEM, RESULT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agenticiqa.embedded.eyes import Finding, Judgement, Look, Reading
+from agenticiqa.embedded.findings import Finding, Judgement, Look, Reading
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, LEVEL_SCORES, Region, Severity
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from agenticiqa.tools.metrics.banding import banding
-from agenticiqa.tools.metrics.blur import blur_radius, sharpness
+from agenticiqa.tools.metrics.blur_radius import blur_radius, sharpness
 from agenticiqa.tools.metrics.colour import colour_cast, saturation
 from agenticiqa.tools.metrics.exposure import contrast, overexposed_share, underexposed_share
 from agenticiqa.tools.metrics.jpeg import blockiness, jpeg_quality

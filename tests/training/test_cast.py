@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agenticiqa.embedded.quality.head import QualityHead
+from agenticiqa.embedded.quality.quality_head import QualityHead
 from training.quality_heads.cast import cast_arrays, fit_cast, standardised
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 from skimage import data
 
-from agenticiqa.embedded.quality.head import QualityHead
+from agenticiqa.embedded.quality.quality_head import QualityHead
 from training.quality_heads.correct import Correction
 from training.quality_heads.fit import _joined, _linear_units, _spoilt_groups, network_outputs, stored
 from training.quality_heads.free import list_free, read_ratings

@@ -79,7 +79,7 @@ def test_a_hosted_run_without_a_reference_reads_no_full_reference_weights(
 
 def opened_weights() -> list[str]:
     """Names of the weight files this process has loaded models from."""
-    from agenticiqa.embedded.full_reference.model import load_model
-    from agenticiqa.embedded.quality.model import load_quality_model
+    from agenticiqa.embedded.full_reference.pair_model import load_model
+    from agenticiqa.embedded.quality.quality_model import load_quality_model
 
     return [f"{load.__name__} {load.cache_info().currsize}" for load in (load_model, load_quality_model)]

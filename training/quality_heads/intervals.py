@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.head import STRANGE_WIDENING, QualityHead, error_terms
-from agenticiqa.embedded.quality.model import CHOSEN, QualityModel
+from agenticiqa.embedded.quality.quality_head import STRANGE_WIDENING, QualityHead, error_terms
+from agenticiqa.embedded.quality.quality_model import CHOSEN, QualityModel
 from agenticiqa.embedded.trunk import load_backbone, load_tail
 from agenticiqa.weights import WeightSet
 from benchmarks.accuracy import Source, read_ai, read_avt, read_tid2013

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.assessment import Assessment as Assessment
     from agenticiqa.assessor.assessment import Finding as Finding
     from agenticiqa.assessor.assessment import ToolReading as ToolReading
-    from agenticiqa.assessor.measuring import measure as measure
     from agenticiqa.assessor.provenance import Provenance as Provenance
     from agenticiqa.assessor.ranking import Pair as Pair
     from agenticiqa.assessor.ranking import Ranked as Ranked
     from agenticiqa.assessor.ranking import Ranking as Ranking
     from agenticiqa.assessor.ranking import rank as rank
+    from agenticiqa.assessor.tool_measurements import measure as measure
 
 _HOMES = {
     "DEFAULT_QUERY": "assessing",
@@ -36,7 +36,7 @@ _HOMES = {
     "aassess": "assessing",
     "assess": "assessing",
     "compare": "assessing",
-    "measure": "measuring",
+    "measure": "tool_measurements",
     "rank": "ranking",
 }
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agenticiqa.config import Settings
 from agenticiqa.embedded.answers.amounts import flaw_share
-from agenticiqa.embedded.shipped_eyes import shipped_eyes
+from agenticiqa.embedded.combined_models import shipped_eyes
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
 from agenticiqa.question.understanding import understand

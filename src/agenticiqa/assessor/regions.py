@@ -15,7 +15,7 @@ from agenticiqa.images import LoadedImage
 from agenticiqa.state import DistortionCategory, LocatedRegion, Region, Severity
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.eyes import Eyes
+    from agenticiqa.embedded.findings import Eyes
 
 logger = logging.getLogger("agenticiqa.assessor")
 
@@ -81,7 +81,7 @@ def assess_regions(
     if not names:
         return {}
     from agenticiqa.embedded.answers.gathering import place_called
-    from agenticiqa.embedded.shipped_eyes import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_eyes
 
     eyes = shipped_eyes(terms)
     own = {name: eyes.locate(image, place_called(name)) for name in names}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from agenticiqa.audit.duplicates import Group, exact_groups, near_groups
 from agenticiqa.audit.issues import chosen_issues, chosen_thresholds, picture_scores, size_scores
-from agenticiqa.audit.measuring import VERSION, AuditWith
+from agenticiqa.audit.picture_measurements import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
 from agenticiqa.batch.journal import standing_records

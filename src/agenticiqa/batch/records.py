@@ -73,7 +73,7 @@ class Assessing:
 
     def _measured(self, sample: Sample) -> dict[str, float]:
         """What the tools say, without those that cannot look at this picture."""
-        from agenticiqa.assessor.measuring import measure_with
+        from agenticiqa.assessor.tool_measurements import measure_with
 
         tools, found = self.assessor.parts.tools, dict[str, Measurement]()
         for name in self.measure:

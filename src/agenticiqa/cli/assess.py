@@ -11,7 +11,8 @@ import typer
 
 from agenticiqa.cli.app import require_folder_of
 from agenticiqa.cli.gating import FailIf, FailUnder, Require, gate_code, open_gate, tell
-from agenticiqa.cli.options import (
+from agenticiqa.cli.progress import shown_progress
+from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
     ConfigFile,
@@ -23,7 +24,6 @@ from agenticiqa.cli.options import (
     effective_settings,
     start_logging,
 )
-from agenticiqa.cli.progress import shown_progress
 from agenticiqa.errors import UsageError
 from agenticiqa.logs import printable
 

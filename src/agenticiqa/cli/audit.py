@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from agenticiqa.cli.batch_progress import shown_batch, stopping_on_signals
-from agenticiqa.cli.options import AsJson, ConfigFile, Quiet, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
 from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:

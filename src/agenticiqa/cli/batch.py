@@ -24,7 +24,7 @@ from agenticiqa.cli.gating import (
     tell,
     tools_of,
 )
-from agenticiqa.cli.options import (
+from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
     ConfigFile,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
 
 cache_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Look at or empty the cache.")
 

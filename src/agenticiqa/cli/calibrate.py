@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.app import writing_to
-from agenticiqa.cli.options import AsJson, ConfigFile
+from agenticiqa.cli.shared_options import AsJson, ConfigFile
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -81,7 +81,7 @@ GATED = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSE
 def _from_accepted(
     settings: Settings, accepted: Path, rejected: Path | None, false_rejects: float, as_json: bool
 ) -> None:
-    from agenticiqa.gate.choosing import as_toml, propose
+    from agenticiqa.gate.threshold_proposals import as_toml, propose
 
     good = _measured(settings, accepted)
     bad = {} if rejected is None else _measured(settings, rejected)
@@ -99,7 +99,7 @@ def _from_accepted(
 def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:
     """The score and the gate's measurements of every picture that can be read."""
     from agenticiqa.assessor import Assessor
-    from agenticiqa.assessor.measuring import measure_with
+    from agenticiqa.assessor.tool_measurements import measure_with
     from agenticiqa.batch import open_manifest
     from agenticiqa.errors import AgenticIQAError
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.options import AsJson, ConfigFile
+from agenticiqa.cli.shared_options import AsJson, ConfigFile
 
 config_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show or check the settings.")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agenticiqa.cli.app import version_text
-from agenticiqa.cli.options import AsJson
+from agenticiqa.cli.shared_options import AsJson
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.app import writing_to
-from agenticiqa.cli.options import (
+from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
     ConfigFile,

@@ -57,7 +57,7 @@ def open_gate(
 
 def tools_of(gate: Gate, settings: Settings) -> list[str]:
     """The names of the tools that the gate's rules need; RuleError names one that does not exist."""
-    from agenticiqa.gate.judging import TOOL_NAMES
+    from agenticiqa.gate.rule_evaluation import TOOL_NAMES
     from agenticiqa.gate.rules import folded
     from agenticiqa.parts import tools_for
 
@@ -75,7 +75,7 @@ def measuring(settings: Settings) -> MeasureTool:
     """Measures what a rule names and the record lacks."""
 
     def measure_tool(record: Mapping[str, Any], tool: str) -> float:
-        from agenticiqa.assessor.measuring import measure_with
+        from agenticiqa.assessor.tool_measurements import measure_with
         from agenticiqa.gate.rules import folded
         from agenticiqa.parts import tools_for
 

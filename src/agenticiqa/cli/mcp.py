@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+from agenticiqa.cli.shared_options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
 
 
 def mcp(

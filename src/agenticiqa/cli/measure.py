@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from agenticiqa.cli.app import require_folder_of
-from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
 from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def measure(
       agenticiqa measure compressed.jpg original.png --tools SSIM --json --map difference.png
       agenticiqa measure --list
     """
-    from agenticiqa.assessor.measuring import measure_with, measuring_tools, tool_names
+    from agenticiqa.assessor.tool_measurements import measure_with, measuring_tools, tool_names
 
     settings = effective_settings(config)
     if listing:

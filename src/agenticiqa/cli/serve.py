@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+from agenticiqa.cli.shared_options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
 
 
 def serve(
@@ -66,8 +66,8 @@ def serve(
     from agenticiqa.errors import MissingExtraError
 
     try:
-        from agenticiqa.server.options import ServiceOptions
         from agenticiqa.server.running import serve as run_service
+        from agenticiqa.server.service_options import ServiceOptions
     except ModuleNotFoundError as error:
         raise MissingExtraError("the service", "server") from error
     settings = effective_settings(config, backend, offline)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agenticiqa.cli.options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
 from agenticiqa.cli.tables import print_table
 
 HEADINGS = ("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "Strengths")

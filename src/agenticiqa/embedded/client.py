@@ -16,7 +16,7 @@ from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer
 from agenticiqa.embedded.answers.phrases import say
 from agenticiqa.embedded.answers.reasons import Sentence, describe_finding, explain, in_one_text
-from agenticiqa.embedded.eyes import Eyes, Finding, Judgement, Look
+from agenticiqa.embedded.findings import Eyes, Finding, Judgement, Look
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
@@ -68,7 +68,7 @@ class PerceptionClient(VLMClient):
     @classmethod
     def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> PerceptionClient:
         """The client with the shipped eyes; there is one model, called "perception"."""
-        from agenticiqa.embedded.shipped_eyes import RecalibratedEyes, shipped_eyes
+        from agenticiqa.embedded.combined_models import RecalibratedEyes, shipped_eyes
         from agenticiqa.tools.catalogue import read_overlay
 
         if model not in ("", "perception"):

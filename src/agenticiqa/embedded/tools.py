@@ -15,7 +15,7 @@ from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.full_reference.views import Viewing
+    from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 
 class QualityTool(Tool):
@@ -39,7 +39,7 @@ class QualityTool(Tool):
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
         """The score; a reference is not looked at."""
-        from agenticiqa.embedded.quality.model import load_quality_model
+        from agenticiqa.embedded.quality.quality_model import load_quality_model
 
         return load_quality_model(self._terms).judge(test).score
 

@@ -90,7 +90,7 @@ def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -
 
 def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The embedded model's own judgement, as shipped: no user's scale is applied."""
-    from agenticiqa.embedded.shipped_eyes import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_eyes
 
     original = None if reference is None else _opened(reference, parts)
     pipeline = parts.settings.pipeline

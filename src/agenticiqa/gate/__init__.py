@@ -4,7 +4,7 @@
 """
 
 from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, gate_sections
-from agenticiqa.gate.judging import Outcome, Verdict, judge
+from agenticiqa.gate.rule_evaluation import Outcome, Verdict, judge
 from agenticiqa.gate.rules import Comparison, Rule, comparisons, objects_of, parse_rule
 
 __all__ = [

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
-from agenticiqa.gate.judging import TOOL_NAMES, is_measurement, judge
+from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge
 from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
 
 logger = logging.getLogger("agenticiqa.gate")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
 from agenticiqa.assessor.comparing import query_for_each, read_comparison
-from agenticiqa.assessor.measuring import measure_with
+from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.config import Settings

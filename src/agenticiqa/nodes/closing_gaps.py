@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.nodes.reply_words import Analysis, Distortions
+from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
 from agenticiqa.state import GLOBAL, DistortionCategory, ExecutorOutput, Gap, PlannerOutput, Region
 
 CLOSE_UP = 768

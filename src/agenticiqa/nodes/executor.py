@@ -13,7 +13,7 @@ from agenticiqa.errors import ToolError
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import inspect, model_steps
-from agenticiqa.nodes.reply_words import (
+from agenticiqa.nodes.reply_normalisation import (
     Analysis,
     Distortions,
     analyzed_distortions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agenticiqa.nodes.context import NodeContext
-from agenticiqa.nodes.reply_words import (
+from agenticiqa.nodes.reply_normalisation import (
     Analysis,
     Distortions,
     analyzed_distortions,

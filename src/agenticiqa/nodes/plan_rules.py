@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from agenticiqa.errors import ToolUnavailableError
-from agenticiqa.nodes.reply_words import known_categories
+from agenticiqa.nodes.reply_normalisation import known_categories
 from agenticiqa.question.understanding import refuses_reference
 from agenticiqa.state import GLOBAL, LEVEL_NAMES, Gap, PlanControlFlags, PlannerOutput
 from agenticiqa.tools.registry import ToolRegistry

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
 from agenticiqa.nodes.plan_rules import known_name
-from agenticiqa.nodes.reply_words import Distortions, object_in_scope
+from agenticiqa.nodes.reply_normalisation import Distortions, object_in_scope
 from agenticiqa.state import OVERALL, PlannerOutput, canonical_category
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard

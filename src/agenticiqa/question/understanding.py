@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.lexicon import Match, lexicon
@@ -22,7 +23,6 @@ from agenticiqa.question.meaning import (
     Question,
 )
 from agenticiqa.question.object_words import names_several, object_called
-from agenticiqa.question.options import read_options
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in

@@ -77,7 +77,7 @@ def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
 
 def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.model import judge
+    from agenticiqa.embedded.quality.quality_model import judge
 
     judged = judge(image, "open" if terms == "commercial" else "research")
     worst = shrunk(judged.worst_region, small.width / image.width, small.height / image.height)

@@ -24,7 +24,6 @@ from agenticiqa.config import Settings, load_settings
 from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
 from agenticiqa.server.head_requests import HeadAsGet
 from agenticiqa.server.openapi import complete_schema
-from agenticiqa.server.options import ServiceOptions
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
 from agenticiqa.server.routes import catalogue as routes_catalogue
 from agenticiqa.server.routes import difference as routes_difference
@@ -33,6 +32,7 @@ from agenticiqa.server.routes import health as routes_health
 from agenticiqa.server.routes import jobs as routes_jobs
 from agenticiqa.server.routes import runs as routes_runs
 from agenticiqa.server.service import Service
+from agenticiqa.server.service_options import ServiceOptions
 from agenticiqa.server.storage.retention import is_disk_full
 
 logger = logging.getLogger("agenticiqa.server")

@@ -14,7 +14,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from agenticiqa.server.options import ServiceOptions
+from agenticiqa.server.service_options import ServiceOptions
 
 MAX_HEADER_BYTES = 32 * 1024
 MAX_HEADERS = 100

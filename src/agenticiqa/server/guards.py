@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agenticiqa.server.connections import MAX_HEADER_BYTES, MAX_HEADERS, is_header_too_large
 from agenticiqa.server.metrics import Metrics
-from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.problems import Problem, problem_response
+from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "

@@ -17,7 +17,7 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import OutputInUseError, UsageError
 from agenticiqa.server.app import create_app
 from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
-from agenticiqa.server.options import ServiceOptions
+from agenticiqa.server.service_options import ServiceOptions
 
 MARGIN = 5.0
 

@@ -25,8 +25,8 @@ from agenticiqa.server.change_signal import ChangeSignal
 from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
 from agenticiqa.server.metrics import Metrics
-from agenticiqa.server.options import MEGABYTE, ServiceOptions
 from agenticiqa.server.problems import Problem, storage_full
+from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
 from agenticiqa.server.storage.store import Job, QueueFullError, Run, Store
 from agenticiqa.server.workers.pool import Pool

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, kind_by_direction, kind_factor
-from agenticiqa.embedded.eyes import Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Degree
 
 # From here on a distortion is taken to be there.

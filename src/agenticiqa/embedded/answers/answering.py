@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.against_reference import relation_of, yes_likelihood
 from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss, step
-from agenticiqa.embedded.answers.choosing import best_option
+from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
-from agenticiqa.embedded.answers.where import EQUAL, find_place, share_in
-from agenticiqa.embedded.eyes import Finding, Reading, level_of
+from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
+from agenticiqa.embedded.findings import Finding, Reading, level_of
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.state import SEVERITIES, UNABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agenticiqa.embedded.eyes import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Finding, Judgement, Look
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory
 
 # How sure a severity word is when whoever wrote it gave no probability.

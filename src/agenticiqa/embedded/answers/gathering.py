@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agenticiqa.embedded.answers.evidence import Evidence, gather
-from agenticiqa.embedded.answers.where import share_in
-from agenticiqa.embedded.eyes import Eyes, Look
+from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.embedded.combined_models import judgement_from_tools
+from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.objects.scene import in_words, scene_of
-from agenticiqa.embedded.regions.objects import blur_differs
-from agenticiqa.embedded.shipped_eyes import judgement_from_tools
+from agenticiqa.embedded.regions.object_look import blur_differs
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question

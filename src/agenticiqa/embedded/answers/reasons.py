@@ -8,8 +8,8 @@ from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
 from agenticiqa.embedded.answers.answering import Answer, is_present
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.answers.where import EQUAL, describe_place, is_soft, measured_in, share_in
-from agenticiqa.embedded.eyes import Finding, Judgement, Reading
+from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
+from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.text import Language

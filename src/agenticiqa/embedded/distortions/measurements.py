@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.tiles import SMALLEST_SIDE, Tiles, cut_tiles
-from agenticiqa.embedded.eyes import Reading
+from agenticiqa.embedded.distortions.tile_features import SMALLEST_SIDE, Tiles, cut_tiles
+from agenticiqa.embedded.findings import Reading
 from agenticiqa.state import DistortionCategory
-from agenticiqa.tools.metrics import banding, blur, colour, exposure, jpeg
+from agenticiqa.tools.metrics import banding, blur_radius, colour, exposure, jpeg
 
 Pixels = npt.NDArray[np.uint8]
 Readings = dict[DistortionCategory, tuple[Reading, ...]]
@@ -40,7 +40,7 @@ def measure_readings(pixels: Pixels, working: Tiles | None = None, scale: float 
 def blur_in_pixels(tiles: Tiles, scale: float = 1.0) -> float:
     """The blur radius of the picture in its own pixels, by its sharper parts; the largest there is without edges."""
     radius = float(np.sort(tiles.radii)[SUBJECT_TILE])
-    return blur.LARGEST_RADIUS if radius >= blur.LARGEST_RADIUS else radius / scale
+    return blur_radius.LARGEST_RADIUS if radius >= blur_radius.LARGEST_RADIUS else radius / scale
 
 
 def _brief_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
@@ -56,7 +56,7 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
         Reading("blockiness", _rounded(float(np.median([jpeg.blockiness(tile) for tile in own.pixels])))),
         Reading("banding", _rounded(100 * banding.banding(own.joined)), "%"),
     ]
-    crispness = float(np.percentile([blur.sharpness(tile) for tile in working.pixels], 75))
+    crispness = float(np.percentile([blur_radius.sharpness(tile) for tile in working.pixels], 75))
     return {
         "Blurs": (radius,),
         "Sharpness": (radius, Reading("sharpness", _rounded(crispness))),

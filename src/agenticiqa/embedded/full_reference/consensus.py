@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.transfer import BANDS, filter_evidence
+from agenticiqa.embedded.full_reference.frequency_transfer import BANDS, filter_evidence
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 
 Floats = npt.NDArray[np.float64]

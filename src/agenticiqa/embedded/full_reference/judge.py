@@ -11,15 +11,15 @@ import cv2
 from agenticiqa.embedded.full_reference.alignment import aligned
 from agenticiqa.embedded.full_reference.changes import change_name, with_measured_softness
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
-from agenticiqa.embedded.full_reference.features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
 from agenticiqa.embedded.full_reference.judgement import (
     FullReferenceJudgement,
     categories_of,
     level_probabilities,
     severity_of,
 )
-from agenticiqa.embedded.full_reference.model import FullReferenceModel, Prediction, load_model
-from agenticiqa.embedded.full_reference.views import PARTS, PairView, Viewing
+from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
+from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
+from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.images import LoadedImage
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations

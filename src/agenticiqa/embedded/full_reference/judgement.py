@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from agenticiqa.embedded.eyes import Judgement
+from agenticiqa.embedded.findings import Judgement
 from agenticiqa.embedded.full_reference.changes import category_of
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
-from agenticiqa.embedded.full_reference.views import Viewing
+from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Region, Severity
 
 NAME = "AIQA_FR"

@@ -15,7 +15,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.detector import (
+from agenticiqa.embedded.objects.faces import Face, find_faces
+from agenticiqa.embedded.objects.object_detector import (
     SHRUNK,
     SMALLEST_VIEW,
     Box,
@@ -27,7 +28,6 @@ from agenticiqa.embedded.objects.detector import (
     overlap_share,
     shrunk_for_views,
 )
-from agenticiqa.embedded.objects.faces import Face, find_faces
 from agenticiqa.embedded.objects.subject import subject_box
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
 from agenticiqa.images import LoadedImage

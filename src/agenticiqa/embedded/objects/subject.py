@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.detector import Box
+from agenticiqa.embedded.objects.object_detector import Box
 from agenticiqa.weights import open_session
 
 Pixels = npt.NDArray[np.uint8]

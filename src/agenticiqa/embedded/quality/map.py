@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.head import QualityHead, within_scale
+from agenticiqa.embedded.quality.quality_head import QualityHead, within_scale
 from agenticiqa.state import Region
 
 Floats = npt.NDArray[np.float32]

@@ -12,9 +12,9 @@ from agenticiqa.parts import tools_for
 from agenticiqa.server.examples import CREDITS, EXHIBITS, Exhibit, reference_name
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
+from agenticiqa.server.response_models import Example, ExamplesView, ToolsView
 from agenticiqa.server.routes.runs import Running
 from agenticiqa.server.service import Service
-from agenticiqa.server.views import Example, ExamplesView, ToolsView
 from agenticiqa.tools.catalogue import describe_tools
 
 router = APIRouter(prefix="/v1", tags=["catalogue"])

@@ -14,8 +14,8 @@ from PIL import Image
 
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
+from agenticiqa.server.response_models import DifferenceView
 from agenticiqa.server.routes.runs import Place, RunId, Running, finished_run
-from agenticiqa.server.views import DifferenceView
 from agenticiqa.server.workers.pictures import coarse, layer_view, preview_name
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])

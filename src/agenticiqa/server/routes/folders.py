@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse, Response
 from agenticiqa.server.display_names import display_name
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
+from agenticiqa.server.response_models import FolderFiles, FoldersView
 from agenticiqa.server.routes.runs import Running, require_listing
 from agenticiqa.server.service import Service
-from agenticiqa.server.views import FolderFiles, FoldersView
 
 router = APIRouter(prefix="/v1/folders", tags=["folders"])
 

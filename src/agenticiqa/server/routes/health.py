@@ -11,11 +11,11 @@ from fastapi.responses import JSONResponse
 from agenticiqa.images.containers import MEDIA_TYPES
 from agenticiqa.images.load import ImageLimits, limits_by_format
 from agenticiqa.server.openapi import problems
-from agenticiqa.server.options import MEGABYTE
+from agenticiqa.server.response_models import HealthView, LimitsView, LiveView
 from agenticiqa.server.routes.runs import Running
 from agenticiqa.server.service import Service
+from agenticiqa.server.service_options import MEGABYTE
 from agenticiqa.server.uploads import FORM_PARTS
-from agenticiqa.server.views import HealthView, LimitsView, LiveView
 
 router = APIRouter(tags=["service"])
 

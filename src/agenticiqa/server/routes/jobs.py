@@ -20,6 +20,7 @@ from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.job_requests import Item, JobIntake, digest_of, require_count, require_distinct
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
+from agenticiqa.server.response_models import JobsPage, JobView, job_record, job_view
 from agenticiqa.server.routes.runs import (
     Before,
     PageSize,
@@ -33,7 +34,6 @@ from agenticiqa.server.routes.runs import (
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.store import Job, Run, new_id
 from agenticiqa.server.uploads import refuse_unknown_fields, require_question
-from agenticiqa.server.views import JobsPage, JobView, job_record, job_view
 from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])

@@ -82,7 +82,7 @@ def _preview(image: LoadedImage) -> Image.Image:
 
 def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.model import judge
+    from agenticiqa.embedded.quality.quality_model import judge
 
     judged = judge(image, "open" if terms == "commercial" else "research")
     grid, worst = judged.local_quality, judged.worst_region
@@ -100,7 +100,7 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
 
 def _layers(image: LoadedImage, reference: LoadedImage | None) -> list[dict[str, Any]]:
     """A coarse map per flaw, each value from 0 (none) to 1 (as strong as it gets), and how to read it."""
-    from agenticiqa.embedded.distortions.maps import flaw_maps
+    from agenticiqa.embedded.distortions.flaw_maps import flaw_maps
     from agenticiqa.embedded.full_reference.difference_map import LEGEND, visible_loss
 
     found: list[tuple[str, npt.NDArray[np.float32], str]] = [

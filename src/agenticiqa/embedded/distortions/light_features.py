@@ -1,6 +1,6 @@
 """Exposure and colour of a whole picture, in CIE Lab: where light and shadow lie, what is clipped, and every cast.
 
-The traces of damage (`traces_of_tone`) ask whether somebody changed a picture; these ask how it was taken: how
+The traces of damage (`tone_features`) ask whether somebody changed a picture; these ask how it was taken: how
 bright the middle is, how much of it is burnt out and in how large a piece, what colour the light had.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.colour_planes import Pixels, Plane
-from agenticiqa.embedded.distortions.traces_of_tone import Traces
+from agenticiqa.embedded.distortions.tone_features import Traces
 
 Mask = npt.NDArray[np.bool_]
 # Lab of so many pixels says as much as of all.

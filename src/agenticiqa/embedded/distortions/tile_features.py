@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.colour_planes import Pixels
-from agenticiqa.embedded.distortions.traces_of_tone import Traces
+from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.state import Region
-from agenticiqa.tools.metrics import blur, jpeg, noise
+from agenticiqa.tools.metrics import blur_radius, jpeg, noise
 
 Floats = npt.NDArray[np.float32]
 Values = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ class Tiles:
     @cached_property
     def radii(self) -> Values:
         """The blur radius of each tile in pixels; 12 where it has no edge."""
-        return np.array([min(blur.LARGEST_RADIUS, blur.blur_radius(tile)) for tile in self.pixels])
+        return np.array([min(blur_radius.LARGEST_RADIUS, blur_radius.blur_radius(tile)) for tile in self.pixels])
 
     @cached_property
     def sigmas(self) -> Values:

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
-from agenticiqa.embedded.quality.head import Estimate, QualityHead
 from agenticiqa.embedded.quality.map import LocalQuality, map_quality
+from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead
 from agenticiqa.embedded.quality.traces import colour_grain, common_tint, tonal_range
 from agenticiqa.embedded.trunk import Backbone, Features, Tail, load_backbone, load_tail, resize
 from agenticiqa.images import LoadedImage

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.colour_planes import Pixels, Plane
-from agenticiqa.embedded.distortions.traces_of_tone import Traces
+from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.tools.metrics.planes import block_dct
 
 GRID = 8

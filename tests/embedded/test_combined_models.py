@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.eyes import Eyes, Finding
-from agenticiqa.embedded.shipped_eyes import (
+from agenticiqa.embedded.combined_models import (
     ShippedEyes,
     settled,
     shipped_eyes,
     softness_counted_as_blur,
     with_a_reason,
 )
+from agenticiqa.embedded.findings import Eyes, Finding
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest

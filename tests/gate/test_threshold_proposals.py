@@ -9,7 +9,7 @@ import pytest
 
 from agenticiqa.errors import UsageError
 from agenticiqa.gate import parse_rule
-from agenticiqa.gate.choosing import as_toml, propose
+from agenticiqa.gate.threshold_proposals import as_toml, propose
 
 GOOD = [3.0 + number / 50 for number in range(50)]
 BAD = [1.0 + number / 50 for number in range(50)]

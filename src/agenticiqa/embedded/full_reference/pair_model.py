@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, Consensus, tone_change
-from agenticiqa.embedded.full_reference.fitted import KindRecogniser, PairModel, Standardiser, pack, unpack
+from agenticiqa.embedded.full_reference.kernel_regression import KindRecogniser, PairModel, Standardiser, pack, unpack
 from agenticiqa.weights import WeightSet, read_arrays
 
 Floats = npt.NDArray[np.float64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from agenticiqa.embedded.colour_planes import Pixels, Plane, opponent_planes
-from agenticiqa.embedded.distortions.traces_of_noise import grain_traces
-from agenticiqa.embedded.distortions.traces_of_structure import structure_traces
-from agenticiqa.embedded.distortions.traces_of_tone import Traces, colour_traces, curve_traces, tone_traces
+from agenticiqa.embedded.distortions.noise_features import grain_traces
+from agenticiqa.embedded.distortions.structure_features import structure_traces
+from agenticiqa.embedded.distortions.tone_features import Traces, colour_traces, curve_traces, tone_traces
 from agenticiqa.embedded.trunk import Features, to_working_size
 
 

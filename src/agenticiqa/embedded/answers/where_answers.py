@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.eyes import Look, Reading
+from agenticiqa.embedded.findings import Look, Reading
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 
 # The measurement behind a category, and how much of it makes one step of severity.

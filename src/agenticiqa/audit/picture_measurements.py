@@ -21,14 +21,14 @@ from agenticiqa.batch import Assess, Sample
 from agenticiqa.errors import ImageError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import DistortionCategory
-from agenticiqa.tools.metrics.blur import edge_features, expand
+from agenticiqa.tools.metrics.blur_radius import edge_features, expand
 from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.metrics.planes import rounded_luma
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.eyes import Finding
+    from agenticiqa.embedded.findings import Finding
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -202,7 +202,7 @@ def _noise(pixels: Pixels) -> float | None:
 
 def _model_sees(shown: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
     """The flaws the distortion model sees, and the trunk's pooled features as bytes."""
-    from agenticiqa.embedded.distortions.detector import find_distortions
+    from agenticiqa.embedded.distortions.distortion_detector import find_distortions
     from agenticiqa.embedded.trunk import load_backbone
 
     features = load_backbone().features(shown)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.colour_planes import opponent_planes
-from agenticiqa.embedded.full_reference.difference import grid_statistics, residual_statistics
-from agenticiqa.embedded.full_reference.transfer import transfer_statistics
-from agenticiqa.embedded.full_reference.views import PairView, Viewing, view_pair
+from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
+from agenticiqa.embedded.full_reference.frequency_transfer import transfer_statistics
+from agenticiqa.embedded.full_reference.pair_preparation import PairView, Viewing, view_pair
 from agenticiqa.embedded.full_reference.visible_error import visible_error
 from agenticiqa.embedded.trunk import Backbone
 from agenticiqa.tools.metrics.fsim import fsim

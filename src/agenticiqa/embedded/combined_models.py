@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.embedded.answers.evidence import ToolScore
-from agenticiqa.embedded.eyes import Eyes, Finding, Judgement, Look, RememberingEyes
-from agenticiqa.embedded.quality.model import level_probabilities
+from agenticiqa.embedded.findings import Eyes, Finding, Judgement, Look, RememberingEyes
+from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
@@ -29,7 +29,7 @@ from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
-    from agenticiqa.embedded.full_reference.views import Viewing
+    from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]
 # From this probability on a finding counts as there; one too weak for a word stays just below.
@@ -64,7 +64,7 @@ class ShippedEyes:
 
         Of several things named together the worst counts.
         """
-        from agenticiqa.embedded.distortions.detector import in_context
+        from agenticiqa.embedded.distortions.distortion_detector import in_context
 
         if isinstance(region, LocatedRegion) and region.members:
             return self._worst_of(image, reference, region)
@@ -85,13 +85,13 @@ class ShippedEyes:
         return locate(scene_of(image), image.pixels, name)
 
     def _worst_of(self, image: LoadedImage, reference: LoadedImage | None, region: LocatedRegion) -> Look:
-        from agenticiqa.embedded.regions.objects import worst_of
+        from agenticiqa.embedded.regions.object_look import worst_of
 
         return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
 
     def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
         from agenticiqa.embedded.objects.scene import scene_of
-        from agenticiqa.embedded.regions.objects import behind_a_subject, with_own_sharpness
+        from agenticiqa.embedded.regions.object_look import behind_a_subject, with_own_sharpness
 
         if region.kind in ("background", "sky"):
             return behind_a_subject(look, whole)
@@ -106,8 +106,8 @@ class ShippedEyes:
         return last[1]
 
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
-        from agenticiqa.embedded.distortions.detector import find_distortions
-        from agenticiqa.embedded.quality.model import load_quality_model
+        from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+        from agenticiqa.embedded.quality.quality_model import load_quality_model
         from agenticiqa.embedded.trunk import load_backbone
 
         features = load_backbone().features(pixels)
@@ -121,7 +121,7 @@ class ShippedEyes:
         return Look(quality, findings, against)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
-        from agenticiqa.embedded.distortions.detector import find_changes
+        from agenticiqa.embedded.distortions.distortion_detector import find_changes
         from agenticiqa.embedded.full_reference.judge import shipped_judge
 
         judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)

@@ -13,24 +13,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agenticiqa.embedded.distortions import manners
-from agenticiqa.embedded.distortions.features import as_vector, measure_traces, photograph_vector
-from agenticiqa.embedded.distortions.maps import MappedFlaw, flaw_maps
+from agenticiqa.embedded.distortions import kind_and_direction as manners
+from agenticiqa.embedded.distortions.distortion_model import Opinion, load_distortion_model
+from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces, photograph_vector
+from agenticiqa.embedded.distortions.flaw_maps import MappedFlaw, flaw_maps
+from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.measurements import Pixels, Readings, measure_readings
-from agenticiqa.embedded.distortions.model import Opinion, load_distortion_model
 from agenticiqa.embedded.distortions.photograph_model import FlawOpinion, load_photograph_model
 from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.distortions.tiles import cut_tiles, tile_traces
-from agenticiqa.embedded.distortions.traces_of_light import light_traces
-from agenticiqa.embedded.distortions.traces_of_tone import Traces
-from agenticiqa.embedded.eyes import Finding
+from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.tone_features import Traces
+from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.objects.faces import find_faces
 from agenticiqa.embedded.objects.scene import Located, as_region
 from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
 from agenticiqa.embedded.trunk import Features, load_tail
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, DistortionCategory, Region
-from agenticiqa.tools.metrics.blur import LARGEST_RADIUS
+from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
 from agenticiqa.tools.synthetic.kinds import KINDS
 from agenticiqa.weights import WeightSet
 

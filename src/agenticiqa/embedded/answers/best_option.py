@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from agenticiqa.embedded.answers.against_reference import Relation, likelihood_of
 from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
-from agenticiqa.embedded.answers.where import share_in
+from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
 from agenticiqa.state import DistortionCategory
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.colour_planes import Pixels, Plane
-from agenticiqa.embedded.distortions.traces_of_tone import Traces
+from agenticiqa.embedded.distortions.tone_features import Traces
 
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
 FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.eyes import Finding, Judgement, Look
-from agenticiqa.embedded.quality.model import level_probabilities
+from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness
 from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
 
