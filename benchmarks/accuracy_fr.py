@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import MEMBERS
-from agenticiqa.embedded.full_reference.judgement import level_probabilities
+from agenticiqa.embedded.full_reference.judge import level_probabilities
 from agenticiqa.embedded.full_reference.pair_features import HIGHER_IS_BETTER
 from agenticiqa.embedded.full_reference.pair_model import (
     CONSENSUS_NAMES,

@@ -19,8 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.judge import shipped_judge
-from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
+from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement, shipped_judge
 from benchmarks.fr_ladders import benchmark_photographs, ladders, measured
 from training.fr_extract import HALF, shrunk
 from training.fr_field import encode, enlarge

@@ -48,7 +48,7 @@ STAGES = (
     ("        readings", "embedded/distortions/measurements.py", "measure_readings"),
     ("        maps of flaws", "embedded/distortions/flaw_maps.py", "flaw_maps"),
     ("      judgement of the pair", "embedded/full_reference/judge.py", "judge_pixels"),
-    ("    tools", "nodes/tool_execution.py", "run_tools"),
+    ("    tools", "nodes/tool_steps.py", "run_tools"),
     ("  summarizer", "nodes/summarizer.py", "summarizer_node"),
     ("  the record", "assessor/assessment.py", "assessment_of"),
 )

@@ -14,9 +14,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from agenticiqa.embedded.colour_planes import opponent_planes
 from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
 from agenticiqa.embedded.full_reference.visible_error import visible_error
+from agenticiqa.tools.metrics.planes import opponent_planes
 from agenticiqa.tools.synthetic.kinds import mix
 from training.detect_extract import OPEN_TIMES, SAVE_EVERY, draw_parts, gather_scenes
 from training.pictures import Pixels

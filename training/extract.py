@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.traces import colour_grain
+from agenticiqa.embedded.quality.quality_model import colour_grain
 from training.biq2021 import read_photographs
 from training.pictures import read_pixels, resize
 from training.trunk import open_start_network

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.quality.traces import colour_grain
+from agenticiqa.embedded.quality.quality_model import colour_grain
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.biq2021 import read_photographs
 from training.extract import open_arrays, square

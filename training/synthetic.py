@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.quality.traces import colour_grain
+from agenticiqa.embedded.quality.quality_model import colour_grain
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.labels import measure
 from training.pictures import Pixels, halve

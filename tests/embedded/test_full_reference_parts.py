@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.fft import dctn
 
-from agenticiqa.embedded.full_reference.alignment import aligned
 from agenticiqa.embedded.full_reference.changes import change_name
 from agenticiqa.embedded.full_reference.consensus import (
     FILTERED,
@@ -25,11 +24,11 @@ from agenticiqa.embedded.full_reference.consensus import (
 from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.frequency_transfer import filter_evidence, transfer_statistics
-from agenticiqa.embedded.full_reference.judgement import level_probabilities, severity_of
+from agenticiqa.embedded.full_reference.judge import level_probabilities, severity_of
 from agenticiqa.embedded.full_reference.kernel_regression import KernelMachine, KindRecogniser, distances
 from agenticiqa.embedded.full_reference.pair_features import measure_pair
 from agenticiqa.embedded.full_reference.pair_model import load_model
-from agenticiqa.embedded.full_reference.pair_preparation import view_pair
+from agenticiqa.embedded.full_reference.pair_preparation import aligned, view_pair
 from agenticiqa.embedded.full_reference.visible_error import _cosines
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError

@@ -19,11 +19,12 @@ from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import QualityHead, error_terms, within_scale
 from agenticiqa.embedded.quality.quality_model import (
     QualityModel,
+    colour_grain,
+    common_tint,
     judge,
     level_probabilities,
     load_quality_model,
 )
-from agenticiqa.embedded.quality.traces import colour_grain, common_tint
 from agenticiqa.embedded.tools import QualityTool
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.images import load_image

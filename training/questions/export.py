@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 from agenticiqa.question.composition import asking_part, composed_polarity
 from agenticiqa.question.reader import BUCKETS, HEADS, LANGUAGES, letter_groups
-from agenticiqa.question.tokens import number_of
+from agenticiqa.question.text import number_of
 from training.questions.network import Network, batch_of
 from training.questions.onnx_graph import graph_of
 from training.questions.phrasings import Row, changed, made, split, written

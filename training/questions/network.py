@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from agenticiqa.question.reader import HEADS
-from agenticiqa.question.tokens import BUCKETS, parts, tokens
+from agenticiqa.question.text import BUCKETS, parts, tokens
 from training.questions.phrasings import Row, changed, made, split, written
 
 WIDTH, HIDDEN, DROPPED = 64, 96, 0.3

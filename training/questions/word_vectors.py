@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agenticiqa.question.tokens import tokens
+from agenticiqa.question.text import tokens
 from training.questions.phrasings import written
 
 COMMON, DIMENSIONS = 14_000, 40

@@ -19,8 +19,7 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, QueryError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import ImageSource, NamedBytes, load_image
-from agenticiqa.nodes.context import OnEvent, ProgressEvent
-from agenticiqa.nodes.run_images import Pictures
+from agenticiqa.nodes.context import OnEvent, Pictures, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.question.choices import Choices, lettered
 from agenticiqa.tools.running import Align

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validat
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.images import ImageSource
-from agenticiqa.nodes.run_images import Pictures
+from agenticiqa.nodes.context import Pictures
 from agenticiqa.parts import Parts
 from agenticiqa.state import (
     LEVEL_NAMES,

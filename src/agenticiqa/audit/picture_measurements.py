@@ -22,9 +22,8 @@ from agenticiqa.errors import ImageError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics.blur_radius import edge_features, expand
-from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.noise import noise_sigma
-from agenticiqa.tools.metrics.planes import rounded_luma
+from agenticiqa.tools.metrics.planes import load_parameters, rounded_luma
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from agenticiqa.tools.calibration import EmbeddedScale
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.full_reference.judgement import FullReferenceJudgement
+    from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]

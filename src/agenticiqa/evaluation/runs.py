@@ -12,7 +12,7 @@ from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.evaluation.variants import fixed_plan, sharing, without_detection, without_planner
 from agenticiqa.images import ImageSource, LoadedImage, load_image
-from agenticiqa.nodes.run_images import Pictures
+from agenticiqa.nodes.context import Pictures
 from agenticiqa.nodes.summarizer import summarizer_node
 from agenticiqa.parts import Parts
 from agenticiqa.state import AgenticIQAState, CallCount, Ledger, UsedEvidence

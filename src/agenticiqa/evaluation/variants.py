@@ -9,10 +9,9 @@ from typing import Any
 
 from agenticiqa.parts import Parts
 from agenticiqa.state import PlannerOutput
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import request_key
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
 from agenticiqa.vlm_client.tasks import DetectInputs, InspectInputs, PlanInputs
 
 

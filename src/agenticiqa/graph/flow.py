@@ -11,7 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agenticiqa.nodes.executor import executor_node
 from agenticiqa.nodes.planner import planner_node
-from agenticiqa.nodes.replanning import replan_limit
+from agenticiqa.nodes.sufficiency import replan_limit
 from agenticiqa.nodes.summarizer import summarizer_node
 from agenticiqa.state import AgenticIQAState
 

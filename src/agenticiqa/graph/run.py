@@ -15,8 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
-from agenticiqa.nodes.context import OnEvent, report
-from agenticiqa.nodes.run_images import Pictures
+from agenticiqa.nodes.context import OnEvent, Pictures, report
 from agenticiqa.parts import parts_from
 from agenticiqa.state import AgenticIQAState, Ledger
 

@@ -21,8 +21,17 @@ from agenticiqa.nodes.reply_normalisation import (
     region_of,
     targets_of,
 )
-from agenticiqa.nodes.tool_execution import Scores, failures_of, run_tools, scores_of
-from agenticiqa.nodes.tool_selection import Pick, as_mapping, complete_picks, offers, required_picks
+from agenticiqa.nodes.tool_steps import (
+    Pick,
+    Scores,
+    as_mapping,
+    complete_picks,
+    failures_of,
+    offers,
+    required_picks,
+    run_tools,
+    scores_of,
+)
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     GLOBAL,

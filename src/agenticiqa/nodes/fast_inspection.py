@@ -12,7 +12,7 @@ from agenticiqa.nodes.reply_normalisation import (
     detected_distortions,
     targets_of,
 )
-from agenticiqa.nodes.tool_selection import offers
+from agenticiqa.nodes.tool_steps import offers
 from agenticiqa.state import DISTORTION_CATEGORIES, OVERALL, Gap, PlannerOutput
 from agenticiqa.vlm_client.tasks import AnalyzedDistortion, InspectInputs, InspectReply
 

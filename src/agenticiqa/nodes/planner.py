@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
-from typing import Any, Optional
+from typing import Any, Optional, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.fresh_question import fresh_start, is_replan
 from agenticiqa.nodes.plan_rules import make_consistent, names_tool, plan_of
+from agenticiqa.nodes.sufficiency import replan_limit
 from agenticiqa.question.choices import choices_of
-from agenticiqa.state import AgenticIQAState, ExecutorOutput, PlannerOutput
+from agenticiqa.state import AgenticIQAState, ExecutorOutput, Ledger, PlannerOutput
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.tasks import PlanInputs, PlanReply
 from agenticiqa.vlm_client.tasks.plan import PLANNER_PROMPT_TEMPLATE
@@ -19,6 +21,19 @@ from agenticiqa.vlm_client.tasks.plan import PLANNER_PROMPT_TEMPLATE
 __all__ = ["PLANNER_PROMPT_TEMPLATE", "planner_node"]
 
 logger = logging.getLogger("agenticiqa.nodes.planner")
+_QUESTION = ("query", "image_path", "reference_path", "choices")
+# What an earlier question may have left, and what it is at the start of one.
+_AT_THE_START: dict[str, Any] = {
+    "error": None,
+    "iteration_count": 0,
+    "replan_history": [],
+    "plan": None,
+    "executor_evidence": None,
+    "gap": None,
+    "plan_notes": [],
+    "pass_key": "",
+    "repeated": False,
+}
 
 
 def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None) -> dict[str, Any]:
@@ -94,3 +109,31 @@ def _is_told(name: str, tools: ToolRegistry, query: str) -> bool:
 def _checked(reply: PlanReply) -> PlanReply:
     plan_of(reply)
     return reply
+
+
+def is_replan(state: AgenticIQAState) -> bool:
+    """Whether the summarizer has just asked for a new plan for this very question."""
+    result = state.get("summarizer_result")
+    asked_again = result is not None and result.need_replan and state.get("iteration_count", 0) > 0
+    within = state.get("iteration_count", 0) < replan_limit(state)
+    return bool(
+        asked_again and within and not state.get("error") and state.get("asked", key_of(state)) == key_of(state)
+    )
+
+
+def fresh_start(state: AgenticIQAState) -> tuple[dict[str, Any], AgenticIQAState]:
+    """The update that clears what an earlier question left, and the state with it.
+
+    A state that has seen no question keeps what its caller put in: plans and histories may be handed over.
+    """
+    update: dict[str, Any] = {"asked": key_of(state)}
+    if "asked" in state:
+        update |= {name: value for name, value in _AT_THE_START.items() if state.get(name)}
+        update["ledger"] = Ledger()
+    return update, cast(AgenticIQAState, {**state, **update})
+
+
+def key_of(state: AgenticIQAState) -> str:
+    """The same for the same question about the same image."""
+    question = json.dumps([state.get(name) for name in _QUESTION], sort_keys=True, default=str)
+    return hashlib.sha256(question.encode(errors="surrogatepass")).hexdigest()

@@ -10,8 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from agenticiqa.errors import ModelReplyError, ModelUnreachableError
 from agenticiqa.nodes.answer_request import AnswerRequest, with_notes
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.replanning import Decision, decide
-from agenticiqa.nodes.sufficiency import should_replan
+from agenticiqa.nodes.sufficiency import Decision, decide, should_replan
 from agenticiqa.state import UNABLE, AgenticIQAState, SummarizerOutput, UsedEvidence, remember_replan
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerReply

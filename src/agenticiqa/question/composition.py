@@ -9,8 +9,7 @@ from typing import Literal
 
 import yaml
 
-from agenticiqa.question.text import Language
-from agenticiqa.question.tokens import plain_text
+from agenticiqa.question.text import Language, plain_text
 
 _CLAUSE = re.compile(r"[.?!;:。,\n]|(?<!anything)(?<!all) but | - ")
 # "Is the dog blurry?" is about the picture, whatever the dog does.

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.question.composition import asking_part, composed_polarity, topic_of
-from agenticiqa.question.text import Language
-from agenticiqa.question.tokens import number_of, parts, plain_text, tokens
+from agenticiqa.question.text import Language, number_of, parts, plain_text, tokens
 from agenticiqa.weights import open_session, read_arrays
 
 NETWORK, TABLES = "reader.onnx", "reader_words.npz"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.embedded.answers.advice import advice_of
+from agenticiqa.embedded.answers.phrases import advice_of
 from agenticiqa.errors import ReportError
 
 Row = dict[str, Any]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.batch.samples import FIELDS
-from agenticiqa.embedded.answers.advice import advice_of
+from agenticiqa.embedded.answers.phrases import advice_of
 from agenticiqa.server.problems import ProblemDetails
 from agenticiqa.server.storage.store import Job, Run
 from agenticiqa.state import Region

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agenticiqa.errors import BackendError, SettingsError
 from agenticiqa.state import CallCount
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, charge, usage_of
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
 from agenticiqa.vlm_client.models import table
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane, opponent_planes
 from agenticiqa.embedded.distortions.noise_features import grain_traces
 from agenticiqa.embedded.distortions.structure_features import structure_traces
 from agenticiqa.embedded.distortions.tone_features import Traces, colour_traces, curve_traces, tone_traces
 from agenticiqa.embedded.trunk import Features, to_working_size
+from agenticiqa.tools.metrics.planes import Plane, opponent_planes
+from agenticiqa.tools.tool import Pixels
 
 
 def measure_traces(pixels: Pixels, working: Pixels | None = None) -> Traces:

@@ -12,8 +12,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane
 from agenticiqa.embedded.distortions.tone_features import Traces
+from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.tool import Pixels
 
 Mask = npt.NDArray[np.bool_]
 # Lab of so many pixels says as much as of all.

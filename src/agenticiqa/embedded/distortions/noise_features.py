@@ -6,8 +6,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane
 from agenticiqa.embedded.distortions.tone_features import Traces
+from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.tool import Pixels
 
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
 FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6

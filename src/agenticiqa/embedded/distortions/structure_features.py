@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import block_dct
+from agenticiqa.tools.metrics.planes import Plane, block_dct
+from agenticiqa.tools.tool import Pixels
 
 GRID = 8
 TINY = 1e-3

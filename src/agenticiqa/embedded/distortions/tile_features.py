@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import Pixels
 from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.state import Region
 from agenticiqa.tools.metrics import blur_radius, jpeg, noise
+from agenticiqa.tools.tool import Pixels
 
 Floats = npt.NDArray[np.float32]
 Values = npt.NDArray[np.float64]

@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane
+from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.tool import Pixels
 
 Traces = dict[str, float]
 

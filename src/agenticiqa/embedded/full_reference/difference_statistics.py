@@ -5,7 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from agenticiqa.embedded.colour_planes import Pixels, Plane, opponent_planes
+from agenticiqa.tools.metrics.planes import Plane, opponent_planes
+from agenticiqa.tools.tool import Pixels
 
 TINY = 1e-6
 # The side of the part in which a grid of blocks is looked for.

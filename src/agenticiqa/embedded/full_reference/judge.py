@@ -4,31 +4,103 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import cv2
 
-from agenticiqa.embedded.full_reference.alignment import aligned
-from agenticiqa.embedded.full_reference.changes import change_name, with_measured_softness
-from agenticiqa.embedded.full_reference.disagreement import find_disagreement
-from agenticiqa.embedded.full_reference.judgement import (
-    FullReferenceJudgement,
-    categories_of,
-    level_probabilities,
-    severity_of,
-)
+from agenticiqa.embedded.findings import Judgement
+from agenticiqa.embedded.full_reference.changes import category_of, change_name, with_measured_softness
+from agenticiqa.embedded.full_reference.disagreement import Disagreement, find_disagreement
 from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
-from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing
+from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.images import LoadedImage
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Region, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
 from agenticiqa.weights import WeightSet
 
+NAME = "AIQA_FR"
 # A kind less probable than this is not worth a mention.
 MENTIONED = 0.02
+
+
+@dataclass(frozen=True)
+class FullReferenceJudgement:
+    """A pair judged: score with 95 % interval, level and kind probabilities, disagreement of the metrics, notes.
+
+    `change` names what was done to the picture, `viewing` how the pair was compared, `worst` the box that differs most
+    of a pair too large to be compared whole.
+    """
+
+    score: float
+    interval: tuple[float, float]
+    level_probabilities: dict[LevelLetter, float]
+    kinds: dict[str, float]
+    categories: dict[DistortionCategory, float]
+    severity: Severity
+    metrics: dict[str, float]
+    change: str
+    viewing: Viewing = "native"
+    worst: Region | None = None
+    detail_intact: bool = False
+    disagreement: Disagreement | None = None
+    out_of_domain: str | None = None
+    notes: tuple[str, ...] = ()
+    features: dict[str, float] = field(default_factory=dict, repr=False)
+    """Everything measured on the pair, for whoever needs it again; empty for an identical pair."""
+
+    @property
+    def kind(self) -> str | None:
+        """The most probable kind of damage; None for an identical pair."""
+        return next(iter(self.kinds), None)
+
+    def for_eyes(self) -> Judgement:
+        """The judgement as the embedded backend holds it."""
+        return Judgement(
+            self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement, self.notes
+        )
+
+
+def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]:
+    """Probabilities of A to E whose mean is the score, as wide as the spread allows at the ends of the scale."""
+    if score in (1.0, 5.0):
+        return {letter: float(LEVEL_SCORES[letter] == score) for letter in LEVEL_LETTERS}
+    low, high = -60.0, 66.0
+    for _ in range(60):
+        centre = (low + high) / 2
+        low, high = (centre, high) if _mean(_normal_over_levels(centre, spread)) < score else (low, centre)
+    return _normal_over_levels((low + high) / 2, spread)
+
+
+def _normal_over_levels(centre: float, spread: float) -> dict[LevelLetter, float]:
+    exponents = {letter: -0.5 * ((LEVEL_SCORES[letter] - centre) / spread) ** 2 for letter in LEVEL_LETTERS}
+    top = max(exponents.values())
+    weights = {letter: math.exp(exponent - top) for letter, exponent in exponents.items()}
+    total = sum(weights.values())
+    return {letter: weight / total for letter, weight in weights.items()}
+
+
+def _mean(levels: dict[LevelLetter, float]) -> float:
+    return sum(LEVEL_SCORES[letter] * share for letter, share in levels.items())
+
+
+def severity_of(score: float) -> Severity:
+    """The severity of the damage that leaves this score: none at level A to extreme at level E."""
+    return SEVERITIES[min(4, max(0, 5 - math.floor(score + 0.5)))]
+
+
+def categories_of(kinds: dict[str, float]) -> dict[DistortionCategory, float]:
+    """Probabilities of the distortion categories the kinds belong to."""
+    found: dict[DistortionCategory, float] = {}
+    for kind, share in kinds.items():
+        category = category_of(kind)
+        if category is not None:
+            found[category] = found.get(category, 0.0) + share
+    return found
 
 
 class FullReferenceJudge:

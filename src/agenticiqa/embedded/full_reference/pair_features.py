@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.colour_planes import opponent_planes
 from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
 from agenticiqa.embedded.full_reference.frequency_transfer import transfer_statistics
 from agenticiqa.embedded.full_reference.pair_preparation import PairView, Viewing, view_pair
@@ -18,7 +17,7 @@ from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
 from agenticiqa.tools.metrics.mdsi import mdsi, mdsi_map
-from agenticiqa.tools.metrics.planes import require_pair
+from agenticiqa.tools.metrics.planes import opponent_planes, require_pair
 from agenticiqa.tools.metrics.psnr import psnr
 from agenticiqa.tools.metrics.ssim import ms_ssim, ssim
 from agenticiqa.tools.metrics.vif import vifp

@@ -1,12 +1,5 @@
-"""What of a pair is compared: the pixels themselves, or the picture as it fits a screen.
-
-`native`: every pixel counts as a pixel, whatever the size of the picture. A pair of up to 640 × 480 pixels in area is
-compared whole. Of a larger one the visible difference of every pixel is measured first; then 16 parts of 96 × 96
-pixels stand for all of it, taken at even steps of that difference from the least to the worst, so that they are
-damaged as the whole picture is. Equal damage per pixel gives equal scores at every size.
-
-`screen`: the pair is shrunk to 640 × 480 pixels in area, as a viewer sees a picture that fills part of a screen.
-"""
+"""What of a pair is compared: pictures cropped or shifted are brought together, then seen as they are or as they fit
+a screen."""
 
 from __future__ import annotations
 
@@ -30,6 +23,10 @@ WORKING_SIDE = 176
 # Parts are cut where a coder's blocks of 8 pixels begin, and hold whole blocks.
 PART, PARTS_PER_SIDE = 96, 4
 PARTS = PARTS_PER_SIDE**2
+WINDOW = 512
+FURTHEST = 128
+# Moving the picture must remove most of the difference, else it was not displaced.
+REMAINING = 0.5
 
 
 @dataclass(frozen=True)
@@ -83,3 +80,44 @@ def _joined(image: Pixels, corners: list[tuple[int, int]]) -> Pixels:
     parts = [image[top : top + PART, left : left + PART] for top, left in corners]
     rows = [np.hstack(parts[start : start + PARTS_PER_SIDE]) for start in range(0, PARTS, PARTS_PER_SIDE)]
     return np.ascontiguousarray(np.vstack(rows))
+
+
+def aligned(test: Pixels, reference: Pixels) -> tuple[Pixels, Pixels, tuple[str, ...]]:
+    """The common part of both pictures, and a note if one had to be moved by whole pixels."""
+    across, down = _displacement(test, reference)
+    if (across, down) == (0, 0) or max(abs(across), abs(down)) > FURTHEST:
+        return test, reference, ()
+    moved, still = _common(test, reference, across, down)
+    if min(moved.shape[:2]) < WINDOW // 16 or _difference(moved, still) > REMAINING * _difference(test, reference):
+        return test, reference, ()
+    note = f"the test image is displaced by {across} × {down} pixels; the common part is judged"
+    return moved, still, (note,)
+
+
+def _displacement(test: Pixels, reference: Pixels) -> tuple[int, int]:
+    first, second = (_window(image) for image in (reference, test))
+    if first.std() < 1 or second.std() < 1:
+        return 0, 0
+    (across, down), _ = cv2.phaseCorrelate(first, second, cv2.createHanningWindow(first.shape[::-1], cv2.CV_32F))
+    return round(across), round(down)
+
+
+def _window(image: Pixels) -> npt.NDArray[np.float32]:
+    top, left = (max(0, (side - WINDOW) // 2) for side in image.shape[:2])
+    part = image[top : top + WINDOW, left : left + WINDOW]
+    return np.asarray(cv2.cvtColor(np.ascontiguousarray(part), cv2.COLOR_RGB2GRAY), np.float32)
+
+
+def _common(test: Pixels, reference: Pixels, across: int, down: int) -> tuple[Pixels, Pixels]:
+    (rows, back_rows), (columns, back_columns) = (_overlap(down), _overlap(across))
+    return np.ascontiguousarray(test[rows, columns]), np.ascontiguousarray(reference[back_rows, back_columns])
+
+
+def _overlap(shift: int) -> tuple[slice, slice]:
+    """Where the moved picture and the still one show the same, along one side."""
+    late, early = slice(abs(shift), None), slice(None, -abs(shift) or None)
+    return (late, early) if shift > 0 else (early, late)
+
+
+def _difference(first: Pixels, second: Pixels) -> float:
+    return float(cv2.norm(first, second, cv2.NORM_L2) ** 2 / first.size)

@@ -20,9 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
-from agenticiqa.embedded.quality.map import LocalQuality, map_quality
-from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead
-from agenticiqa.embedded.quality.traces import colour_grain, common_tint, tonal_range
+from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead, within_scale
 from agenticiqa.embedded.trunk import Backbone, Features, Tail, load_backbone, load_tail, resize
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import Region
@@ -34,6 +32,19 @@ Floats = npt.NDArray[np.float32]
 WIDENING = 2.0
 # The length a viewer expects a picture to fill: one with fewer pixels lacks the detail for it.
 VIEWED_SIDE = 512
+Values = npt.NDArray[np.float64]
+
+CELL = 64
+WINDOW_CELLS = 2
+# Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
+FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
+GRAIN_CELL = 8
+FLOORS = (5, 20)
+TINT_SIDE = 96
+# Black and burnt-out pixels have no colour to be tinted.
+DARKEST, BRIGHTEST = 8, 97
+FEWEST_PIXELS = 200
+LEAST_TINTED = 5
 
 
 @dataclass(frozen=True)
@@ -173,3 +184,95 @@ def _cut(centre: float, spread: float) -> tuple[float, float, float, float, floa
     below = [0.5 * math.erfc(-(edge - centre) / (spread * math.sqrt(2))) for edge in (1.5, 2.5, 3.5, 4.5)]
     first, second, third, fourth = below
     return first, second - first, third - second, fourth - third, 1 - fourth
+
+
+@dataclass(frozen=True)
+class LocalQuality:
+    """A coarse grid of qualities from 1 to 5, and the box of the lowest in the picture's own pixels."""
+
+    grid: Values
+    worst: Region
+
+
+def map_quality(
+    head: QualityHead, maps: list[Floats], working: tuple[int, int], size: tuple[int, int], gate: float
+) -> LocalQuality:
+    """Quality of overlapping windows of 128 pixels at working size; `size` is the picture's own (height, width)."""
+    rows, columns = (max(1, side // CELL) for side in working)
+    means, squares = zip(*(_cells(m, rows, columns) for m in maps), strict=True)
+    statistics = [_windows(mean, square) for mean, square in zip(means, squares, strict=True)]
+    flat = np.concatenate(statistics, 0)
+    outputs = head.network(flat.reshape(len(flat), -1).T)
+    local = (1 - gate) * head.on_scale(outputs[:, 0]) + gate * outputs[:, 1]
+    grid = within_scale(local).reshape(flat.shape[1:])
+    return LocalQuality(grid, _box(grid, (rows, columns), size))
+
+
+def _cells(feature_map: Floats, rows: int, columns: int) -> tuple[Values, Values]:
+    height, width = feature_map.shape[1:]
+    top = np.linspace(0, height, rows + 1).astype(int)[:-1]
+    left = np.linspace(0, width, columns + 1).astype(int)[:-1]
+    counts = np.outer(np.diff([*top, height]), np.diff([*left, width]))
+    sums = (np.add.reduceat(np.add.reduceat(v, top, 1), left, 2) for v in (feature_map, feature_map**2))
+    mean, square = (np.asarray(s / counts, np.float64) for s in sums)
+    return mean, square
+
+
+def _windows(mean: Values, square: Values) -> Values:
+    mean, square = _average(mean), _average(square)
+    return np.concatenate([mean, np.sqrt(np.maximum(square - mean**2, 0) + 1e-6)], 0)
+
+
+def _average(cells: Values) -> Values:
+    for axis in (1, 2):
+        if cells.shape[axis] >= WINDOW_CELLS:
+            first, last = (np.delete(cells, end, axis) for end in (-1, 0))
+            cells = (first + last) / 2
+    return cells
+
+
+def _box(grid: Values, cells: tuple[int, int], size: tuple[int, int]) -> Region:
+    row, column = np.unravel_index(int(grid.argmin()), grid.shape)
+    edges = []
+    for place, count, length, windows in zip((row, column), cells, size, grid.shape, strict=True):
+        span = count - windows + 1
+        edges.append((int(place) * length // count, (int(place) + span) * length // count))
+    (top, bottom), (left, right) = edges
+    return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))
+
+
+def colour_grain(pixels: Pixels) -> float:
+    """Logarithm of the fine structure in the calmest cells of both colour planes; texture is seldom coloured."""
+    import cv2
+
+    _, red, blue = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2YCrCb))
+    return float(np.mean([np.log(0.05 + np.percentile(_grain_cells(plane), FLOORS)) for plane in (red, blue)]))
+
+
+def tonal_range(pixels: Pixels) -> float:
+    """Grey levels between the darkest and the brightest hundredth of a picture."""
+    import cv2
+
+    low, high = np.percentile(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (1, 99))
+    return float(high - low)
+
+
+def common_tint(pixels: Pixels) -> float:
+    """How far even the least tinted twentieth leans towards the mean hue, in Lab units; below 0 it leans away."""
+    import cv2
+
+    small = cv2.resize(pixels, (TINT_SIDE, TINT_SIDE), interpolation=cv2.INTER_AREA)
+    lab = cv2.cvtColor(small.astype(np.float32) / np.float32(255), cv2.COLOR_RGB2Lab).reshape(-1, 3)
+    coloured = lab[(lab[:, 0] > DARKEST) & (lab[:, 0] < BRIGHTEST)]
+    planes = (coloured if len(coloured) > FEWEST_PIXELS else lab)[:, 1:]
+    mean = planes.mean(0)
+    return float(np.percentile(planes @ (mean / (np.hypot(*mean) + 1e-6)), LEAST_TINTED))
+
+
+def _grain_cells(plane: Pixels) -> npt.NDArray[np.float32]:
+    """Mean absolute fine structure of each cell."""
+    import cv2
+
+    fine = np.abs(cv2.filter2D(plane, cv2.CV_32F, FINE))
+    rows, columns = (max(1, side // GRAIN_CELL) for side in plane.shape)
+    return np.asarray(cv2.resize(fine, (columns, rows), interpolation=cv2.INTER_AREA), np.float32)

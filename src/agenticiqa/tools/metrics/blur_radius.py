@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.fitted import load_parameters
-from agenticiqa.tools.metrics.planes import Image, Plane, require_image, rounded_luma, sum_of_squares
+from agenticiqa.tools.metrics.planes import Image, Plane, load_parameters, require_image, rounded_luma, sum_of_squares
 
 SMALLEST_SIDE = 24
 LARGEST_RADIUS = 12.0

@@ -11,9 +11,8 @@ from typing import cast
 import cv2
 import numpy as np
 
-from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.nss import Values, cell_features, normalise
-from agenticiqa.tools.metrics.planes import Image, require_image, rounded_luma
+from agenticiqa.tools.metrics.planes import Image, load_parameters, require_image, rounded_luma
 
 CELL = 96
 SMALLEST_SIDE = CELL

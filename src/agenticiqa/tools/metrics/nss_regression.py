@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from agenticiqa.tools.metrics.fitted import load_parameters
 from agenticiqa.tools.metrics.nss import Values, cell_features
-from agenticiqa.tools.metrics.planes import YIQ, Image, change_colours, require_image, rounded_luma, to_float
+from agenticiqa.tools.metrics.planes import (
+    YIQ,
+    Image,
+    change_colours,
+    load_parameters,
+    require_image,
+    rounded_luma,
+    to_float,
+)
 
 SMALLEST_SIDE = 32
 FARTHEST = 5.0

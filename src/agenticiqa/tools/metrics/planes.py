@@ -1,14 +1,20 @@
-"""What the metrics share: checked inputs, float planes, pooling, gradients and similarity."""
+"""What the metrics share: checked inputs, planes and colours, pooling, gradients, similarity, fitted parameters."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import io
+import json
+from importlib import resources
+from types import MappingProxyType
 from typing import TypeAlias, cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolError
+from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ModelFileError, ToolError
 
 Image: TypeAlias = NDArray[np.uint8]
 Plane: TypeAlias = NDArray[np.float32]
@@ -19,6 +25,9 @@ COSINES = np.cos(np.pi * np.outer(np.arange(8), 2 * np.arange(8) + 1) / 16)
 DCT_BASIS = (COSINES * np.sqrt(np.where(np.arange(8) == 0, 0.125, 0.25))[:, None]).astype(np.float32)
 DCT_OF_BLOCK = np.ascontiguousarray(np.kron(DCT_BASIS, DCT_BASIS).T)
 SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
+Parameters = MappingProxyType[str, NDArray[np.float64]]
+# Y, Cb and Cr without offsets, so that a grey pixel has no chroma.
+OPPONENT = np.array([[0.299, 0.587, 0.114], [-0.1687, -0.3313, 0.5], [0.5, -0.4187, -0.0813]], np.float32)
 
 
 def require_image(image: Image, smallest_side: int = 1) -> None:
@@ -140,3 +149,27 @@ def mean(plane: Plane) -> float:
 def total(plane: Plane) -> float:
     """The sum in double precision."""
     return float(plane.sum(dtype=np.float64))
+
+
+@functools.lru_cache(maxsize=8)
+def load_parameters(name: str) -> Parameters:
+    """The named arrays of one parameter file, in double precision and not to be written to."""
+    folder = resources.files("agenticiqa.tools.metrics") / "parameters"
+    try:
+        content = (folder / f"{name}.npz").read_bytes()
+        expected = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))[f"{name}.npz"]
+        if hashlib.sha256(content).hexdigest() != expected:
+            raise ValueError("its hash is not the one written down")
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            values = {key: np.asarray(arrays[key], np.float64) for key in arrays.files}
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelFileError(f"the parameter file {name}.npz is missing or altered; reinstall agenticiqa") from error
+    for array in values.values():
+        array.setflags(write=False)
+    return MappingProxyType(values)
+
+
+def opponent_planes(pixels: Image) -> tuple[Plane, Plane, Plane]:
+    """Luma, blue difference and red difference of an RGB picture, on the scale of 255."""
+    luma, blue, red = cv2.split(cv2.transform(pixels.astype(np.float32), OPPONENT))
+    return np.asarray(luma), np.asarray(blue), np.asarray(red)

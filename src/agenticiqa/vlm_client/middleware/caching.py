@@ -9,8 +9,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Protocol
 
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.tasks.base import schema_of
 
 

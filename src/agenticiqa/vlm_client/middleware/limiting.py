@@ -10,8 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 
 
 class Limiter:

@@ -16,9 +16,8 @@ from agenticiqa import errors
 from agenticiqa.cache import Cache
 from agenticiqa.errors import BackendError, BadReplyError, SettingsError
 from agenticiqa.logs import REDACTED, redact
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import request_key
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
 
 
 class RecordingVLMClient(WrappingVLMClient):

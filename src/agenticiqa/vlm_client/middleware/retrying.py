@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from PIL import Image
 
 from agenticiqa.errors import BackendError, BackendTimeoutError, OverloadedError, RateLimitError, UnavailableError
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, charge, usage_of
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
 
 logger = logging.getLogger("agenticiqa.vlm_client.middleware.retrying")
 

@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from agenticiqa.errors import BackendError
 from agenticiqa.state import LEVEL_LETTERS
-from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest, usage_of
-from agenticiqa.vlm_client.middleware.wrapper import WrappingVLMClient
+from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, usage_of
 from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
 
 logger = logging.getLogger("agenticiqa.vlm_client.middleware.sampling")
