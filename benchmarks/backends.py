@@ -17,7 +17,7 @@ from typing import Any
 
 from agenticiqa.errors import BackendError
 from agenticiqa.vlm_client import Sampling, create_vlm_client
-from agenticiqa.vlm_client.middleware.assembly import Assembly
+from agenticiqa.vlm_client.factory import Assembly
 from tests.wire import asking
 from tests.wire.asking import BODIES, GOOD, score_request
 from tests.wire.serving import Answer, ScriptedServer, Seen

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.assessor.comparing import read_comparison
+from agenticiqa.assessor.ranking import read_comparison
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.tools.synthetic.kinds import distort
 from benchmarks.reading_pictures import photograph_called

@@ -10,8 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from agenticiqa.assessor.comparing import Comparison, query_for_each, read_comparison
-from agenticiqa.assessor.ranking import Pair, Ranking, probability_better, rank
+from agenticiqa.assessor.ranking import (
+    Comparison,
+    Pair,
+    Ranking,
+    probability_better,
+    query_for_each,
+    rank,
+    read_comparison,
+)
 from agenticiqa.cli.compare import pair_in_words
 from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError

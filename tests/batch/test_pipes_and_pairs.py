@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from agenticiqa.batch import open_manifest
+from agenticiqa.batch.manifest import pair_by_folder
 from agenticiqa.batch.manifest_tables import BadLine
-from agenticiqa.batch.pairing import pair_by_folder
 from agenticiqa.cli import app
 from agenticiqa.errors import ImageAspectMismatchError
 from agenticiqa.images import load_image

@@ -29,7 +29,7 @@ from agenticiqa.cli import app
 from agenticiqa.cli.assess import rating_in_words
 from agenticiqa.cli.compare import in_words
 from agenticiqa.cli.doctor import tool_checks
-from agenticiqa.cli.progress import in_a_line
+from agenticiqa.cli.terminal import in_a_line
 from agenticiqa.nodes.context import ProgressEvent
 from tests.support.agent import FixedTool, picture, registry, script
 from tests.support.photos import photo, save

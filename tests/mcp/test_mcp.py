@@ -17,7 +17,7 @@ from PIL import Image
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.config import load_settings
 from agenticiqa.errors import ImageOutsideRootError, UsageError
-from agenticiqa.mcp.images import Images
+from agenticiqa.mcp.arguments import Images
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.mcp.serving import http_server, over_http, over_stdio

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from agenticiqa.nodes.answer_request import NO_TOOL_EVIDENCE, with_notes
 from agenticiqa.nodes.summarizer import (
     EXPLANATION_PROMPT_TEMPLATE,
+    NO_TOOL_EVIDENCE,
     SCORING_PROMPT_TEMPLATE,
     summarizer_node,
+    with_notes,
 )
 from agenticiqa.nodes.voting import weigh
 from agenticiqa.question.choices import match_choice

@@ -18,8 +18,7 @@ from agenticiqa.errors import UnavailableError, UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMRequest, create_vlm_client
 from agenticiqa.vlm_client.providers.logprobs import ANSWER_PREFIX
-from agenticiqa.vlm_client.providers.qwen import QwenVLMClient
-from agenticiqa.vlm_client.providers.qwen_model import load_model
+from agenticiqa.vlm_client.providers.qwen import QwenVLMClient, load_model
 from agenticiqa.vlm_client.schemas import schema_for, schema_rule
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 from tests.torch.tiny_qwen import make_tiny_qwen

@@ -11,8 +11,7 @@ import pytest
 
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, ask_for
-from agenticiqa.vlm_client.factory import create_vlm_client
-from agenticiqa.vlm_client.middleware.assembly import Assembly
+from agenticiqa.vlm_client.factory import Assembly, create_vlm_client
 from agenticiqa.vlm_client.tasks import AnswerReply
 from agenticiqa.vlm_client.usage import CallCounter
 from tests.wire import asking

@@ -13,8 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agenticiqa.assessor.assessment import Assessment, assessment_of
-from agenticiqa.assessor.comparing import query_for_each, read_comparison
-from agenticiqa.assessor.ranking import Ranking, rank
+from agenticiqa.assessor.ranking import Ranking, query_for_each, rank, read_comparison
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, QueryError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run

@@ -129,7 +129,7 @@ class Assessment(Record):
         return single_page(self.model_dump(mode="json"), image)
 
     def _repr_html_(self) -> str:
-        from agenticiqa.report.card import card_html
+        from agenticiqa.report.page import card_html
 
         return card_html(self.model_dump(mode="json"))
 

@@ -22,9 +22,8 @@ from agenticiqa.batch.cost import (
 )
 from agenticiqa.batch.disk import Clock, Disk
 from agenticiqa.batch.engines.processes import ProcessCrew
-from agenticiqa.batch.engines.sharing_out import Crew, carry_out
 from agenticiqa.batch.engines.threads import ThreadCrew
-from agenticiqa.batch.engines.worker_setup import surroundings_of
+from agenticiqa.batch.engines.workers import Crew, carry_out, surroundings_of
 from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, check_manifest
 from agenticiqa.batch.output_settings import (

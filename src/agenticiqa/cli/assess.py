@@ -11,7 +11,6 @@ import typer
 
 from agenticiqa.cli.app import require_folder_of
 from agenticiqa.cli.gating import FailIf, FailUnder, Require, gate_code, open_gate, tell
-from agenticiqa.cli.progress import shown_progress
 from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
@@ -24,6 +23,7 @@ from agenticiqa.cli.shared_options import (
     effective_settings,
     start_logging,
 )
+from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.errors import UsageError
 from agenticiqa.logs import printable
 

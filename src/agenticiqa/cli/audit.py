@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.batch_progress import shown_batch, stopping_on_signals
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
+from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
 from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ def audit(
       agenticiqa audit photos/ --quick -o quick-audit --to json
       agenticiqa audit photos/ --threshold blurry=0.5 --issues blurry,dark --no-gallery
     """
-    from agenticiqa.audit.auditing import AuditOptions
+    from agenticiqa.audit.auditing import AuditOptions, require_format
     from agenticiqa.audit.auditing import audit as run_audit
-    from agenticiqa.audit.tables import require_format
 
     require_format(to)
     chosen = [name.strip() for name in issues.split(",")] if issues else None
@@ -89,10 +88,9 @@ def write_results(
     result: Audit, given: Any, output: Path, to: Literal["csv", "parquet", "json"], gallery: bool
 ) -> list[Path]:
     """Table, summary and gallery in the output folder."""
-    from agenticiqa.audit.auditing import write_summary
+    from agenticiqa.audit.auditing import write_summary, write_table
     from agenticiqa.audit.gallery import gallery_page
     from agenticiqa.audit.sources import open_source
-    from agenticiqa.audit.tables import write_table
     from agenticiqa.batch import Sample
     from agenticiqa.report.writing import write_whole
 

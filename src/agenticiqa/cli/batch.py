@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from agenticiqa.cli.app import require_folder_of
-from agenticiqa.cli.batch_progress import money, shown_batch, stopping_on_signals
 from agenticiqa.cli.gating import (
     FailIf,
     FailUnder,
@@ -36,6 +35,7 @@ from agenticiqa.cli.shared_options import (
     effective_settings,
     start_logging,
 )
+from agenticiqa.cli.terminal import money, shown_batch, stopping_on_signals
 from agenticiqa.errors import OutputError
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
 
 def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
     """The manifest with an original for every sample; what stands alone on either side is listed on stderr."""
-    from agenticiqa.batch.pairing import in_words, pair_by_folder
+    from agenticiqa.batch.manifest import in_words, pair_by_folder
 
     pairing = pair_by_folder(manifest, references)
     for line in in_words(pairing, references):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agenticiqa.cli.assess import score_in_words
-from agenticiqa.cli.progress import shown_progress
 from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
@@ -21,6 +20,7 @@ from agenticiqa.cli.shared_options import (
     effective_settings,
     start_logging,
 )
+from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.logs import printable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from agenticiqa.config import ROLES, RoleSettings, Settings
 from agenticiqa.errors import BackendError
 from agenticiqa.images import load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest, create_vlm_client
-from agenticiqa.vlm_client.middleware.assembly import Assembly
+from agenticiqa.vlm_client.factory import Assembly
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 
 MAX_TOKENS = 200

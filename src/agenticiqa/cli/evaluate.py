@@ -23,7 +23,7 @@ from agenticiqa.cli.shared_options import (
     effective_settings,
     start_logging,
 )
-from agenticiqa.cli.tables import print_table
+from agenticiqa.cli.terminal import print_table
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -169,7 +169,7 @@ def _ratings(
 
 def _print(found: Evaluation) -> None:
     from agenticiqa.evaluation import summary
-    from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
+    from agenticiqa.evaluation.report.markdown_and_latex import coverage_line, faithfulness_line, recorded_lines
 
     for line in summary.headline(found):
         typer.echo(line)

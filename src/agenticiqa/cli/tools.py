@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
-from agenticiqa.cli.tables import print_table
+from agenticiqa.cli.terminal import print_table
 
 HEADINGS = ("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "Strengths")
 

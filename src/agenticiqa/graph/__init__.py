@@ -1,9 +1,8 @@
 """The agent as a LangGraph graph: building, running, resuming and drawing it."""
 
-from agenticiqa.graph.checkpoints import memory_saver, sqlite_saver
 from agenticiqa.graph.drawing import visualize_graph
 from agenticiqa.graph.flow import build_graph, decide_next_node
-from agenticiqa.graph.run import prepare_run, run_pipeline
+from agenticiqa.graph.run import memory_saver, prepare_run, run_pipeline, sqlite_saver
 
 __all__ = [
     "build_graph",

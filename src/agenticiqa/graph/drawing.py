@@ -1,4 +1,4 @@
-"""A small flow chart: nodes in a column, arrows down, arrows back at the side."""
+"""The graph as a picture: Mermaid text, or a small flow chart with arrows down and back at the side."""
 
 from __future__ import annotations
 

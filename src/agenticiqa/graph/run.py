@@ -1,28 +1,59 @@
-"""Running the agent on one question: checked beforehand, resumable, and without raising."""
+"""Running the agent on one question: checked beforehand, resumable from a kept state, and without raising."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, Pictures, report
 from agenticiqa.parts import parts_from
-from agenticiqa.state import AgenticIQAState, Ledger
+from agenticiqa.state import (
+    AgenticIQAState,
+    CallCount,
+    DistortionAnalysis,
+    ExecutorOutput,
+    Gap,
+    Ledger,
+    PlanControlFlags,
+    PlannerOutput,
+    Region,
+    SummarizerOutput,
+    ToolExecutionLog,
+)
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.sqlite import SqliteSaver
 
 logger = logging.getLogger("agenticiqa.graph")
 
 _STEPS_PER_PASS = 3
 _SAME_RUN = ("query", "image_path", "reference_path", "choices")
+_KEPT = (
+    PlannerOutput,
+    PlanControlFlags,
+    ExecutorOutput,
+    DistortionAnalysis,
+    ToolExecutionLog,
+    Region,
+    SummarizerOutput,
+    Gap,
+    Ledger,
+    CallCount,
+)
 
 
 def run_pipeline(
@@ -164,3 +195,26 @@ def _check_query(state: AgenticIQAState, longest: int) -> None:
     # Half of a surrogate pair, as a terminal makes of bytes that are no UTF-8, can be neither sent nor written down.
     if any("\ud800" <= character <= "\udfff" for character in asked):
         raise QueryError("the question holds bytes that are no Unicode text; write it in UTF-8")
+
+
+def state_serializer() -> JsonPlusSerializer:
+    """A serialiser that restores our state models and no other class."""
+    return JsonPlusSerializer(allowed_msgpack_modules=[(kind.__module__, kind.__name__) for kind in _KEPT])
+
+
+def memory_saver() -> InMemorySaver:
+    """Keeps states for as long as the process lives."""
+    return InMemorySaver(serde=state_serializer())
+
+
+@contextmanager
+def sqlite_saver(path: str | Path) -> Iterator[SqliteSaver]:
+    """Keeps states in a file, so that a run survives its process."""
+    import sqlite3
+    from contextlib import closing
+
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    # LangGraph may write from its own threads; the saver has a lock.
+    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
+        yield SqliteSaver(connection, serde=state_serializer())

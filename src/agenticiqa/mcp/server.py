@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, T
 from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
-from agenticiqa.assessor.comparing import query_for_each, read_comparison
+from agenticiqa.assessor.ranking import query_for_each, read_comparison
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.batch.samples import choices_by_letter
@@ -21,12 +21,10 @@ from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
 from agenticiqa.errors import QueryError
 from agenticiqa.images import NamedBytes
-from agenticiqa.mcp.arguments import SentenceServer
+from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
-from agenticiqa.mcp.images import Images
-from agenticiqa.mcp.prompts import add_prompts
-from agenticiqa.mcp.reports import Reports
-from agenticiqa.mcp.words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
+from agenticiqa.mcp.reports_and_prompts import Reports, add_prompts
+from agenticiqa.mcp.results_in_words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
 from agenticiqa.nodes.context import OnEvent
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.tools.catalogue import describe_tools

@@ -1,8 +1,9 @@
-"""Making a model's free words fit the plan: its objects, the seven categories, the five severities."""
+"""Making a model's free words fit the plan: its objects, the seven categories, the five severities, the tools."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 
 from agenticiqa.question.distortion_words import word_for
@@ -16,6 +17,7 @@ from agenticiqa.state import (
     canonical_category,
     canonical_severity,
 )
+from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.tasks import AnalyzedDistortion, Box
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -98,6 +100,17 @@ def known_category(word: str, notes: list[str]) -> str | None:
         detail = ", ".join(filter(None, (meant.kind, meant.direction)))
         notes.append(f"{word!r} was read as {meant.category} ({detail})")
     return meant.category if meant else None
+
+
+def known_name(name: str, tools: ToolRegistry) -> str:
+    """The registry's spelling of a tool's name; UnknownToolError if it has none."""
+    same = next((known for known in tools.names() if letters_of(known) == letters_of(name)), None)
+    return same or tools.get(name).name
+
+
+def letters_of(name: str) -> str:
+    """The name without case, spaces, underscores and hyphens, in which spellings differ."""
+    return re.sub(r"[\s_-]", "", name).casefold()
 
 
 def _usable(entry: AnalyzedDistortion, place: str, asked: Distortions) -> DistortionAnalysis | None:

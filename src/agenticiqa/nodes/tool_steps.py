@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
 from agenticiqa.images import LoadedImage
 from agenticiqa.nodes.context import report
-from agenticiqa.nodes.plan_rules import known_name
-from agenticiqa.nodes.reply_normalisation import Distortions, object_in_scope
+from agenticiqa.nodes.reply_normalisation import Distortions, known_name, object_in_scope
 from agenticiqa.state import OVERALL, PlannerOutput, Region, ToolExecutionLog, canonical_category
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard

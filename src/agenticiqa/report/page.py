@@ -1,4 +1,4 @@
-"""One page that holds everything: records, pictures, style and behaviour, with no request to anywhere."""
+"""Results as HTML: one page that holds everything, with no request to anywhere, and a small card for notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from agenticiqa.report.charts import SHADES, distortion_chart, histogram_chart
 from agenticiqa.report.figures import Figures, extremes, figures_of, most_disputed
 from agenticiqa.report.pictures import Picture
-from agenticiqa.report.records import Row
+from agenticiqa.report.records import Row, row_of
 
 _DISPUTED = 10
 
@@ -130,3 +130,45 @@ def _duration(seconds: float) -> str:
 def asset(name: str, package: str = "agenticiqa.report") -> str:
     """A text file that ships with the package."""
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def card_html(record: Mapping[str, Any]) -> str:
+    """A fragment of HTML with answer, score, reasons, distortions and tools; every word is escaped."""
+    row = row_of(record)
+    lines = [
+        f"<strong>{escape(row['answer'])}</strong>{_score(row)}",
+        f"<em>{escape(row['query'])}</em>",
+        escape(row["reasoning"]),
+        *([f"Failed: {escape(row['error'])}"] if row["error"] else []),
+        *_listed("Distortions", [_finding(finding) for finding in row["distortions"]]),
+        *_listed("Tools", [_reading(tool) for tool in row["tools"]]),
+        *_listed("Regions", [_region(name, region) for name, region in row["regions"].items()]),
+    ]
+    return f"<div>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
+
+
+def _score(row: Row) -> str:
+    if row["score"] is None:
+        return ""
+    interval = row["interval"]
+    span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
+    return f" · {row['score']:.2f} of 5 ({escape(str(row['level_name']))}{span})"
+
+
+def _listed(heading: str, items: list[str]) -> list[str]:
+    return [f"{heading}: {escape('; '.join(items))}"] if items else []
+
+
+def _finding(finding: Mapping[str, Any]) -> str:
+    severity = f", {finding['severity']}" if finding.get("severity") else ""
+    return f"{finding['type']} on {finding['object_name']}{severity}"
+
+
+def _region(name: str, region: Mapping[str, Any]) -> str:
+    score = "" if region.get("score") is None else f", {region['score']:.2f} of 5"
+    return f"{name} at {region['left']},{region['top']} to {region['right']},{region['bottom']}{score}"
+
+
+def _reading(tool: Mapping[str, Any]) -> str:
+    score = "not calibrated" if tool["calibrated"] is None else f"{tool['calibrated']:.2f} of 5"
+    return f"{tool['tool']} {tool['error'] or score}"

@@ -1,4 +1,4 @@
-"""The FastAPI application: routes, guards, errors, the page."""
+"""The FastAPI application: routes, guards, errors, the page, and HEAD for everything that can be got."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
-from agenticiqa.server.head_requests import HeadAsGet
 from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
 from agenticiqa.server.routes import catalogue as routes_catalogue
@@ -158,3 +158,30 @@ async def _on_failure(request: Request, error: Exception) -> Response:
         return await _on_full_disk(request)
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return problem_response(details("failed", "the request failed inside the service; its log says why"))
+
+
+class HeadAsGet:
+    """Answers HEAD as GET would, and sends no body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def receive_or_leave() -> Message:
+            # A stream of events would go on for as long as its run: once there are headers, nobody listens any more.
+            return {"type": "http.disconnect"} if begun else await receive()
+
+        async def send_headers(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                await send(message)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        await self._app({**scope, "method": "GET"}, receive_or_leave, send_headers)

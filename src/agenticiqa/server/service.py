@@ -21,9 +21,9 @@ from typing import Any, Literal
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.images.files import read_file
-from agenticiqa.server.change_signal import ChangeSignal
 from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
+from agenticiqa.server.live_events import ChangeSignal
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.problems import Problem, storage_full
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions

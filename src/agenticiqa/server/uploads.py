@@ -1,4 +1,4 @@
-"""Fields nobody asked for: a misspelt one must not pass as if it had been understood."""
+"""What is sent with a request: images stored, questions and choices checked, unknown fields refused."""
 
 from __future__ import annotations
 

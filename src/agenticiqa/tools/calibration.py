@@ -1,6 +1,7 @@
-"""Monotone cubic interpolation (Fritsch and Carlson 1980, slopes of Fritsch and Butland 1984).
+"""From a tool's raw value to the common scale from 1 to 5: monotone curves, and which set of them holds.
 
-SciPy has it too, and the tests compare; loading its interpolation takes a third of a second at every start.
+The interpolation is Fritsch and Carlson's (1980) with the slopes of Fritsch and Butland (1984). SciPy has it too, and
+the tests compare; loading it takes a third of a second at every start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The built-in metrics as tools: functions in `tools.metrics`, imported when first measured."""
+"""Where tools come from: functions in `tools.metrics`, pyiqa and entry points, gathered into the default registry."""
 
 from __future__ import annotations
 

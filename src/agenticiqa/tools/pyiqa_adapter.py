@@ -1,4 +1,4 @@
-"""A stretch of code during which this thread cannot reach the network, whatever libraries it calls."""
+"""The metrics of pyiqa as tools: loaded from local files, with no way to the network while they load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw values already measured: the recent ones in memory, the rest on disk."""
+"""The registry: every tool by its name, run, calibrated and remembered, in memory and on disk."""
 
 from __future__ import annotations
 

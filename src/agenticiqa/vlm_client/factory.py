@@ -1,4 +1,4 @@
-"""From a backend's name to its client.
+"""From a backend's name to its client, wrapped as a role uses it.
 
 A backend is named `provider.model` (`openai.gpt-4o`, `builtin.perception`, `scripted`). `PROVIDERS` is the one table
 from provider to class, written as "module:Class" and imported on first use, so that no SDK is loaded before it is
@@ -17,13 +17,23 @@ sampling itself arrives with every request. Keys come from `settings.api_key(pro
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import cached_property
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Protocol, cast
 
+from agenticiqa.cache import Cache
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.middleware.assembly import Assembly
+from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, MemoryReplyStore, ReplyStore
+from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.limiting import LimitedVLMClient, Limiter
+from agenticiqa.vlm_client.middleware.recording import CachedReplyStore, RecordingVLMClient, ReplayingVLMClient
+from agenticiqa.vlm_client.middleware.retrying import Breaker, BreakerVLMClient, RetryingVLMClient, RetryPolicy
+from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
+from agenticiqa.vlm_client.usage import Prices, PricingVLMClient, load_prices
 
 ENTRY_POINTS = "agenticiqa.backends"
 PROVIDERS: dict[str, str] = {
@@ -35,6 +45,7 @@ PROVIDERS: dict[str, str] = {
     "compatible": "agenticiqa.vlm_client.providers.openai:CompatibleVLMClient",
     "scripted": "agenticiqa.vlm_client.providers.scripted:ScriptedVLMClient",
 }
+Create = Callable[[str, Settings, RoleSettings], VLMClient]
 
 
 class Backend(Protocol):
@@ -72,3 +83,75 @@ def _find(provider: str) -> Backend:
             f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(provider_names())}"
         )
     return cast(Backend, point.load())
+
+
+class Assembly:
+    """Makes the clients of all roles, so that what belongs to one backend is shared between them.
+
+    From the outside in: cache, recording, repeated sampling, price, breaker, retries, limits, the provider's client.
+    """
+
+    def __init__(self, settings: Settings, create: Create) -> None:
+        self._settings = settings
+        self._create = create
+        self._transport = settings.pipeline.transport
+        self._reached: dict[tuple[str, str | None, float], VLMClient] = {}
+
+    def role_client(self, role: RoleSettings) -> VLMClient:
+        """The client of a role, with its fallback behind it."""
+        client = self._backend_client(role)
+        if role.fallback_backend is None:
+            return client
+        # The address belongs to the first backend; the fallback has its own.
+        second = role.model_copy(
+            update={"backend": role.fallback_backend, "base_url": role.fallback_base_url, "fallback_backend": None}
+        )
+        return FallbackVLMClient(client, self._backend_client(second))
+
+    def _backend_client(self, role: RoleSettings) -> VLMClient:
+        client = self.reach(role)
+        if role.samples:
+            client = SamplingVLMClient(client, role.samples)
+        if self._transport.record and client.remote:
+            client = RecordingVLMClient(client, Path(self._transport.record), self._settings.secrets())
+        kept = self._settings.pipeline.cache
+        return CachingVLMClient(client, self._store(client), sampled=kept.sampled_replies)
+
+    def reach(self, role: RoleSettings) -> VLMClient:
+        """The backend of a role, retried, limited and priced, but neither cached nor recorded."""
+        key = (role.backend, role.base_url, role.timeout)
+        if key not in self._reached:
+            self._reached[key] = self._reach_anew(role)
+        return self._reached[key]
+
+    def _reach_anew(self, role: RoleSettings) -> VLMClient:
+        if self._transport.replay and not role.backend.startswith(("builtin", "scripted")):
+            return ReplayingVLMClient(role.backend, Path(self._transport.replay))
+        client = self._create(role.backend, self._settings, role)
+        return self._guarded(client, role) if client.remote else client
+
+    def _guarded(self, client: VLMClient, role: RoleSettings) -> VLMClient:
+        transport, limits = self._transport, self._transport.limits_for(role.backend)
+        client = LimitedVLMClient(client, Limiter(limits.concurrency, limits.requests_per_minute))
+        # With another backend behind it, a service that cannot be reached is given up after one probe.
+        roles = map(self._settings.role, ROLES)
+        stands_alone = not any(one.fallback_backend for one in roles if one.backend == role.backend)
+        probes = None if stands_alone else 1
+        client = RetryingVLMClient(
+            client, RetryPolicy(transport.attempts, transport.max_seconds, attempts_unreachable=probes)
+        )
+        client = BreakerVLMClient(client, Breaker(transport.breaker_failures, transport.breaker_seconds))
+        return PricingVLMClient(client, self._prices.of(client.model))
+
+    @cached_property
+    def _prices(self) -> Prices:
+        own = self._transport.prices
+        return load_prices(Path(own) if own else None)
+
+    @cached_property
+    def _disk(self) -> Cache:
+        return Cache(self._settings.cache_file(), self._settings.pipeline.cache.max_bytes)
+
+    def _store(self, client: VLMClient) -> ReplyStore:
+        on_disk = self._settings.pipeline.cache.enabled and client.identity
+        return CachedReplyStore(self._disk) if on_disk else MemoryReplyStore()

@@ -7,8 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.batch.engines.sharing_out import LIVES
-from agenticiqa.batch.engines.worker_setup import Surroundings, without_working_folder
+from agenticiqa.batch.engines.workers import LIVES, Surroundings, without_working_folder
 from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Prepare, attempt, lost
 from agenticiqa.batch.samples import Sample

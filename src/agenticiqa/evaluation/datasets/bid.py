@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, require
-from agenticiqa.evaluation.datasets.listed import listed
+from agenticiqa.evaluation.datasets.files import Folder, listed, require
 from agenticiqa.evaluation.datasets.spreadsheet import sheet_rows
 from agenticiqa.evaluation.samples import RatedSet, Scale
 

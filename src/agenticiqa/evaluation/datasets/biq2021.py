@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agenticiqa.evaluation.datasets.files import Folder, number, require, table
-from agenticiqa.evaluation.datasets.listed import listed
+from agenticiqa.evaluation.datasets.files import Folder, listed, number, require, table
 from agenticiqa.evaluation.samples import RatedSet, Scale
 
 # Half of the photographs lie above 0.72: a straight line would call most of them good.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.evaluation.statistics import require_scipy
 
 SUFFIXES = (".png", ".bmp", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
@@ -130,3 +131,17 @@ def texts(cells: Iterable[Any]) -> Iterator[str]:
         while not isinstance(cell, str) and hasattr(cell, "__len__") and len(cell) == 1:
             cell = cell[0]
         yield str(cell)
+
+
+def listed(
+    name: str, pictures: Folder, rated: Iterable[tuple[str, float, str | None]], scale: Scale, *notes: str
+) -> RatedSet:
+    """The set of these (file name, opinion, split), those whose picture is missing counted."""
+    samples, missing = [], []
+    for file, opinion, split in rated:
+        image = pictures.find(file)
+        if image is None:
+            missing.append(file)
+        else:
+            samples.append(Sample(file, image, opinion, split=split))
+    return RatedSet(name, tuple(samples), scale, tuple(missing), notes)

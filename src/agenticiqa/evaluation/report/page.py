@@ -10,9 +10,8 @@ import numpy as np
 
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.report import plots, published
-from agenticiqa.evaluation.report.markdown import coverage_line, faithfulness_line, recorded_lines
-from agenticiqa.evaluation.report.worst import worst_pictures
-from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table
+from agenticiqa.evaluation.report.markdown_and_latex import coverage_line, faithfulness_line, recorded_lines
+from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table, worst_pictures
 from agenticiqa.report.page import asset, source_hash
 from agenticiqa.report.pictures import picture_of
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenticiqa.evaluation.multiple_choice import Answered, Choices
-from agenticiqa.evaluation.report.markdown import markdown_table
+from agenticiqa.evaluation.report.markdown_and_latex import markdown_table
 from agenticiqa.evaluation.report.published import published
 from agenticiqa.evaluation.samples import QuestionSet
 from agenticiqa.evaluation.summary import accuracy_lines

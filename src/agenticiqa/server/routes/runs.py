@@ -12,10 +12,10 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 
 from agenticiqa.report.writing import page_of
 from agenticiqa.server.guards import REPORT_POLICY
+from agenticiqa.server.live_events import event_stream
 from agenticiqa.server.openapi import RUN_PROBLEMS, problems
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.response_models import MapView, RunsPage, RunView, run_summary, run_view
-from agenticiqa.server.routes.event_stream import event_stream
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.store import Job, Run, Status, new_id
 from agenticiqa.server.uploads import Intake, parsed_choices, refuse_unknown_fields, require_question

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from agenticiqa.batch.engines.worker_setup import surroundings_of, without_working_folder
+from agenticiqa.batch.engines.workers import surroundings_of, without_working_folder
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of

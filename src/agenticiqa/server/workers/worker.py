@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenticiqa.batch.engines.worker_setup import Surroundings
+from agenticiqa.batch.engines.workers import Surroundings
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details_of
@@ -96,7 +96,7 @@ def carry_out(assessor: Assessor, task: Json, tell: Tell) -> Json:
 
 
 def _assess(assessor: Assessor, task: Json, place: int, tell: Tell) -> Assessment:
-    from agenticiqa.assessor.comparing import query_for_each
+    from agenticiqa.assessor.ranking import query_for_each
 
     image, reference = task["images"][place - 1], task["reference"]
     found = assessor.assess(
@@ -126,7 +126,7 @@ def _told(event: ProgressEvent, place: int) -> tuple[str, Json]:
 
 def _ranked(assessor: Assessor, task: Json, found: list[Assessment]) -> Json:
     from agenticiqa.assessor import rank
-    from agenticiqa.assessor.comparing import read_comparison
+    from agenticiqa.assessor.ranking import read_comparison
 
     files = [entry["file"] for entry in task["images"]]
     comparison = read_comparison(task["query"], files, assessor.parts.settings) if task["query"] else None

@@ -1,11 +1,11 @@
-"""How far a batch has come: a bar on a terminal, a line now and then elsewhere, on stderr; and how it is stopped."""
+"""What commands show on a terminal: tables on standard output, and on stderr how far the agent or a batch has come."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from types import FrameType
@@ -15,8 +15,47 @@ import typer
 
 if TYPE_CHECKING:
     from agenticiqa.batch import BatchProgress
+    from agenticiqa.nodes.context import ProgressEvent
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def shown_progress(quiet: bool = False) -> Iterator[Callable[[ProgressEvent], None] | None]:
+    """A listener for the agent's events; None when quiet."""
+    if quiet:
+        yield None
+    elif not sys.stderr.isatty():
+        yield lambda event: typer.echo(in_a_line(event), err=True)
+    else:
+        from rich.console import Console
+        from rich.text import Text
+
+        # While this runs, what is logged to stderr is printed above the moving line.
+        with Console(stderr=True).status(Text("starting")) as status:
+            yield lambda event: status.update(Text(in_a_line(event)))
+
+
+def in_a_line(event: ProgressEvent) -> str:
+    """The event in words."""
+    step = f"{event.node}: {event.subtask}" if event.subtask else event.node
+    again = f" (pass {event.iteration + 1})" if event.iteration else ""
+    took = "" if event.seconds is None else f" ({event.seconds:.2f} s)"
+    return f"{step}{again} {event.status}{took}"
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], piped_width: int) -> None:
+    """Prints the cells as they are, wrapped to the terminal, or to this width where there is none."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*headings)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    # A file or pipe has no width of its own; nothing may be cut off there.
+    console = Console() if Console().is_terminal else Console(width=piped_width)
+    console.print(table)
 
 
 @contextmanager
@@ -58,7 +97,7 @@ def stopping_on_signals(quiet: bool = False) -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def in_a_line(progress: BatchProgress) -> str:
+def batch_in_a_line(progress: BatchProgress) -> str:
     """The progress in words."""
     return f"{_finished(progress)} of {progress.samples}, {_details(progress)}"
 
@@ -86,6 +125,6 @@ def _lines_now_and_then() -> Callable[[BatchProgress], None]:
         now = time.monotonic()
         if now - last >= _SECONDS_BETWEEN_LINES or _finished(progress) == progress.samples:
             last = now
-            typer.echo(in_a_line(progress), err=True)
+            typer.echo(batch_in_a_line(progress), err=True)
 
     return tell
