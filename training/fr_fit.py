@@ -1,4 +1,4 @@
-"""How the full-reference model is fitted: linear discriminants and kernel ridge regression."""
+"""How the full-reference model is fitted: linear discriminants, kernel ridge regression and quantiles of losses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.embedded.full_reference.consensus import SHARES, Consensus
 from agenticiqa.embedded.full_reference.kernel_regression import (
     KernelMachine,
     KindRecogniser,
@@ -110,3 +111,9 @@ def fit_machine(standard: Floats, kinds: Floats, target: Floats, noise: Floats, 
     layers = kernels(standard, kinds, standard, kinds, widths, recipe.sharing)
     weights = np.stack([np.linalg.solve(layer + np.diag(noise), target) for layer in layers])
     return KernelMachine(standard, kinds, weights, widths, recipe.sharing)
+
+
+def fit_consensus(losses: Floats) -> Consensus:
+    """The quantiles of rows of losses, strictly rising."""
+    edges = np.quantile(losses, np.linspace(0, 1, SHARES), axis=0).T
+    return Consensus(np.maximum.accumulate(np.maximum(edges, 1e-9) + 1e-9 * np.arange(SHARES), axis=1))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, fit_consensus, member_losses
+from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, member_losses
 from agenticiqa.embedded.full_reference.kernel_regression import Standardiser
 from agenticiqa.embedded.full_reference.pair_model import (
     CONSENSUS_NAMES,
@@ -25,15 +25,14 @@ from agenticiqa.embedded.full_reference.pair_model import (
     OpenModel,
     Prediction,
     RatedModel,
-    pack_open,
-    pack_rated,
     read_open,
     with_consensus,
 )
 from agenticiqa.evaluation.statistics import srcc
 from training.fr_data import Pairs, joined, read_made, read_tid
 from training.fr_extract import CODERS_FOLDER
-from training.fr_fit import RECIPE, Recipe, fit_pair_model, fit_standardiser, fit_tempered_recogniser
+from training.fr_fit import RECIPE, Recipe, fit_consensus, fit_pair_model, fit_standardiser, fit_tempered_recogniser
+from training.fr_pack import pack_open, pack_rated
 from training.manifest import write_manifest
 
 Floats = npt.NDArray[np.float64]

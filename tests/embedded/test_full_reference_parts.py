@@ -17,7 +17,6 @@ from agenticiqa.embedded.full_reference.consensus import (
     FILTERED,
     MOST_BLAME,
     MOST_PRAISE,
-    fit_consensus,
     tone_change,
     with_softness,
 )
@@ -37,6 +36,7 @@ from agenticiqa.tools.calibration import Calibration, Curve
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.weights import read_arrays
 from tests.support.photos import photo
+from training.fr_fit import fit_consensus
 
 
 def picture() -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

@@ -10,7 +10,6 @@ import pytest
 from skimage import data
 
 from agenticiqa.embedded.trunk import (
-    STAGE_CHANNELS,
     WORKING_PIXELS,
     Backbone,
     load_backbone,
@@ -28,6 +27,9 @@ def backbone() -> Backbone:
 @pytest.fixture(scope="module")
 def photograph() -> npt.NDArray[np.uint8]:
     return np.ascontiguousarray(data.astronaut()[:256, :320])
+
+
+STAGE_CHANNELS = (16, 24, 40, 80, 112)
 
 
 def test_maps_shrink_by_the_stated_strides(backbone: Backbone, photograph: npt.NDArray[np.uint8]) -> None:

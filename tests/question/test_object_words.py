@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agenticiqa.question.object_words import class_names, names_several, object_called, word_for
+from agenticiqa.question.object_words import names_several, object_called, word_for
 from agenticiqa.question.understanding import scope_of
 
 
@@ -60,7 +60,6 @@ def test_a_class_has_a_word_in_every_language_of_the_reader() -> None:
     assert [word_for("cat", language) for language in ("en", "zh", "de", "es", "fr", "ja", "pt")] == [
         "cat", "猫", "katze", "gato", "chat", "猫", "gato",
     ]  # fmt: skip
-    assert len(class_names()) >= 80
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from agenticiqa.tools.metrics.nss_distance import nss_distance
 from agenticiqa.tools.metrics.nss_regression import nss_regression
 from agenticiqa.tools.metrics.piqe import piqe
 from agenticiqa.tools.metrics.psnr import psnr
-from agenticiqa.tools.metrics.ssim import ms_ssim, ssim, ssim_map
+from agenticiqa.tools.metrics.ssim import ms_ssim, ssim
 from agenticiqa.tools.metrics.vif import vifp
-from agenticiqa.tools.metrics.vsi import vsi, vsi_map
+from agenticiqa.tools.metrics.vsi import vsi
 
 Pixels = NDArray[np.uint8]
 
@@ -58,10 +58,8 @@ ATTRIBUTES: dict[str, Callable[[Pixels], float]] = {
     "saturation": saturation,
 }
 MAPS: dict[str, Callable[[Pixels, Pixels], NDArray[np.float32]]] = {
-    "SSIM": ssim_map,
     "GMSD": gmsd_map,
     "MDSI": mdsi_map,
-    "VSI": vsi_map,
 }
 LOWER_IS_BETTER = {"GMSD", "MS_GMSDc", "MDSI", "NSS_DISTANCE", "PIQE"}
 TOP = {"PSNR": 100.0, "GMSD": 0.0, "MS_GMSDc": 0.0, "MDSI": 0.0}

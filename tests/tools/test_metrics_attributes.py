@@ -14,10 +14,8 @@ from agenticiqa.tools.metrics.colour import colour_cast, saturation
 from agenticiqa.tools.metrics.exposure import contrast, overexposed_share, underexposed_share
 from agenticiqa.tools.metrics.jpeg import blockiness, jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
-from agenticiqa.tools.metrics.ssim import ssim_map
 from agenticiqa.tools.synthetic.degradations import gaussian_blur
 from tests.support.built_in_metrics import Pixels
-from tests.support.metric_pictures import pair
 from tests.support.photos import photo
 
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "rocket", "motorcycle_left")
@@ -126,15 +124,3 @@ def test_a_grey_picture_has_neither_cast_nor_saturation() -> None:
 
     assert colour_cast(grey) < 0.05
     assert saturation(grey) < 0.05
-
-
-def test_the_ssim_map_is_that_of_scikit_image() -> None:
-    from skimage.metrics import structural_similarity
-
-    test, reference = pair("chelsea/blocks")
-    planes = [np.rint(image @ np.array([0.299, 0.587, 0.114])) for image in (test, reference)]
-    options = {"gaussian_weights": True, "sigma": 1.5, "use_sample_covariance": False, "data_range": 255, "full": True}
-    _, expected = structural_similarity(*planes, **options)
-
-    assert np.abs(ssim_map(test, reference) - expected).max() < 0.02
-    assert np.abs(ssim_map(test, reference) - expected).mean() < 1e-4

@@ -34,7 +34,6 @@ LONGEST_SIDE = WORKING_PIXELS // SMALLEST_SIDE
 CLOSEUP_SIDE = 256
 # From this factor on the picture at its working size still shows how sharp its own pixels are.
 CLOSEUP_BELOW = 0.5
-STAGE_CHANNELS = (16, 24, 40, 80, 112)
 
 
 @dataclass(frozen=True)

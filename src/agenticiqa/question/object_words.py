@@ -50,11 +50,6 @@ def names_several(name: str) -> bool:
     return called is not None and called.several
 
 
-def class_names() -> tuple[str, ...]:
-    """Everything that has a name here, in the order of the file."""
-    return tuple(_words()["classes"])
-
-
 def word_for(kind: str, language: str) -> str:
     """What a class is called in a language; its English name where it has none."""
     words = _words()["classes"].get(kind, {})

@@ -122,12 +122,6 @@ class ToneChange:
         return np.clip((self.explained - NOT_TONE) / (ALL_TONE - NOT_TONE), 0, 1) * self.detail
 
 
-def fit_consensus(losses: Floats) -> Consensus:
-    """The quantiles of rows of losses, strictly rising."""
-    edges = np.quantile(losses, np.linspace(0, 1, SHARES), axis=0).T
-    return Consensus(np.maximum.accumulate(np.maximum(edges, 1e-9) + 1e-9 * np.arange(SHARES), axis=1))
-
-
 def member_losses(features: Floats, names: Sequence[str]) -> Floats:
     """The members' columns: losses, 0 for an identical pair."""
     return features[:, [list(names).index(f"metric.{name}") for name in MEMBERS]]

@@ -102,25 +102,6 @@ def distances(rows: Floats, support: Floats) -> Floats:
     return np.asarray(np.maximum(squares, 0) / rows.shape[1], np.float64)
 
 
-def pack(model: PairModel) -> dict[str, npt.NDArray[Any]]:
-    """The model as arrays; half precision where the difference cannot be seen in a score."""
-    machine = model.machine
-    return {
-        "names": np.array(model.names),
-        "centre": model.standardise.centre.astype(np.float32),
-        "scale": model.standardise.scale.astype(np.float32),
-        "kinds": np.array(model.recognise.kinds),
-        "kind_weights": model.recognise.weights.astype(np.float32),
-        "kind_bias": model.recognise.bias.astype(np.float32),
-        "support": machine.support.astype(np.float16),
-        "support_kinds": machine.support_kinds.astype(np.float16),
-        "weights": machine.weights.astype(np.float32),
-        "widths": machine.widths.astype(np.float32),
-        "sharing": np.array(machine.sharing),
-        "reach": model.reach.astype(np.float32),
-    }
-
-
 def unpack(arrays: Arrays) -> PairModel:
     """The model these arrays hold."""
     number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}

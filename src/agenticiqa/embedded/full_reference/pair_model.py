@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, Consensus, tone_change
-from agenticiqa.embedded.full_reference.kernel_regression import KindRecogniser, PairModel, Standardiser, pack, unpack
+from agenticiqa.embedded.full_reference.kernel_regression import KindRecogniser, PairModel, Standardiser, unpack
 from agenticiqa.weights import WeightSet, read_arrays
 
 Floats = npt.NDArray[np.float64]
@@ -150,20 +150,6 @@ def load_model(weights: WeightSet = "research") -> FullReferenceModel:
     return FullReferenceModel(opened, read_rated(read_arrays("fr_research.npz")) if weights == "research" else None)
 
 
-def pack_open(opened: OpenModel) -> dict[str, npt.NDArray[Any]]:
-    """The open model as arrays."""
-    return {
-        "names": np.array(opened.names),
-        "quantiles": opened.consensus.quantiles,
-        "centre": opened.standardise.centre.astype(np.float32),
-        "scale": opened.standardise.scale.astype(np.float32),
-        "kinds": np.array(opened.recognise.kinds),
-        "kind_weights": opened.recognise.weights.astype(np.float32),
-        "kind_bias": opened.recognise.bias.astype(np.float32),
-        "spread": np.array(opened.spread),
-    }
-
-
 def read_open(arrays: Mapping[str, npt.NDArray[Any]]) -> OpenModel:
     """The open model these arrays hold."""
     number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
@@ -174,20 +160,6 @@ def read_open(arrays: Mapping[str, npt.NDArray[Any]]) -> OpenModel:
         KindRecogniser(tuple(map(str, arrays["kinds"])), number["kind_weights"], number["kind_bias"]),
         float(number["spread"]),
     )
-
-
-def pack_rated(rated: RatedModel) -> dict[str, npt.NDArray[Any]]:
-    """The rated model as arrays."""
-    own = {
-        "rated_scale": rated.scale,
-        "rated_known": rated.known,
-        "rated_spreads": rated.spreads,
-        "rated_outside": np.array(rated.outside),
-        "rated_factor": np.array(rated.factor),
-        "rated_clusters": np.array(rated.clusters),
-        "rated_srcc": np.array(rated.srcc),
-    }
-    return own | pack(rated.model)
 
 
 def read_rated(arrays: Mapping[str, npt.NDArray[Any]]) -> RatedModel:

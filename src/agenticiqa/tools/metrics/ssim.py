@@ -26,14 +26,6 @@ def ssim(test: Image, reference: Image) -> float:
     return _mean_similarities(rounded_luma(test), rounded_luma(reference))[0]
 
 
-def ssim_map(test: Image, reference: Image) -> Plane:
-    """The structural similarity at every pixel, with the image mirrored at its borders."""
-    require_pair(test, reference, SMALLEST_SIDE)
-    planes = [_mirrored(rounded_luma(image)) for image in (test, reference)]
-    structure, brightness = _similarities(*planes)
-    return structure * brightness
-
-
 def ms_ssim(test: Image, reference: Image) -> float:
     """The multi-scale structural similarity over five scales, from 0 to 1."""
     require_pair(test, reference, SMALLEST_SIDE_MULTISCALE)
@@ -77,10 +69,6 @@ def _window(plane: Plane) -> Plane:
     size = (2 * RADIUS + 1, 2 * RADIUS + 1)
     blurred = cv2.GaussianBlur(plane, size, 1.5, borderType=cv2.BORDER_REFLECT)
     return cast(Plane, np.ascontiguousarray(blurred[RADIUS:-RADIUS, RADIUS:-RADIUS]))
-
-
-def _mirrored(plane: Plane) -> Plane:
-    return cast(Plane, cv2.copyMakeBorder(plane, RADIUS, RADIUS, RADIUS, RADIUS, cv2.BORDER_REFLECT))
 
 
 def _half_size(plane: Plane) -> Plane:

@@ -51,11 +51,6 @@ def vsi(test: Image, reference: Image) -> float:
     return (total(likeness * weight) + tiny) / (total(weight) + tiny)
 
 
-def vsi_map(test: Image, reference: Image) -> Plane:
-    """The similarity of saliency, gradients and chroma at viewing size, 1 where nothing changed."""
-    return _similarity_and_weight(test, reference)[0]
-
-
 def _similarity_and_weight(test: Image, reference: Image) -> tuple[Plane, Plane]:
     require_pair(test, reference, SMALLEST_SIDE)
     salient, salient_reference = (_pooled_saliency(image) for image in (test, reference))
