@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import SHARES, Consensus
-from agenticiqa.embedded.full_reference.kernel_regression import (
+from agenticiqa.embedded.full_reference.pair_model import (
     KernelMachine,
     KindRecogniser,
     PairModel,

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.kernel_regression import PairModel
-from agenticiqa.embedded.full_reference.pair_model import OpenModel, RatedModel
+from agenticiqa.embedded.full_reference.pair_model import OpenModel, PairModel, RatedModel
 
 
 def pack_open(opened: OpenModel) -> dict[str, npt.NDArray[Any]]:

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import ON_PURPOSE, member_losses
-from agenticiqa.embedded.full_reference.kernel_regression import Standardiser
 from agenticiqa.embedded.full_reference.pair_model import (
     CONSENSUS_NAMES,
     FullReferenceModel,
     OpenModel,
     Prediction,
     RatedModel,
+    Standardiser,
     read_open,
     with_consensus,
 )

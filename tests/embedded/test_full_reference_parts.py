@@ -24,9 +24,8 @@ from agenticiqa.embedded.full_reference.difference_statistics import grid_statis
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.frequency_transfer import filter_evidence, transfer_statistics
 from agenticiqa.embedded.full_reference.judge import level_probabilities, severity_of
-from agenticiqa.embedded.full_reference.kernel_regression import KernelMachine, KindRecogniser, distances
 from agenticiqa.embedded.full_reference.pair_features import measure_pair
-from agenticiqa.embedded.full_reference.pair_model import load_model
+from agenticiqa.embedded.full_reference.pair_model import KernelMachine, KindRecogniser, distances, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import aligned, view_pair
 from agenticiqa.embedded.full_reference.visible_error import _cosines
 from agenticiqa.embedded.trunk import load_backbone

@@ -16,8 +16,8 @@ from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
 from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
-from agenticiqa.evaluation.report.markdown_and_latex import latex_table
 from agenticiqa.evaluation.report.published import beside_ours, published
+from agenticiqa.evaluation.report.text_reports import latex_table
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from agenticiqa.cli.gating import github_annotations, in_words, junit_xml
 from agenticiqa.errors import SettingsError, ToolUnavailableError
 from agenticiqa.gate.gatekeeping import Gate, gate_sections, read_sections
-from agenticiqa.gate.outputs import github_annotations, in_words, junit_xml
 from tests.support.results import finding, record
 
 

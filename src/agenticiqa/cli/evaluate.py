@@ -169,7 +169,7 @@ def _ratings(
 
 def _print(found: Evaluation) -> None:
     from agenticiqa.evaluation import summary
-    from agenticiqa.evaluation.report.markdown_and_latex import coverage_line, faithfulness_line, recorded_lines
+    from agenticiqa.evaluation.report.text_reports import coverage_line, faithfulness_line, recorded_lines
 
     for line in summary.headline(found):
         typer.echo(line)
@@ -192,7 +192,7 @@ def _questions(
     from agenticiqa.evaluation import summary
     from agenticiqa.evaluation.evaluating import provenance_of
     from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, tally
-    from agenticiqa.evaluation.report.questions import choices_json, choices_markdown
+    from agenticiqa.evaluation.report.text_reports import choices_json, choices_markdown
     from agenticiqa.report.writing import write_whole
 
     ask = ask_with(Assessor(parts=parts))

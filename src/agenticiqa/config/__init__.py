@@ -1,14 +1,8 @@
 """Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
 
-from agenticiqa.config.environment import (
-    KEY_VARIABLES,
-    default_cache_directory,
-    find_api_keys,
-    process_variables,
-    service_token,
-)
 from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections
 from agenticiqa.config.settings import (
+    KEY_VARIABLES,
     ROLES,
     BackendLimits,
     FusionWeights,
@@ -16,6 +10,10 @@ from agenticiqa.config.settings import (
     QwenSettings,
     RoleSettings,
     Settings,
+    default_cache_directory,
+    find_api_keys,
+    process_variables,
+    service_token,
 )
 
 __all__ = [

@@ -18,8 +18,14 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from agenticiqa.config.environment import KEY_VARIABLES, find_api_keys, process_variables, user_settings_file
-from agenticiqa.config.settings import ROLES, Settings
+from agenticiqa.config.settings import (
+    KEY_VARIABLES,
+    ROLES,
+    Settings,
+    find_api_keys,
+    process_variables,
+    user_settings_file,
+)
 from agenticiqa.errors import SettingsError
 
 logger = logging.getLogger("agenticiqa.config")

@@ -10,7 +10,7 @@ from typing import cast
 from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity
-from agenticiqa.question.lexicon import Match, lexicon
+from agenticiqa.question.lexicon import Match, lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
     Attribute,
@@ -27,7 +27,6 @@ from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.text import masked, normalise
-from agenticiqa.question.tool_names import named_tool
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
 # seen, so that a wrong answer costs as much as two declined ones.

@@ -13,8 +13,15 @@ from importlib import resources
 from importlib.metadata import version
 from typing import Any
 
-from agenticiqa.report.charts import SHADES, distortion_chart, histogram_chart
-from agenticiqa.report.figures import Figures, extremes, figures_of, most_disputed
+from agenticiqa.report.figures import (
+    SHADES,
+    Figures,
+    distortion_chart,
+    extremes,
+    figures_of,
+    histogram_chart,
+    most_disputed,
+)
 from agenticiqa.report.pictures import Picture
 from agenticiqa.report.records import Row, row_of
 

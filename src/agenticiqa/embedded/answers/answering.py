@@ -6,8 +6,16 @@ import json
 import re
 from dataclasses import dataclass, replace
 
-from agenticiqa.embedded.answers.against_reference import relation_of, yes_likelihood
-from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss, step
+from agenticiqa.embedded.answers.amounts import (
+    PRESENT,
+    Amount,
+    amount_of,
+    is_too_much,
+    quality_loss,
+    relation_of,
+    step,
+    yes_likelihood,
+)
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say

@@ -5,8 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from agenticiqa.embedded.answers.against_reference import Relation, likelihood_of
-from agenticiqa.embedded.answers.amounts import PRESENT, Amount, amount_of, is_too_much, quality_loss
+from agenticiqa.embedded.answers.amounts import (
+    PRESENT,
+    Amount,
+    Relation,
+    amount_of,
+    is_too_much,
+    likelihood_of,
+    quality_loss,
+)
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question

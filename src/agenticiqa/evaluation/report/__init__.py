@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from agenticiqa.evaluation.evaluating import Evaluation
-from agenticiqa.evaluation.report.markdown_and_latex import render_latex, render_markdown
 from agenticiqa.evaluation.report.page import render_page
+from agenticiqa.evaluation.report.text_reports import render_latex, render_markdown
 from agenticiqa.evaluation.summary import as_json
 from agenticiqa.report.writing import write_whole
 

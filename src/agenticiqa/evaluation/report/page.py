@@ -10,7 +10,7 @@ import numpy as np
 
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.report import plots, published
-from agenticiqa.evaluation.report.markdown_and_latex import coverage_line, faithfulness_line, recorded_lines
+from agenticiqa.evaluation.report.text_reports import coverage_line, faithfulness_line, recorded_lines
 from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table, worst_pictures
 from agenticiqa.report.page import asset, source_hash
 from agenticiqa.report.pictures import picture_of

@@ -10,7 +10,7 @@ import numpy as np
 from agenticiqa.evaluation.ratings import Part
 from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.statistics import LogisticFit
-from agenticiqa.report.charts import svg
+from agenticiqa.report.figures import svg
 
 _SIZE, _MARGIN, _EDGE = 380, 58, 20
 _ROW, _LABEL = 22, 190
