@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.server.storage.store import Run
+from agenticiqa.server.storage.database import Run
 from agenticiqa.server.workers.pool import Pool
 from tests.server.running import picture
 from tests.support.agent import settings

@@ -17,7 +17,7 @@ from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.display_names import display_name, uploaded_name
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.service import Service
-from agenticiqa.server.storage.store import new_id
+from agenticiqa.server.storage.database import new_id
 from agenticiqa.server.uploads import Intake, invalid, require_encodable
 
 Json = dict[str, Any]

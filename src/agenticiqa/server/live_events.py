@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from agenticiqa.server.storage.store import Event
+from agenticiqa.server.storage.database import Event
 
 if TYPE_CHECKING:
     from agenticiqa.server.service import Service

@@ -11,7 +11,7 @@ from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.batch.samples import FIELDS
 from agenticiqa.embedded.answers.phrases import advice_of
 from agenticiqa.server.problems import ProblemDetails
-from agenticiqa.server.storage.store import Job, Run
+from agenticiqa.server.storage.database import Job, Run
 from agenticiqa.state import Region
 
 RunStatus = Literal["queued", "running", "finished", "failed", "cancelled"]

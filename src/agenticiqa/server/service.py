@@ -27,8 +27,9 @@ from agenticiqa.server.live_events import ChangeSignal
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.problems import Problem, storage_full
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
+from agenticiqa.server.storage.database import Job, Run
 from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
-from agenticiqa.server.storage.store import Job, QueueFullError, Run, Store
+from agenticiqa.server.storage.store import QueueFullError, Store
 from agenticiqa.server.workers.pool import Pool
 from agenticiqa.server.workers.worker import RESULT
 

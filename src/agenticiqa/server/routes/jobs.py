@@ -32,7 +32,7 @@ from agenticiqa.server.routes.runs import (
     require_there,
 )
 from agenticiqa.server.service import Service
-from agenticiqa.server.storage.store import Job, Run, new_id
+from agenticiqa.server.storage.database import Job, Run, new_id
 from agenticiqa.server.uploads import refuse_unknown_fields, require_question
 from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
 

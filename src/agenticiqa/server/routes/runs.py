@@ -17,7 +17,7 @@ from agenticiqa.server.openapi import RUN_PROBLEMS, problems
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.response_models import MapView, RunsPage, RunView, run_summary, run_view
 from agenticiqa.server.service import Service
-from agenticiqa.server.storage.store import Job, Run, Status, new_id
+from agenticiqa.server.storage.database import Job, Run, Status, new_id
 from agenticiqa.server.uploads import Intake, parsed_choices, refuse_unknown_fields, require_question
 from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
 

@@ -1,142 +1,36 @@
-"""Runs, jobs and their events in one SQLite file: the queue itself, so that a restart loses nothing."""
+"""Where runs and jobs are stored: one SQLite file that is the queue itself, so that a restart loses nothing."""
 
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Status = Literal["queued", "running", "finished", "failed", "cancelled"]
-ENDED: tuple[Status, ...] = ("finished", "failed", "cancelled")
-Json = dict[str, Any]
+from agenticiqa.server.storage.database import (
+    Event,
+    Job,
+    Json,
+    Run,
+    Status,
+    add_event_row,
+    count_runs,
+    insert_run,
+    open_database,
+    read_job,
+    read_run,
+)
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-    place INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
-    status TEXT NOT NULL,
-    key TEXT,
-    job_id TEXT,
-    request TEXT NOT NULL,
-    created REAL NOT NULL,
-    started REAL,
-    finished REAL,
-    result TEXT,
-    problem TEXT
-);
-CREATE INDEX IF NOT EXISTS runs_waiting ON runs (status, job_id, place);
-CREATE INDEX IF NOT EXISTS runs_by_key ON runs (key);
-CREATE INDEX IF NOT EXISTS runs_by_job ON runs (job_id, place);
-CREATE TABLE IF NOT EXISTS events (
-    run_id TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    data TEXT NOT NULL,
-    PRIMARY KEY (run_id, number)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY,
-    created REAL NOT NULL,
-    cancelled INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE IF NOT EXISTS gone (
-    id TEXT PRIMARY KEY,
-    reason TEXT NOT NULL,
-    moment REAL NOT NULL
-);
-"""
-# Added after the first release; a database of that one gets them when it is opened.
-_LATER = {
-    "runs": {
-        "shares": "TEXT",
-        "fetched": "REAL",
-        "size": "INTEGER NOT NULL DEFAULT 0",
-    },
-    "jobs": {"fetched": "REAL", "client_key": "TEXT", "digest": "TEXT"},
-}
-_INDEXES = """
-CREATE INDEX IF NOT EXISTS runs_by_leader ON runs (shares);
-CREATE UNIQUE INDEX IF NOT EXISTS jobs_by_client_key ON jobs (client_key);
-"""
 _REMEMBERED = 50_000
 """So many removed runs and jobs are still told apart from those that never were."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """One request for an assessment or a comparison, and what became of it."""
-
-    place: int
-    id: str
-    kind: Literal["assess", "compare"]
-    status: Status
-    key: str | None
-    job_id: str | None
-    request: Json
-    created: float
-    started: float | None
-    finished: float | None
-    result: Json | None
-    problem: Json | None
-    shares: str | None = None
-    fetched: float | None = None
-    size: int = 0
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.status in ENDED
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened to a run."""
-
-    number: int
-    type: str
-    data: Json
-
-
-@dataclass(frozen=True)
-class Job:
-    """A batch: how many of its runs are in which state."""
-
-    id: str
-    created: float
-    cancelled: bool
-    counts: dict[str, int]
-    digest: str | None = None
-    place: int = 0
-
-    @property
-    def status(self) -> Status:
-        """Queued until something runs, then running until everything ended."""
-        open_runs = self.counts.get("queued", 0) + self.counts.get("running", 0)
-        if open_runs == 0:
-            return "cancelled" if self.cancelled else "finished"
-        return "queued" if open_runs == sum(self.counts.values()) == self.counts.get("queued", 0) else "running"
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.status in ENDED
-
-
 class QueueFullError(Exception):
     """No more runs may wait."""
-
-
-def new_id() -> str:
-    """A name nobody can guess."""
-    return secrets.token_hex(12)
 
 
 class Store:
@@ -145,13 +39,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._connection.row_factory = sqlite3.Row
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(_SCHEMA)
-        _add_later_columns(self._connection)
-        self._connection.executescript(_INDEXES)
+        self._connection = open_database(path)
 
     def close(self) -> None:
         """Closes the file."""
@@ -184,14 +72,14 @@ class Store:
                 "AND shares IS NULL ORDER BY place DESC LIMIT 1",
                 (key,),
             ).fetchone()  # fmt: skip
-            leader = _run(row) if row else None
-            waiting = _count(sql, "status = 'queued' AND job_id IS NULL AND shares IS NULL")
-            followers = _count(sql, "status = 'queued' AND shares IS NOT NULL")
+            leader = read_run(row) if row else None
+            waiting = count_runs(sql, "status = 'queued' AND job_id IS NULL AND shares IS NULL")
+            followers = count_runs(sql, "status = 'queued' AND shares IS NOT NULL")
             if (leader is None and waiting >= limit) or followers >= 16 * limit:
                 raise QueueFullError
-            _insert(sql, run_id, kind, request, key, None, leader.id if leader else None, size)
-            _add_event(sql, run_id, "queued", {"position": waiting + 1})
-            return _run(sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()), leader
+            insert_run(sql, run_id, kind, request, key, None, leader.id if leader else None, size)
+            add_event_row(sql, run_id, "queued", {"position": waiting + 1})
+            return read_run(sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()), leader
 
     def submit_job(
         self,
@@ -209,7 +97,7 @@ class Store:
         with self._transaction() as sql:
             known = client_key and sql.execute("SELECT id FROM jobs WHERE client_key = ?", (client_key,)).fetchone()
             if known:
-                return _job(sql, known["id"]), False
+                return read_job(sql, known["id"]), False
             open_jobs = sql.execute(
                 "SELECT COUNT(DISTINCT job_id) FROM runs WHERE status IN ('queued', 'running') AND job_id IS NOT NULL"
             ).fetchone()[0]
@@ -220,8 +108,8 @@ class Store:
                 (job_id, time.time(), client_key, digest),
             )
             for run_id, request in requests:
-                _insert(sql, run_id, "assess", request, None, job_id, None, (sizes or {}).get(run_id, 0))
-            return _job(sql, job_id), True
+                insert_run(sql, run_id, "assess", request, None, job_id, None, (sizes or {}).get(run_id, 0))
+            return read_job(sql, job_id), True
 
     def claim(self) -> Run | None:
         """The next run, now running: those people wait for come before those of jobs."""
@@ -234,13 +122,13 @@ class Store:
             if row is None:
                 return None
             if row["job_id"] is None:
-                _add_event(sql, row["id"], "started", {})
-            return _run(row)
+                add_event_row(sql, row["id"], "started", {})
+            return read_run(row)
 
     def add_event(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
         """Notes that something happened to a run."""
         with self._transaction() as sql:
-            _add_event(sql, run_id, kind, data)
+            add_event_row(sql, run_id, kind, data)
 
     def finish(self, run: Run, result: Json, summary: Json, size: int = 0) -> bool:
         """Keeps the result of a run; False if it has ended already, whose end then stands."""
@@ -259,7 +147,7 @@ class Store:
                 (status, time.time(), size, *columns.values(), run.id),
             ).rowcount
             if changed and run.job_id is None:
-                _add_event(sql, run.id, status, data)
+                add_event_row(sql, run.id, status, data)
             return changed > 0
 
     def followers(self, run_id: str) -> list[Run]:
@@ -268,7 +156,7 @@ class Store:
             rows = self._connection.execute(
                 "SELECT * FROM runs WHERE shares = ? AND status = 'queued' ORDER BY place", (run_id,)
             ).fetchall()
-        return [_run(row) for row in rows]
+        return [read_run(row) for row in rows]
 
     def release_followers(self, run_id: str) -> int:
         """Has the first run that waited for this one do the work itself, and the others wait for that one."""
@@ -291,7 +179,7 @@ class Store:
             ).fetchall()
             for row in rows:
                 if row["job_id"] is None:
-                    _add_event(sql, row["id"], "requeued", {"reason": reason})
+                    add_event_row(sql, row["id"], "requeued", {"reason": reason})
             return len(rows)
 
     def orphaned_leaders(self) -> list[str]:
@@ -307,7 +195,7 @@ class Store:
         """The run of this name."""
         with self._lock:
             row = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        return _run(row) if row else None
+        return read_run(row) if row else None
 
     def list_runs(self, before: int | None, limit: int, status: str | None = None) -> list[Run]:
         """The newest runs that belong to no job and came before that place."""
@@ -318,14 +206,14 @@ class Store:
                 "AND status = COALESCE(?, status) ORDER BY place DESC LIMIT ?",
                 (before, status, limit),
             ).fetchall()
-        return [_run(row) for row in rows]
+        return [read_run(row) for row in rows]
 
     def position(self, run: Run) -> int | None:
         """How many runs have to begin before and including this one; None once it has begun."""
         if run.status != "queued":
             return None
         with self._lock:
-            return 1 + _count(
+            return 1 + count_runs(
                 self._connection, "status = 'queued' AND job_id IS NULL AND shares IS NULL AND place < ?", run.place
             )
 
@@ -352,14 +240,14 @@ class Store:
             ).rowcount
             row = sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
             if changed and row["job_id"] is None:
-                _add_event(sql, run_id, "cancelled", {})
-            return _run(row) if row else None
+                add_event_row(sql, run_id, "cancelled", {})
+            return read_run(row) if row else None
 
     def job(self, job_id: str) -> Job | None:
         """The job of this name."""
         with self._lock:
             known = self._connection.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
-            return _job(self._connection, job_id) if known else None
+            return read_job(self._connection, job_id) if known else None
 
     def list_jobs(self, before: int | None, limit: int) -> list[Job]:
         """The newest jobs that came before that place."""
@@ -367,7 +255,7 @@ class Store:
             rows = self._connection.execute(
                 "SELECT id FROM jobs WHERE rowid < COALESCE(?, rowid + 1) ORDER BY rowid DESC LIMIT ?", (before, limit)
             ).fetchall()
-            return [_job(self._connection, row["id"]) for row in rows]
+            return [read_job(self._connection, row["id"]) for row in rows]
 
     def cancel_job(self, job_id: str) -> Job | None:
         """The job with everything cancelled that has not begun; one that has ended stays as it is."""
@@ -379,7 +267,7 @@ class Store:
             if changed:
                 sql.execute("UPDATE jobs SET cancelled = 1 WHERE id = ?", (job_id,))
             known = sql.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
-            return _job(sql, job_id) if known else None
+            return read_job(sql, job_id) if known else None
 
     def job_runs(self, job_id: str, after: int = 0, limit: int = 100) -> list[Run]:
         """The next runs of a job, in the order they were asked for."""
@@ -387,7 +275,7 @@ class Store:
             rows = self._connection.execute(
                 "SELECT * FROM runs WHERE job_id = ? AND place > ? ORDER BY place LIMIT ?", (job_id, after, limit)
             ).fetchall()
-        return [_run(row) for row in rows]
+        return [read_run(row) for row in rows]
 
     def job_run_ids(self, job_id: str) -> list[str]:
         """The names of a job's runs."""
@@ -458,53 +346,3 @@ class Store:
         """Gives the space of removed rows back to the disk, as far as there is room to do so."""
         with self._lock:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _add_later_columns(sql: sqlite3.Connection) -> None:
-    for table, columns in _LATER.items():
-        known = {row["name"] for row in sql.execute(f"PRAGMA table_info({table})")}
-        for name, kind in columns.items():
-            if name not in known:
-                sql.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
-
-
-def _insert(
-    sql: sqlite3.Connection,
-    run_id: str,
-    kind: str,
-    request: Json,
-    key: str | None,
-    job: str | None,
-    shares: str | None,
-    size: int,
-) -> None:
-    sql.execute(
-        "INSERT INTO runs (id, kind, status, key, job_id, request, created, shares, size) "
-        "VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
-        (run_id, kind, key, job, json.dumps(request), time.time(), shares, size),
-    )
-
-
-def _add_event(sql: sqlite3.Connection, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
-    sql.execute(
-        "INSERT INTO events SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ? FROM events WHERE run_id = ?",
-        (run_id, kind, json.dumps(dict(data)), run_id),
-    )
-
-
-def _count(sql: sqlite3.Connection, condition: str, *values: object) -> int:
-    return int(sql.execute(f"SELECT COUNT(*) FROM runs WHERE {condition}", values).fetchone()[0])
-
-
-def _job(sql: sqlite3.Connection, job_id: str) -> Job:
-    row = sql.execute("SELECT rowid, * FROM jobs WHERE id = ?", (job_id,)).fetchone()
-    counts = sql.execute("SELECT status, COUNT(*) FROM runs WHERE job_id = ? GROUP BY status", (job_id,)).fetchall()
-    found = {line[0]: line[1] for line in counts}
-    return Job(job_id, row["created"], bool(row["cancelled"]), found, row["digest"], row["rowid"])
-
-
-def _run(row: sqlite3.Row) -> Run:
-    values = dict(row)
-    for name in ("request", "result", "problem"):
-        values[name] = json.loads(values[name]) if values[name] else None
-    return Run(**values)

@@ -16,7 +16,7 @@ from agenticiqa.batch.engines.workers import surroundings_of, without_working_fo
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of
-from agenticiqa.server.storage.store import Run
+from agenticiqa.server.storage.database import Run
 from agenticiqa.server.workers.worker import EVENT, PROBLEM, READY, RESULT, work
 
 logger = logging.getLogger("agenticiqa.server.pool")
