@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.question.object_words import names_several, object_called, word_for
-from agenticiqa.question.understanding import scope_of
+from agenticiqa.question.scope import scope_of
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """The recurrent network in PyTorch: two bidirectional layers over word parts, attention and a small head per part.
 
-    python -m training.questions.network --seed 0 --out reader_0.pt [--hold-out]
+    python -m training.questions.network --seed 0 --out reader_0.pt [--hold-out] [--start WEIGHTS.pt]
 
-Runs in the environment that has torch; a few minutes on one core. `--hold-out` trains without the held-out rows.
+Runs in the environment that has torch; a few minutes on one core. `--hold-out` trains without the held-out rows,
+`--start` goes on from weights fitted before, at half the rate (`onnx_graph.state_of` reads them from a shipped file).
 """
 
 from __future__ import annotations
@@ -90,19 +91,23 @@ def batch_of(rows: list[Row], vectors: dict[str, int], table: Any) -> tuple[Any,
     return torch.tensor(flat), torch.tensor(starts), index, mask, table[known], labels
 
 
-def train(rows: list[Row], vectors: dict[str, int], table: Any, seed: int, epochs: int) -> Network:
+def train(
+    rows: list[Row], vectors: dict[str, int], table: Any, seed: int, epochs: int, start: dict[str, Any] | None = None
+) -> Network:
     """A network fitted to the rows, changed anew every epoch, and to made ones."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
-    rng, network = random.Random(seed), Network(table.shape[1])
-    optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01)
+    rng, network, rate = random.Random(seed), Network(table.shape[1]), RATE / 2 if start else RATE
+    if start:
+        network.load_state_dict(start)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.01)
     steps = epochs * math.ceil(1.3 * (len(rows) + MADE) / BATCH)
     step = 0
-    for _ in range(epochs):
+    for epoch in range(epochs):
         drawn = [changed(row, rng) for row in rows for _ in range(1 if row["lang"] == "en" else 2)]
         drawn += [made(rng) for _ in range(MADE)]
         for chunk in _batches(drawn, rng):
-            optimizer.param_groups[0]["lr"] = RATE * min(1, step / 100) * _decay(step / steps)
+            optimizer.param_groups[0]["lr"] = rate * min(1, step / 100) * _decay(step / steps)
             *inputs, labels = batch_of(chunk, vectors, table)
             scores = network(*inputs)
             loss = sum(
@@ -116,6 +121,7 @@ def train(rows: list[Row], vectors: dict[str, int], table: Any, seed: int, epoch
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             step += 1
+        print(f"epoch {epoch + 1} of {epochs}: loss of the last batch {float(loss):.3f}", flush=True)
     return network
 
 
@@ -140,13 +146,15 @@ def main() -> None:
     options.add_argument("--epochs", type=int, default=8)
     options.add_argument("--vectors", type=Path, required=True, help="npz with words and vecs, from word_vectors")
     options.add_argument("--hold-out", action="store_true")
+    options.add_argument("--start", type=Path, help="weights to go on from")
     options.add_argument("--out", type=Path, required=True)
     given = options.parse_args()
     kept, _ = split(written())
     found = np.load(given.vectors)
     vectors = {str(word): place + 1 for place, word in enumerate(found["words"])}
     table = torch.tensor(np.concatenate([np.zeros((1, found["vecs"].shape[1])), found["vecs"]]).astype(np.float32))
-    network = train(kept if given.hold_out else written(), vectors, table, given.seed, given.epochs)
+    start = torch.load(given.start) if given.start else None
+    network = train(kept if given.hold_out else written(), vectors, table, given.seed, given.epochs, start)
     torch.save(network.state_dict(), given.out)
 
 

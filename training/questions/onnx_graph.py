@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,28 @@ def graph_of(states: list[dict[str, Any]]) -> bytes:
     model.ir_version = 9
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
+
+
+def state_of(file: bytes, embedding: Any, place: int) -> dict[str, Any]:
+    """The arrays of one network in such a file, with its embedding, under the names PyTorch gives them."""
+    stored = {each.name: numpy_helper.to_array(each) for each in onnx.load_from_string(file).graph.initializer}
+
+    def array(name: str) -> Any:
+        name = f"n{place}_{name}_stored"
+        return stored[name].astype(np.float32) * stored.get(name + "_scale", np.float32(1))
+
+    state = {"emb.weight": embedding, "att.weight": array("att").T, "att.bias": np.zeros(len(HEADS), np.float32)}
+    for layer, part in itertools.product(("g1", "g2"), "WR"):
+        for side, both in zip(("", "_reverse"), array(layer + part), strict=True):
+            width = both.shape[0] // 3
+            state[f"{layer}.weight_{'ih' if part == 'W' else 'hh'}_l0{side}"] = _reordered(both, width)
+    for layer in ("g1", "g2"):
+        for side, both in zip(("", "_reverse"), array(layer + "B"), strict=True):
+            for kind, half in zip(("ih", "hh"), np.split(both, 2), strict=True):
+                state[f"{layer}.bias_{kind}_l0{side}"] = _reordered(half, len(half) // 3)
+    for head, number, part in itertools.product(HEADS, (0, 3), ("weight", "bias")):
+        state[f"out.{head}.{number}.{part}"] = array(f"{head}_{number}_{part}")
+    return state
 
 
 def _network(graph: _Graph, state: dict[str, Any], place: int, outputs: dict[str, list[str]]) -> None:

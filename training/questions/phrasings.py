@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from training.questions.inflection import german, romance
+
 Row = dict[str, Any]
 FOLDER = Path(__file__).parent
 ATTRIBUTES = (
@@ -41,7 +43,7 @@ def written() -> list[Row]:
 
 
 def split(rows: list[Row], seed: int = 0) -> tuple[list[Row], list[Row]]:
-    """Training and held-out rows: one English file, and a fifth of the pairs of every other language."""
+    """Training and held-out rows: one English author, and a fifth of the pairs of every other language."""
     kept, held = [], [row for row in rows if row["file"] == "en-b"]
     grouped: dict[str, dict[Any, list[Row]]] = {}
     for number, row in enumerate(rows):
@@ -72,10 +74,12 @@ def made(rng: random.Random) -> Row:
     language, attribute = rng.choice(LANGUAGES), rng.choice(ATTRIBUTES)
     row = {"lang": language, "attribute": attribute, "yes_means": "-", "form": "sentence", "degree": "-"}
     draw = rng.random()
-    if draw < 0.62:
+    if draw < 0.12:
+        return _of_the_whole(language, rng)
+    if draw < 0.66:
         text, sign = _question(language, attribute, rng)
         row |= {"intent": "yesno", "form": "yesno", "degree": "", "yes_means": "flaw" if sign > 0 else "fine"}
-    elif draw < 0.67:
+    elif draw < 0.71:
         text = _choice(language, attribute, rng)
         row |= {"intent": "choose", "form": rng.choice(["letter", "word"])}
     else:
@@ -86,6 +90,22 @@ def made(rng: random.Random) -> Row:
         row |= {"intent": kind, "form": {"score": "number", "compare": "word"}.get(kind, "sentence")}
         if kind in ("score", "degree", "compare"):
             row["yes_means"] = _HIGH_MEANS.get(high, "flaw")
+    row = _surrounded({**row, "q": text[:1].upper() + text[1:]}, rng, 0.3)
+    return {**row, "q": _surface(row["q"], rng)}
+
+
+def _of_the_whole(language: str, rng: random.Random) -> Row:
+    """A question that names no attribute: what a picture may be used for, what is wrong, what to do."""
+    texts = _templates()[language]
+    kind = rng.choices(("use", "whole_open", "whole_advice"), (4, 3, 3))[0]
+    drawn = rng.choice(texts[kind])
+    row = {"lang": language, "attribute": "overall", "yes_means": "-", "form": "sentence", "degree": "-"}
+    if kind == "use":
+        drawn, sign = drawn
+        row |= {"intent": "yesno", "form": "yesno", "degree": "acceptable", "yes_means": "fine" if sign > 0 else "flaw"}
+    else:
+        row |= {"intent": kind.removeprefix("whole_")}
+    text = drawn.replace("{s}", rng.choice(texts["subj"])).replace("{u}", rng.choice(texts["uses"]))
     row = _surrounded({**row, "q": text[:1].upper() + text[1:]}, rng, 0.3)
     return {**row, "q": _surface(row["q"], rng)}
 
@@ -130,9 +150,28 @@ def _filled(
              "{H}": rng.choice(words["high_flaw"]), "{fa}": rng.choice(words["flaw_adj"]),
              "{ga}": rng.choice(words["fine_adj"]), "{fn}": rng.choice(words["flaw_noun"]),
              "{a}": adjective, "{n}": noun}  # fmt: skip
-    for mark, word in parts.items():
+    for mark, word in {**parts, **_things(language, rng), **_inflected(language, adjective)}.items():
         template = template.replace(mark, word)
     return template
+
+
+def _things(language: str, rng: random.Random) -> dict[str, str]:
+    """Words for parts of a picture: one, several, and the masculine ones where the adjective must agree."""
+    texts = _templates()[language]
+    marks = {"{o}": "objects", "{os}": "several", "{om}": "masculine", "{omp}": "masculines"}
+    return {mark: rng.choice(texts[group]) for mark, group in marks.items() if group in texts}
+
+
+def _inflected(language: str, adjective: str) -> dict[str, str]:
+    """The adjective in the other forms that the language's templates ask for."""
+    if not adjective:
+        return {}
+    if language == "de":
+        return {f"{{a_{ending}}}": german(adjective, ending) or adjective for ending in ("e", "es", "en")}
+    if language in ("es", "pt"):
+        forms = {"m": (True, False), "mp": (True, True), "fp": (False, True)}
+        return {f"{{a_{k}}}": romance(adjective, masculine=m, plural=p) for k, (m, p) in forms.items()}
+    return {}
 
 
 def _exchanged(row: Row, rng: random.Random) -> Row:
@@ -168,11 +207,18 @@ def _surface(text: str, rng: random.Random) -> str:
         text = re.sub(r"[?.!。\s]+$", "", text)
     if rng.random() < 0.05:
         text = text.replace("'", "")
-    if rng.random() < 0.08 and len(text) > 8:
-        place = rng.randrange(len(text) - 1)
-        if text[place : place + 2].isascii() and text[place : place + 2].isalpha():
-            text = text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+    if rng.random() < 0.14 and len(text) > 8:
+        text = _misspelt(text, rng)
     return text
+
+
+def _misspelt(text: str, rng: random.Random) -> str:
+    """Two letters exchanged, one left out or one doubled."""
+    place = rng.randrange(len(text) - 1)
+    pair = text[place : place + 2]
+    if not (pair.isascii() and pair.isalpha()):
+        return text
+    return text[:place] + rng.choice([pair[::-1], pair[::-1], pair[0], pair[0] + pair]) + text[place + 2 :]
 
 
 @lru_cache(maxsize=8)

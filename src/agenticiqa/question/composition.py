@@ -54,6 +54,10 @@ class _Words:
         return self._pattern("tags", "any")
 
     @cached_property
+    def aside(self) -> re.Pattern[str]:
+        return self._pattern("asides", "any")
+
+    @cached_property
     def subject(self) -> re.Pattern[str]:
         return self._pattern("subjects", self._language, self._whole)
 
@@ -104,6 +108,51 @@ def asking_part(text: str, language: Language) -> str:
         return text
     kept = [each for each, is_about in zip(sentences, about, strict=True) if is_about or _JUDGES.search(each)]
     return "".join(kept).strip()
+
+
+# Parts of a text, each with the sign that ends it; a capital may begin a sentence after a forgotten full stop.
+_PART = re.compile(r"[^.?!。,;:\n]+(?:[.?!。,;:\n]+|$)")
+_NEW_SENTENCE = re.compile(
+    r"(?<=[a-z0-9]) (?=(?:Do not|Don't|No|Not|Never|Nothing|Without|I|I'm|I've|We)\b"
+    r"|(?:(?:do not|don'?t|no|without) (?:any |further )?(?:expla[in]\w+|comments?|other text|reasons?|justif\w+))\b)"
+)
+_LINKED = re.compile(r"(?:but|so|and|therefore)\b,? *", re.IGNORECASE)
+_ASIDE_NEGATED = re.compile(
+    r"\b(?:not|no|never|nothing|nobody|without|cannot|keine?|nicht|nichts|ohne|sin|ni|sans|pas|sem|não|nem)\b"
+    r"|[不没无無別别]|ない|ません|しないで|素人"
+)
+
+
+def without_asides(text: str) -> str:
+    """The text without remarks that deny something beside the question ("I'm no expert, but …", "Do not explain.").
+
+    A part is such a remark if it asks nothing, denies something, is worded like one and names nothing of quality:
+    what it denies can then never turn the question's answer.
+    """
+    parts = [part for line in _NEW_SENTENCE.split(text) for part in _PART.findall(line)]
+    kept = [part for part in parts if not _is_aside(part)]
+    if len(kept) == len(parts) or not _asks_something(" ".join(kept)):
+        return text
+    first = kept[0].strip()
+    kept[0] = first if parts[0] == kept[0] else _LINKED.sub("", first, count=1)
+    return " ".join(part.strip() for part in kept).rstrip(",;: ")
+
+
+def _asks_something(text: str) -> bool:
+    """Whether a text is more than a tag such as "would you?"."""
+    return len(text.split()) > 2 or _names_quality(plain_text(text)) or not text.isascii()
+
+
+def _is_aside(part: str) -> bool:
+    plain = plain_text(part).rstrip(".!,;:\n ")
+    if "?" in plain or not _words("en").aside.fullmatch(plain) or not _ASIDE_NEGATED.search(plain):
+        return False
+    return not (_names_quality(plain) or _JUDGES.search(plain))
+
+
+def _names_quality(plain: str) -> bool:
+    words = _words("en")
+    return bool(words.flaw.search(plain) or words.subject.search(plain) or words.fine.search(plain))
 
 
 def topic_of(text: str, language: Language) -> Literal["flaw", "quality", "picture", "other"]:

@@ -95,13 +95,38 @@ def _without_side(words: str) -> tuple[str, Literal["left", "right"] | None]:
 
 
 def _spellings(word: str) -> tuple[str, ...]:
-    """The word itself, and what it may be the plural of."""
+    """The word itself, and the known words it is the plural of by the rules of their language."""
     spelled = [word]
-    for ending, singular in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("ses", "s"),
-                             ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("e", "")):  # fmt: skip
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            spelled.append(word[: -len(ending)] + singular)
+    for languages, ending, singular, after in _PLURALS:
+        stem = word.removesuffix(ending) + singular
+        if word.endswith(ending) and len(word) > len(ending) + 2 and re.search(after, stem):
+            spelled += [stem] if languages & _languages_of().get(stem, frozenset()) else []
     return tuple(spelled)
+
+
+# Plural endings: the languages that have them, the ending, what the singular has instead, and how the singular ends.
+# "Skin" is no plural of the English "ski", nor are "boots" several of the German "Boot".
+_PLURALS = tuple(
+    (frozenset(languages.split()), ending, singular, after)
+    for languages, ending, singular, after in (
+        ("en", "ies", "y", "y$"), ("en", "es", "", "(?:ch|sh|x|s|z|o)$"), ("es pt", "es", "", "[^aeiou]$"),
+        ("en es fr pt", "s", "", "[^s]$"), ("de", "s", "", "[aeiouy]$"), ("de", "en", "", "[^e]$"),
+        ("de", "n", "", "(?:e|er|el)$"), ("de", "e", "", "[^aeiou]$"),
+    )
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _languages_of() -> Mapping[str, frozenset[str]]:
+    """The languages that list a word; a class's own name is English."""
+    found: dict[str, set[str]] = {}
+    for group in ("classes", "groups"):
+        for kind, languages in _words()[group].items():
+            found.setdefault(kind.casefold(), set()).add("en")
+            for language, words in languages.items():
+                for word in words if language != "members" else ():
+                    found.setdefault(str(word).casefold(), set()).add(language)
+    return {word: frozenset(languages) for word, languages in found.items()}
 
 
 @lru_cache(maxsize=1)

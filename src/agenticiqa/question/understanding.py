@@ -9,8 +9,8 @@ from typing import cast
 
 from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
-from agenticiqa.question.composition import composed_polarity
-from agenticiqa.question.lexicon import Match, lexicon, named_tool
+from agenticiqa.question.composition import composed_polarity, without_asides
+from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
     Attribute,
@@ -22,10 +22,10 @@ from agenticiqa.question.meaning import (
     OptionMeaning,
     Question,
 )
-from agenticiqa.question.object_words import names_several, object_called
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
+from agenticiqa.question.scope import scope_of
 from agenticiqa.question.text import masked, normalise
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
@@ -48,20 +48,22 @@ _MEASUREMENT = re.compile(
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
-_UNKNOWN_NOUN = re.compile(r"\b(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,]|$)", re.ASCII)
-# German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
-_AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
-_SCOPE_GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
-           "quality_words", "relations", "severities", "levels")  # fmt: skip
 # Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
 _TURNING = (
     r"not?|never|hardly|barely|scarcely|any\w*|less|least|nothing|but|free|far|without|too|more|rather|still|only|un\w+"
+    r"|opposite|reverse|contrary|avoid\w*|prevent\w*"
 )
+_PLAIN_WORD = rf"(?!(?:{_TURNING})\b)[\w'’]+"
 _PLAIN_QUESTION = re.compile(
-    rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: (?!(?:{_TURNING})\b)[\w'’]+){{1,3}})"
+    rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: {_PLAIN_WORD}){{1,3}}"
+    rf"(?: (?:on|in|at|behind|beside|near) (?:the |her |his |my )?{_PLAIN_WORD}(?: {_PLAIN_WORD})?)?)"
     r" (?:really |very )?(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy"
     r"|noisy|pixelated|over-?exposed|under-?exposed|washed out))\s*\?*"
 )
+# Of these words the ones that speak of nothing but pictures: knives are sharp, too, and streets noisy.
+_PLAINLY_PICTURES: dict[str, Attribute] = {
+    "focus": "blur", "blur": "blur", "grainy": "noise", "pixelated": "compression", "over": "bright", "under": "dark",
+}  # fmt: skip
 # How a picture is composed, not how good it is.
 _NOT_OUR_TRADE = re.compile(
     r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
@@ -73,11 +75,12 @@ _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it."""
     text = normalise(query)
-    stem, written = split_choices(text)
+    asked = without_asides(text)
+    stem, written = split_choices(asked)
     options = {label: normalise(option) for label, option in (choices or written).items()}
-    reading = read(text if not choices else stem)
+    reading = read(asked if not choices else stem)
     if not options:
-        stem, options = _alternatives(text, reading)
+        stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
     question = _with_plain_words(_read(text, stem, intent, reading))
     question = _with_named_end(_with_exact_names(question))
@@ -101,9 +104,16 @@ def _with_plain_words(question: Question) -> Question:
     if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
         return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
     plain = _PLAIN_QUESTION.fullmatch(question.stem.strip().lower())
-    if plain is None or question.intent not in ("yesno", "unclear") or "intent" in question.doubts:
+    if plain is None or "intent" in question.doubts:
         return question
-    return replace(question, intent="yesno", yes_means="fine" if plain["fine"] else "flaw", doubts=())
+    yes_means: Meant = "fine" if plain["fine"] else "flaw"
+    if question.intent in ("yesno", "unclear"):
+        return replace(question, intent="yesno", yes_means=yes_means, doubts=())
+    word = plain["fine"] or plain["flaw"]
+    named = next((attribute for part, attribute in _PLAINLY_PICTURES.items() if part in word), None)
+    if question.intent != "decline" or named is None:
+        return question
+    return replace(question, intent="yesno", attribute=named, yes_means=yes_means, form="yesno", degree="visible")
 
 
 def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:
@@ -274,25 +284,3 @@ _PRAISE = (
     r"\b(?:sharp(?:e[rs]t?)?|crisp(?:e[rs]t?)?|in focus|clear(?:e[rs]t?)?|clean(?:e[rs]t?)?|best|better)\b"
     r"|最清|最好|清晰|合焦|最干净"
 )
-
-
-def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
-    """The places and objects named in lower-case text; "left" and "right" may be images of a pair instead."""
-    words = lexicon()
-    found = words.matches(text, *_SCOPE_GROUPS)
-    # Of "the man's shirt" only the shirt is asked about.
-    things = [m for m in found if m.group in ("places", "objects") and not text[m.end :].startswith("'s ")]
-    named = [_scope_name(match, text) for match in things]
-    if images and "left" in named and "right" in named:
-        named = [name for name in named if name not in ("left", "right")]
-    rest = masked(text, (match.span for match in found), "#")
-    known = words.not_objects | {tool.lower() for tool in words.tools}
-    unknown = [noun for noun in _UNKNOWN_NOUN.findall(rest) if noun not in known]
-    abroad = [noun for noun in _AFTER_AN_ARTICLE.findall(rest) if object_called(noun) is not None]
-    return tuple(dict.fromkeys(named + unknown + abroad))
-
-
-def _scope_name(match: Match, text: str) -> str:
-    spelled = text[match.start : match.end]
-    several = match.meaning == "face" and names_several(spelled)
-    return str(match.meaning) if match.group == "places" and not several else spelled

@@ -1,0 +1,73 @@
+"""What a question is about: the places and things in the picture that it names, and not those it only mentions."""
+
+from __future__ import annotations
+
+import re
+
+from agenticiqa.question.lexicon import Match, lexicon
+from agenticiqa.question.object_words import names_several, object_called
+from agenticiqa.question.text import masked
+
+_DETERMINER = r"(?:the|this|that|these|those|my|his|her|its|their|our|your)"
+# A thing without a class is asked about only where it is what the question's verb or a place speaks of.
+_UNKNOWN_NOUN = re.compile(
+    r"\b(?:is|are|was|were|does|do|did|has|have|not'?|n't|look|looks|looking|of|on|in|around|behind|whether|if|that|than|and|or"
+    r"|but|how|[,.:;?!]|^) ?(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,']|$)",
+    re.ASCII,
+)
+# German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
+_AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
+_GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
+           "quality_words", "relations", "severities", "levels")  # fmt: skip
+# What a picture is used for or looked at with: "hang it on the wall", "I can't tell on my phone", "fit for a book".
+_USED = re.compile(
+    r"\b(?:hang|hung|hanging|put|stick|frame|show|shown|view\w*|zoom\w*|check\w*|tell|judge|display\w*|post|print\w*|upload\w*"
+    r"|sen[dt]|publish\w*|enough|fit|ready|good|suitable|use[ds]?)\b[^?.!,;:]*"
+    rf"\b(?:on|in|to|for|with|at|from|by|into) (?:(?:an?|{_DETERMINER}) )?(?:\w+ )?$"
+    r"|\b(?:on|with|from) (?:my|your|our|an?) (?:\w+ )?$|\ban? (?:\w+ )?$"
+)
+# "On the other hand", "hands down", "at first hand": nothing in the picture.
+_IDIOM = re.compile(r"\b(?:on the (?:other|one) hand|hands? down|first[- ]hand|second[- ]hand|by hand|in (?:good|safe) hands)\b")
+# The German "man" is nobody in the picture.
+_GERMAN_ONE = re.compile(
+    r"\b(?:sieht|erkennt|merkt|kann|könnte|würde|sollte|muss|darf|wenn|ob|dass|wie|hat|findet|braucht) man\b|\bman (?:sieht|kann|merkt|sagt)\b"
+)
+
+
+def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
+    """The places and objects named in lower-case text; "left" and "right" may be images of a pair instead."""
+    words = lexicon()
+    found = words.matches(text, *_GROUPS)
+    things = [match for match in found if match.group in ("places", "objects") and _is_asked_about(match, text)]
+    named = [_scope_name(match, text) for match in things]
+    if images and "left" in named and "right" in named:
+        named = [name for name in named if name not in ("left", "right")]
+    rest = masked(text, (match.span for match in found), "#")
+    known = words.not_objects | {tool.lower() for tool in words.tools}
+    objects = {match.start for match in found if match.group == "objects"}
+    unknown = [
+        match[1]
+        for match in _UNKNOWN_NOUN.finditer(rest)
+        # Of "the shop window" only the window is asked about.
+        if match[1] not in known and match.end(1) + 1 not in objects and not _USED.search(text[: match.start(1)])
+    ]
+    abroad = [noun for noun in _AFTER_AN_ARTICLE.findall(rest) if object_called(noun) is not None]
+    return tuple(dict.fromkeys(named + unknown + abroad))
+
+
+def _is_asked_about(match: Match, text: str) -> bool:
+    """Whether a named thing is the one the question is about."""
+    if text[match.end :].startswith("'s "):  # of "the man's shirt" only the shirt
+        return False
+    if match.group == "places" or not text[match.start].isascii():
+        return True
+    idioms = [*_IDIOM.finditer(text), *_GERMAN_ONE.finditer(text)]
+    if any(each.start() <= match.start < each.end() for each in idioms):
+        return False
+    return not _USED.search(text[: match.start])
+
+
+def _scope_name(match: Match, text: str) -> str:
+    spelled = text[match.start : match.end]
+    several = match.meaning == "face" and names_several(spelled)
+    return str(match.meaning) if match.group == "places" and not several else spelled
