@@ -25,7 +25,8 @@ ASIDES = [
     "No explanation needed. {q}", "{q} Do not explain.", "I have no idea, {q}", "{q} No other text.",
     "I'm not an expert, but {q}", "{q} Don't add anything.", "Never mind the subject. {q}", "{q} Not a word more.",
     "There is no hurry. {q}", "{q} I can't tell myself.", "I've never done this, so {q}", "{q} Nothing else.",
-    "We don't have much time. {q}", "{q} Without any commentary.", "My boss won't stop asking, {q}", "{q} No essay please.",
+    "We don't have much time. {q}", "{q} Without any commentary.", "My boss won't stop asking, {q}",
+    "{q} No essay please.",
 ]  # fmt: skip
 
 

@@ -40,6 +40,15 @@ from tests.support.steps import steps_of
         ("La photo est-elle trop sombre ?", "yesno", "dark", "flaw"),
         ("A foto está nítida?", "yesno", "blur", "fine"),
         ("ノイズはありますか？", "yesno", "noise", "flaw"),
+        ("Would you print this?", "yesno", "overall", "fine"),
+        ("Would you hang it on the wall?", "yesno", "overall", "fine"),
+        ("Should I retake this one?", "yesno", "overall", "flaw"),
+        ("Is the dog on the left out of focus?", "yesno", "blur", "flaw"),
+        ("¿Están borrosas las fotos?", "yesno", "blur", "flaw"),
+        ("¿Son nítidas las imágenes?", "yesno", "blur", "fine"),
+        ("Ist das ein unscharfes Bild?", "yesno", "blur", "flaw"),
+        ("Sind das scharfe Aufnahmen?", "yesno", "blur", "fine"),
+        ("Gibt es überbelichtete Stellen?", "yesno", "bright", "flaw"),
     ],
 )
 def test_a_question_is_read_with_its_attribute_and_its_polarity(

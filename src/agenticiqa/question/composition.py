@@ -31,11 +31,11 @@ class _Words:
 
     @cached_property
     def flaw(self) -> re.Pattern[str]:
-        return self._pattern("flaw", self._language, self._whole)
+        return self._pattern("flaw", self._language, self._whole, inflected=True)
 
     @cached_property
     def fine(self) -> re.Pattern[str]:
-        return self._pattern("fine", self._language, self._whole)
+        return self._pattern("fine", self._language, self._whole, inflected=True)
 
     @cached_property
     def negation(self) -> re.Pattern[str]:
@@ -65,8 +65,20 @@ class _Words:
     def generality(self) -> re.Pattern[str]:
         return self._pattern("generalities", self._language, self._whole)
 
-    def _pattern(self, group: str, language: str, form: str = "{}") -> re.Pattern[str]:
-        return re.compile(form.format(self._groups[group][language].replace("| ", "|")), re.IGNORECASE)
+    def _pattern(self, group: str, language: str, form: str = "{}", *, inflected: bool = False) -> re.Pattern[str]:
+        words = self._groups[group][language].replace("| ", "|")
+        if inflected and language in _INFLECTED:
+            plain, endings = _INFLECTED[language]
+            words = "|".join(plain.sub(endings, word) for word in words.split("|"))
+        return re.compile(form.format(words), re.IGNORECASE)
+
+
+# Where a listed word may end otherwise: Spanish and Portuguese by gender and number, German before a noun.
+_INFLECTED = {
+    "es": (re.compile(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
+    "pt": (re.compile(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
+    "de": (re.compile(r"^([^()\[\]?*\\]{3,}[^e()\[\]?*\\])$"), r"\1(?:e[mnrs]?)?"),
+}
 
 
 def composed_polarity(text: str, language: Language) -> float:

@@ -27,10 +27,13 @@ _USED = re.compile(
     r"|\b(?:on|with|from) (?:my|your|our|an?) (?:\w+ )?$|\ban? (?:\w+ )?$"
 )
 # "On the other hand", "hands down", "at first hand": nothing in the picture.
-_IDIOM = re.compile(r"\b(?:on the (?:other|one) hand|hands? down|first[- ]hand|second[- ]hand|by hand|in (?:good|safe) hands)\b")
+_IDIOM = re.compile(
+    r"\b(?:on the (?:other|one) hand|hands? down|first[- ]hand|second[- ]hand|by hand|in (?:good|safe) hands)\b"
+)
 # The German "man" is nobody in the picture.
 _GERMAN_ONE = re.compile(
-    r"\b(?:sieht|erkennt|merkt|kann|könnte|würde|sollte|muss|darf|wenn|ob|dass|wie|hat|findet|braucht) man\b|\bman (?:sieht|kann|merkt|sagt)\b"
+    r"\b(?:sieht|erkennt|merkt|kann|könnte|würde|sollte|muss|darf|wenn|ob|dass|wie|hat|findet|braucht) man\b"
+    r"|\bhat (?:das|die|der|dieses|diese|man|es|mein)\b|\bman (?:sieht|kann|merkt|sagt)\b"
 )
 
 

@@ -22,6 +22,7 @@ from agenticiqa.question.meaning import (
     OptionMeaning,
     Question,
 )
+from agenticiqa.question.plain_questions import with_plain_words
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
@@ -48,27 +49,6 @@ _MEASUREMENT = re.compile(
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
-# Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
-_TURNING = (
-    r"not?|never|hardly|barely|scarcely|any\w*|less|least|nothing|but|free|far|without|too|more|rather|still|only|un\w+"
-    r"|opposite|reverse|contrary|avoid\w*|prevent\w*"
-)
-_PLAIN_WORD = rf"(?!(?:{_TURNING})\b)[\w'’]+"
-_PLAIN_QUESTION = re.compile(
-    rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: {_PLAIN_WORD}){{1,3}}"
-    rf"(?: (?:on|in|at|behind|beside|near) (?:the |her |his |my )?{_PLAIN_WORD}(?: {_PLAIN_WORD})?)?)"
-    r" (?:really |very )?(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy"
-    r"|noisy|pixelated|over-?exposed|under-?exposed|washed out))\s*\?*"
-)
-# Of these words the ones that speak of nothing but pictures: knives are sharp, too, and streets noisy.
-_PLAINLY_PICTURES: dict[str, Attribute] = {
-    "focus": "blur", "blur": "blur", "grainy": "noise", "pixelated": "compression", "over": "bright", "under": "dark",
-}  # fmt: skip
-# How a picture is composed, not how good it is.
-_NOT_OUR_TRADE = re.compile(
-    r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
-    re.IGNORECASE,
-)
 _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 
@@ -82,7 +62,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = _with_plain_words(_read(text, stem, intent, reading))
+    question = with_plain_words(_read(text, stem, intent, reading))
     question = _with_named_end(_with_exact_names(question))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
@@ -97,23 +77,6 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     question = beside_place(replace(question, scope=scope if question.intent != "where" else _asked(scope)))
     question = question if question.places or question.intent == "where" else beside_reference(question)
     return replace(question, scope=()) if question.is_declined else _with_the_least(question)
-
-
-def _with_plain_words(question: Question) -> Question:
-    """ "Is her face in focus?" needs no guess about what "yes" means; how straight a horizon is we do not judge."""
-    if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
-        return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
-    plain = _PLAIN_QUESTION.fullmatch(question.stem.strip().lower())
-    if plain is None or "intent" in question.doubts:
-        return question
-    yes_means: Meant = "fine" if plain["fine"] else "flaw"
-    if question.intent in ("yesno", "unclear"):
-        return replace(question, intent="yesno", yes_means=yes_means, doubts=())
-    word = plain["fine"] or plain["flaw"]
-    named = next((attribute for part, attribute in _PLAINLY_PICTURES.items() if part in word), None)
-    if question.intent != "decline" or named is None:
-        return question
-    return replace(question, intent="yesno", attribute=named, yes_means=yes_means, form="yesno", degree="visible")
 
 
 def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,73 @@
+"""Questions so plain that their words decide: one word for a merit or a flaw, or what one would do with the picture."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from agenticiqa.question.meaning import Attribute, Meant, Question
+
+# Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
+_TURNING = (
+    r"not?|never|hardly|barely|scarcely|any\w*|less|least|nothing|but|free|far|without|too|more|rather|still|only|un\w+"
+    r"|opposite|reverse|contrary|avoid\w*|prevent\w*"
+)
+_PLAIN_WORD = rf"(?!(?:{_TURNING})\b)[\w'’]+"
+_PLAIN_QUESTION = re.compile(
+    rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: {_PLAIN_WORD}){{1,3}}"
+    rf"(?: (?:on|in|at|behind|beside|near) (?:the |her |his |my )?{_PLAIN_WORD}(?: {_PLAIN_WORD})?)?)"
+    r" (?:really |very )?(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy"
+    r"|noisy|pixelated|over-?exposed|under-?exposed|washed out))\s*\?*"
+)
+# Of these words the ones that speak of nothing but pictures: knives are sharp, too, and streets noisy.
+_PLAINLY_PICTURES: dict[str, Attribute] = {
+    "focus": "blur", "blur": "blur", "grainy": "noise", "pixelated": "compression", "over": "bright", "under": "dark",
+}  # fmt: skip
+# What one would do with a picture tells how good it is; nothing else of quality is named.
+_USE_QUESTION = re.compile(
+    r"(?:would(?:n't)? you|should i|shall i|do i have to|do i need to|must i|would it be (?:wise|better) to) "
+    r"(?:(?P<keeps>print|keep|hang|frame|publish|use)"
+    r"|(?:delete|bin|trash|reject|discard|retake|reshoot|redo|throw away))"
+    r"(?: (?:it|this|that|(?:this|that|the|my) (?:one|photo|picture|pic|image|shot|file|frame)))?(?: away| up| again)?"
+    r"(?: (?:on|for|in|as|at) (?:an? |the |my |our )?(?:wall|poster|magazine|book|canvas|album|web ?site|web ?shop|shop"
+    r"|catalogue|catalog|client|customer|cover|portfolio|newspaper|billboard|exhibition))?\s*\?*"
+)
+# How a picture is composed, not how good it is.
+_NOT_OUR_TRADE = re.compile(
+    r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
+    re.IGNORECASE,
+)
+
+
+def with_plain_words(question: Question) -> Question:
+    """ "Is her face in focus?" needs no guess about what "yes" means; how straight a horizon is we do not judge."""
+    if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
+        return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
+    text = question.stem.strip().lower()
+    if "intent" in question.doubts or question.choices:
+        return question
+    if plain := _PLAIN_QUESTION.fullmatch(text):
+        return _of_one_attribute(question, plain)
+    if (use := _USE_QUESTION.fullmatch(text)) and question.intent in ("yesno", "unclear", "decline"):
+        yes_means: Meant = "fine" if use["keeps"] else "flaw"
+        return replace(
+            question,
+            intent="yesno",
+            attribute="overall",
+            yes_means=yes_means,
+            form="yesno",
+            degree="acceptable",
+            doubts=(),
+        )
+    return question
+
+
+def _of_one_attribute(question: Question, plain: re.Match[str]) -> Question:
+    yes_means: Meant = "fine" if plain["fine"] else "flaw"
+    if question.intent in ("yesno", "unclear"):
+        return replace(question, intent="yesno", yes_means=yes_means, doubts=())
+    word = plain["fine"] or plain["flaw"]
+    named = next((attribute for part, attribute in _PLAINLY_PICTURES.items() if part in word), None)
+    if question.intent != "decline" or named is None:
+        return question
+    return replace(question, intent="yesno", attribute=named, yes_means=yes_means, form="yesno", degree="visible")
