@@ -45,6 +45,7 @@ def test_a_stray_negation_never_turns_the_answer(aside: str, query: str) -> None
         ("is this sharp No other text.", "is this sharp"),
         ("is it blurry don't explain", "is it blurry"),
         ("My boss won't stop asking, is it too dark?", "is it too dark?"),
+        ("There is no hurry. Anything but flat. Agree?", "Anything but flat. Agree?"),
         ("画面清晰吗,不用解释", "画面清晰吗"),
         ("Ist das Bild scharf? Keine Erklärung.", "Ist das Bild scharf?"),
         ("Sin explicaciones: ¿está nítida?", "¿está nítida?"),

@@ -125,10 +125,13 @@ def asking_part(text: str, language: Language) -> str:
 # Parts of a text, each with the sign that ends it; a capital may begin a sentence after a forgotten full stop.
 _PART = re.compile(r"[^.?!。,;:\n]+(?:[.?!。,;:\n]+|$)")
 _NEW_SENTENCE = re.compile(
-    r"(?<=[a-z0-9]) (?=(?:Do not|Don't|No|Not|Never|Nothing|Without|I|I'm|I've|We)\b"
+    r"(?<=[\w)\"'%*]) (?=(?:Do not|Don't|No|Not|Never|Nothing|Without|I|I'm|I've|We)\b"
     r"|(?:(?:do not|don'?t|no|without) (?:any |further )?(?:expla[in]\w+|comments?|other text|reasons?|justif\w+))\b)"
 )
-_LINKED = re.compile(r"(?:but|so|and|therefore)\b,? *", re.IGNORECASE)
+_TAG = re.compile(
+    r"(?:would|do|does|did|is|are|was|can|could|have|has|will|am) (?:not'? )?(?:you|it|they|i|he|she|we|there)\W*"
+)
+_LINKED = re.compile(r"^(?:but|so|and|therefore)\b,? *", re.IGNORECASE)
 _ASIDE_NEGATED = re.compile(
     r"\b(?:not|no|never|nothing|nobody|without|cannot|keine?|nicht|nichts|ohne|sin|ni|sans|pas|sem|não|nem)\b"
     r"|[不没无無別别]|ない|ません|しないで|素人"
@@ -152,7 +155,7 @@ def without_asides(text: str) -> str:
 
 def _asks_something(text: str) -> bool:
     """Whether a text is more than a tag such as "would you?"."""
-    return len(text.split()) > 2 or _names_quality(plain_text(text)) or not text.isascii()
+    return bool(text.strip()) and not _TAG.fullmatch(plain_text(text))
 
 
 def _is_aside(part: str) -> bool:
