@@ -102,12 +102,12 @@ def parsed_choices(text: str | None) -> dict[str, str] | None:
     if not text:
         return None
     try:
-        found = choices_by_letter("choices", json.loads(text))
+        found = choices_by_letter("they", json.loads(text))
         require_encodable(found)
-    except (ValueError, RecursionError):
-        found = {}
-    if not found:
-        raise invalid("choices", 'must be JSON such as {"A": "Yes", "B": "No"} or ["Yes", "No"], not empty')
+    except (json.JSONDecodeError, RecursionError):
+        raise invalid("choices", 'is not JSON; write for example {"A": "Yes", "B": "No"} or ["Yes", "No"]') from None
+    except ValueError as error:
+        raise invalid("choices", str(error)) from None
     return found
 
 
