@@ -149,6 +149,11 @@ def test_thresholds_can_be_set_and_unknown_issues_are_refused(faults: Path, resu
         audit(faults, records.parent / "never", thresholds={"blury": 0.5})
 
 
+def test_printing_an_audit_shows_the_counts(result: Audit) -> None:
+    assert str(result).startswith(f"{len(result.rows)} pictures audited\n  ")
+    assert repr(result).startswith("Audit(rows=[")
+
+
 def test_columns_have_cleanvisions_names(result: Audit) -> None:
     theirs = ["blurry", "dark", "light", "low_information", "odd_aspect_ratio", "odd_size", "grayscale"]
 

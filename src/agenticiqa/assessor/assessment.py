@@ -134,6 +134,11 @@ class Assessment(Record):
 
         return single_page(self.model_dump(mode="json"), image)
 
+    def __str__(self) -> str:
+        from agenticiqa.assessor.wording import assessment_in_words
+
+        return assessment_in_words(self)
+
     def _repr_html_(self) -> str:
         from agenticiqa.report.page import card_html
 

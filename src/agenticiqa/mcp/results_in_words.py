@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.assessor.wording import place_in_words
 from agenticiqa.question.choices import split_choices
 from agenticiqa.state import LEVEL_NAMES
 
@@ -32,8 +33,7 @@ def ranking_in_words(ranking: Ranking) -> str:
     close = [pair.second for pair in ranking.pairs if pair.first == best.name and pair.verdict != "better"]
     if not ranking.answer and close:
         said = f"No clear difference between {best.name} and {', '.join(close)}."
-    lines = [f"{entry.rank or '–'}. {entry.name}: {score_in_words(entry.assessment)}" for entry in ranking.entries]
-    return "\n".join([said, *lines])
+    return "\n".join([said, *(place_in_words(entry, ranking) for entry in ranking.entries)])
 
 
 def numbers_in_words(values: Mapping[str, float | None], image: str) -> str:
