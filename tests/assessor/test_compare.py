@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-<<<<<<< HEAD
 from agenticiqa.assessor.ranking import (
     Comparison,
     Pair,
@@ -21,12 +20,7 @@ from agenticiqa.assessor.ranking import (
     rank,
     read_comparison,
 )
-from agenticiqa.cli.compare import pair_in_words
-=======
-from agenticiqa.assessor.comparing import Comparison, query_for_each, read_comparison
-from agenticiqa.assessor.ranking import Pair, Ranking, probability_better, rank
 from agenticiqa.assessor.wording import pair_in_words
->>>>>>> 3b64d58 (Results print as a few lines; comparisons show what each image has of the attribute)
 from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
 from agenticiqa.tools.synthetic.kinds import distort
