@@ -248,7 +248,9 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
     eyes = shipped_eyes(settings.pipeline.terms)
     looks = [eyes.look(load_image(image)) for image in images]
     shares = tuple(flaw_share(question.attribute, look) for look in looks)
-    return Comparison(question.attribute, first, shares, tuple(share_in_words(question.attribute, one) for one in looks))
+    return Comparison(
+        question.attribute, first, shares, tuple(share_in_words(question.attribute, one) for one in looks)
+    )
 
 
 def query_for_each(query: str | None) -> str | None:
