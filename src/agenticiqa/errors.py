@@ -47,7 +47,8 @@ AgenticIQAError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import difflib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 Naming = Callable[[str, str], str]
@@ -288,6 +289,17 @@ class ModelFileError(AgenticIQAError):
 
 class JournalError(AgenticIQAError):
     """Records cannot be kept: the disk is full or failing, or their file is damaged."""
+
+
+def unknown_name(name: str, allowed: Collection[str], kind: str) -> str:
+    """That there is no such argument, field or tool, with the nearest one and all there are.
+
+    >>> unknown_name("qery", ["image", "query"], "field")
+    'there is no such field; did you mean query? allowed are image, query'
+    """
+    close = difflib.get_close_matches(name, allowed, 1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"there is no such {kind}; {hint}allowed are {', '.join(allowed) or 'none'}"
 
 
 def wrong_values(complaints: Iterable[Mapping[str, Any]]) -> dict[str, str]:

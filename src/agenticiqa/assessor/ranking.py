@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
-from agenticiqa.assessor.wording import ranking_in_words
+from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.config import Settings
 from agenticiqa.embedded.answers.amounts import flaw_share, share_in_words
 from agenticiqa.embedded.combined_models import shipped_eyes
@@ -87,7 +87,7 @@ class Ranking(Record):
         """A table for a notebook, the best first."""
         rows = "".join(
             f"<tr><td>{'–' if entry.rank is None else entry.rank}</td><td>{escape(entry.name)}</td>"
-            f"<td>{_shown(entry.assessment)}</td></tr>"
+            f"<td>{score_in_words(entry.assessment)}</td></tr>"
             for entry in self.entries
         )
         return f"<table><tr><th>Rank</th><th>Image</th><th>Score</th></tr>{rows}</table>"
@@ -210,10 +210,6 @@ def _spread(found: Assessment) -> float | None:
 
 def _source(found: Assessment) -> tuple[str, ...]:
     return tuple(sorted(f"{label} {origin.sha256}" for label, origin in found.provenance.images.items()))
-
-
-def _shown(found: Assessment) -> str:
-    return "no score" if found.score is None else f"{found.score:.2f} of 5, {found.level_name}"
 
 
 def _falling(score: float | None) -> float:

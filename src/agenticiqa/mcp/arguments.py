@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import difflib
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from inspect import getdoc, signature
 from pathlib import Path
@@ -16,7 +15,7 @@ from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import ValidationError
 
 from agenticiqa.config import Settings
-from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, wrong_values
+from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, unknown_name, wrong_values
 from agenticiqa.images import NamedBytes
 from agenticiqa.images.files import check_byte_count, read_file, require_folders
 
@@ -90,9 +89,7 @@ def in_sentences(error: ValidationError) -> str:
 def _refuse_unknown(given: Iterable[str], allowed: Collection[str], kind: str) -> None:
     for name in given:
         if name not in allowed:
-            close = difflib.get_close_matches(name, allowed, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise ToolError(f"{name}: there is no such {kind}; {hint}allowed are {', '.join(allowed) or 'none'}")
+            raise ToolError(f"{name}: {unknown_name(name, allowed, kind)}")
 
 
 class Images:
