@@ -233,7 +233,7 @@ def test_choices_given_to_a_run_may_be_a_list(tmp_path: Path, choices: list[str]
 @pytest.mark.parametrize("missing", ["query", "image_path"])
 def test_a_state_without_question_or_image_ends_the_graph_with_what_is_missing(tmp_path: Path, missing: str) -> None:
     client = scripted()
-    state = {"query": QUERY, "image_path": picture(tmp_path)}
+    state: Any = {"query": QUERY, "image_path": picture(tmp_path)}
     del state[missing]
 
     final = build_graph().invoke(state, config(client))
@@ -244,9 +244,13 @@ def test_a_state_without_question_or_image_ends_the_graph_with_what_is_missing(t
 
 def test_the_bare_graph_refuses_a_reference_of_another_size_before_any_model_is_asked(tmp_path: Path) -> None:
     client = scripted()
-    pair = {"image_path": picture(tmp_path), "reference_path": picture(tmp_path, "small.png", (40, 32))}
+    pair: Any = {
+        "query": QUERY,
+        "image_path": picture(tmp_path),
+        "reference_path": picture(tmp_path, "small.png", (40, 32)),
+    }
 
-    final = build_graph().invoke({"query": QUERY, **pair}, config(client))
+    final = build_graph().invoke(pair, config(client))
 
     assert "test and reference differ in size (48×32 and 40×32)" in str(final["error"])
     assert client.requests == []
