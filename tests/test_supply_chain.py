@@ -110,3 +110,22 @@ def test_every_model_file_has_its_hash_and_matches_it() -> None:
     assert {path.name for path in weights} - set(known) == set()
     for path in weights:
         assert hashlib.sha256(path.read_bytes()).hexdigest() == known[path.name], path.name
+
+
+def test_every_test_that_the_security_page_names_is_there() -> None:
+    from tests.chaos.__main__ import ATTACKS
+
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
+    lost = [
+        f"{file}::{test}"
+        for file, test in named
+        if not (ROOT / file).is_file() or (test and f"def {test}(" not in (ROOT / file).read_text(encoding="utf-8"))
+    ]
+
+    assert len(named) > 40
+    assert lost == []
+    assert set(re.findall(r"`--only ([a-z-]+)`", page)) == set(ATTACKS)
+    table = page.partition("| attack | what happens | test |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert len(table.splitlines()) > 20
+    assert [line for line in table.splitlines() if "`tests/" not in line] == []

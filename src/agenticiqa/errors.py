@@ -47,8 +47,9 @@ AgenticIQAError
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+import difflib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 Naming = Callable[[str, str], str]
 """How an interface tells its users to choose a value for an option."""
@@ -96,7 +97,12 @@ class UnknownBackendError(UsageError):
 
 
 class UnknownToolError(UsageError):
-    """No IQA tool has this name."""
+    """No IQA tool has this name; an interface with a list of its own sets `listed_by`."""
+
+    listed_by = "`agenticiqa tools`"
+
+    def told(self, naming: Naming) -> str:
+        return f"{super().told(naming)}; {self.listed_by} lists all"
 
 
 class QueryError(UsageError):
@@ -283,3 +289,53 @@ class ModelFileError(AgenticIQAError):
 
 class JournalError(AgenticIQAError):
     """Records cannot be kept: the disk is full or failing, or their file is damaged."""
+
+
+def unknown_name(name: str, allowed: Collection[str], kind: str) -> str:
+    """That there is no such argument, field or tool, with the nearest one and all there are.
+
+    >>> unknown_name("qery", ["image", "query"], "field")
+    'there is no such field; did you mean query? allowed are image, query'
+    """
+    close = difflib.get_close_matches(name, allowed, 1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"there is no such {kind}; {hint}allowed are {', '.join(allowed) or 'none'}"
+
+
+def wrong_values(complaints: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What is wrong with each value, by its name, in plain words; `complaints` are pydantic's `errors()`.
+
+    >>> wrong_values([{"loc": ("images",), "type": "too_short", "ctx": {"min_length": 2, "actual_length": 1}}])
+    {'images': 'needs at least 2 entries, not 1'}
+    """
+    found: dict[str, str] = {}
+    for entry in complaints:
+        # The branches of a union complain one by one; the first is the one meant.
+        found.setdefault(str(entry["loc"][0]) if entry["loc"] else "", _complaint(entry))
+    return found
+
+
+def _complaint(entry: Mapping[str, Any]) -> str:
+    limits = entry.get("ctx") or {}
+    match entry["type"]:
+        case "missing":
+            return "is missing; give it"
+        case "extra_forbidden":
+            return "is unknown; leave it out"
+        case "too_short":
+            return f"needs at least {limits['min_length']} entries, not {limits['actual_length']}"
+        case "too_long":
+            return f"may have {limits['max_length']} entries, not {limits['actual_length']}"
+        case "list_type":
+            return f'must be a list such as ["a", "b"], not {_shown(entry["input"])}'
+        case "json_invalid":
+            return f"is not JSON ({limits['error']})"
+        case "value_error":
+            return str(limits["error"])
+    message = str(entry["msg"])
+    return f"{message[0].lower()}{message[1:]}, not {_shown(entry['input'])}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

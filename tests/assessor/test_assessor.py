@@ -20,7 +20,7 @@ import agenticiqa
 from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
 from agenticiqa.cli.app import FriendlyGroup
 from agenticiqa.cli.assess import assess as assess_command
-from agenticiqa.errors import ImageNotFoundError, ImageSizeMismatchError, QueryError, UnknownBackendError
+from agenticiqa.errors import ImageNotFoundError, ImageSizeMismatchError, QueryError, UnknownBackendError, UsageError
 from agenticiqa.parts import Parts, build_parts, parts_from
 from agenticiqa.vlm_client import VLMClient
 from tests.support.agent import FixedTool, picture, plan_reply, registry, script, scripted, settings
@@ -111,6 +111,10 @@ def test_a_reference_of_another_size_is_scaled_when_asked_and_noted(tmp_path: Pa
         ({"image": "gone.png"}, ImageNotFoundError),
         ({"query": "   "}, QueryError),
         ({"reference": np.zeros((9, 9, 3), np.uint8)}, ImageSizeMismatchError),
+        ({"align": "crop"}, UsageError),
+        ({"choices": "Yes or No"}, QueryError),
+        ({"choices": ["Yes"]}, QueryError),
+        ({"choices": {}}, QueryError),
     ],
 )
 def test_what_cannot_be_used_raises_its_typed_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,9 +20,11 @@ from agenticiqa.assessor.ranking import (
     rank,
     read_comparison,
 )
-from agenticiqa.cli.compare import pair_in_words
+from agenticiqa.assessor.wording import pair_in_words
 from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
+from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.tools.synthetic.ladder import photographs
 from tests.support.agent import picture
 from tests.support.results import assessment, scripted_assessor
 
@@ -139,6 +142,20 @@ def test_images_that_are_level_share_a_rank_and_are_named_together() -> None:
 
     assert [entry.rank for entry in ranking.entries] == [1, 1, 3]
     assert ranking.answer == "no clear difference between a, b"
+
+
+def test_every_image_shows_what_it_has_of_the_attribute_asked_for_and_ties_are_ties() -> None:
+    clean = photographs()["chelsea"].pixels
+    images = [clean, distort(clean, "gaussian_blur", 5), clean.copy()]
+
+    asked = read_comparison("Which one is the sharpest?", images, load_settings())
+    ranking = rank(["a", "b", "c"], [assessment(4.0), assessment(2.0), assessment(4.0)], asked)
+
+    lines = str(ranking).splitlines()
+    assert lines[0] == "Answer: no clear difference between a, c"
+    assert [line.partition(":")[0] for line in lines[1:]] == ["=1. a", "=1. c", "3. b"]
+    assert re.match(r"3\. b: blur \d\d of 100 \((severe|extreme), blur radius [\d.]+ px\); 2\.00 of 5", lines[3])
+    assert all(entry.evidence for entry in ranking.entries)
 
 
 def test_the_worst_one_is_the_last_by_score() -> None:

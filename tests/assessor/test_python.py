@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agenticiqa.assessor import Assessment, Assessor, measure
+from agenticiqa.assessor import Assessment, Assessor, Finding, measure
 from agenticiqa.assessor.ranking import rank
 from agenticiqa.errors import ImageError, ImageFormatError, ImageNotFoundError, QueryError
 from agenticiqa.images import load_image
@@ -103,6 +103,29 @@ def test_a_ranking_shows_itself_in_a_notebook() -> None:
     shown = rank(["<a>.png", "b.png"], [assessment(2.0), assessment(4.0)])._repr_html_()
 
     assert shown.index("b.png") < shown.index("&lt;a&gt;.png")
+
+
+def test_printing_an_assessment_shows_score_level_answer_and_the_strongest_findings() -> None:
+    kinds = {"Noise": "slight", "Blurs": "severe", "Contrast": "none", "Compression": "moderate"}
+    findings = [Finding(object_name="Global", type=name, severity=severity) for name, severity in kinds.items()]
+    rated = assessment(2.1, distortions=findings)
+    asked = assessment(4.6, answer="No (no visible blur)", distortions=findings[2:3])
+
+    assert str(rated).splitlines()[1:] == ["Found: Blurs (severe), Compression (moderate), Noise (slight)"]
+    assert str(rated).startswith("Score: 2.10 of 5 (")
+    assert str(asked).splitlines()[0] == "Answer: No (no visible blur)"
+    assert str(asked).splitlines()[2] == "Found: nothing wrong"
+    assert repr(rated).startswith("Assessment(schema_version=2")
+
+
+def test_printing_a_ranking_shows_a_line_per_image_and_repr_stays() -> None:
+    ranking = rank(["a.png", "b.png"], [assessment(2.0), assessment(4.0)])
+
+    assert [line.partition(" of 5")[0] for line in str(ranking).splitlines()[:2]] == [
+        "1. b.png: 4.00",
+        "2. a.png: 2.00",
+    ]
+    assert repr(ranking).startswith("Ranking(schema_version=2")
 
 
 def test_measuring_gives_values_by_tool(tmp_path: Path) -> None:

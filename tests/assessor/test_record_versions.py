@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from agenticiqa.assessor import Assessment
 from agenticiqa.assessor.ranking import Ranking
+from agenticiqa.errors import ReportError
 
 # Written by version 0.1.0's `assess --json`; a box was added by hand, as that version wrote boxes.
 VERSION_1 = Path(__file__).with_name("record_version_1.json")
@@ -48,3 +49,21 @@ def test_a_record_of_a_later_version_is_refused() -> None:
 
     with pytest.raises(ValidationError, match="schema_version"):
         Assessment.model_validate(fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{}", "missing: query, answer, reasoning and 20 more"),
+        ("[]", "input should be an object"),
+        ("an answer", "is not JSON"),
+        ('{"schema_version": 3}', "schema_version input should be 2, not 3"),
+        ('{"colour": 1}', "colour is unknown; leave it out"),
+    ],
+)
+def test_what_is_no_record_is_refused_with_the_field_that_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(ReportError, match="this is no record of an assessment") as refused:
+        Assessment.from_json(text)
+
+    assert words in str(refused.value)
+    assert "pydantic" not in str(refused.value)

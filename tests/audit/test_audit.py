@@ -19,10 +19,12 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
 from agenticiqa.audit import Audit, AuditOptions, audit, judge
 from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
+from agenticiqa.cli import app
 from agenticiqa.embedded.findings import Finding
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
@@ -147,6 +149,33 @@ def test_thresholds_can_be_set_and_unknown_issues_are_refused(faults: Path, resu
     assert "noisy" not in strict.issues
     with pytest.raises(UsageError, match="no issue named 'blury'"):
         audit(faults, records.parent / "never", thresholds={"blury": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--issues", "blurry,blury"], "no issue named 'blury'; there are "),
+        (["--threshold", "blurry=1.5"], "the threshold of blurry is 1.5; scores run from 0 (worst) to 1"),
+        (["--threshold", "blurry=-1"], "the threshold of blurry is -1; scores run from 0 (worst) to 1"),
+        (["--threshold", "blurry=high"], "write ISSUE=SCORE, for example blurry=0.5"),
+    ],
+)
+def test_the_command_refuses_unknown_issues_and_thresholds_out_of_range_before_it_measures(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    Image.new("RGB", (64, 64)).save(tmp_path / "in" / "a.png")
+
+    shown = CliRunner().invoke(app, ["audit", str(tmp_path / "in"), "-o", str(tmp_path / "out"), *arguments])
+
+    assert shown.exit_code == 2
+    assert words in shown.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_printing_an_audit_shows_the_counts(result: Audit) -> None:
+    assert str(result).startswith(f"{len(result.rows)} pictures audited\n  ")
+    assert repr(result).startswith("Audit(rows=[")
 
 
 def test_columns_have_cleanvisions_names(result: Audit) -> None:

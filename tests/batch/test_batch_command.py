@@ -225,6 +225,13 @@ def test_failures_have_names_on_the_terminal_in_json_junit_annotations_and_html(
     assert "<code>PIQE &gt; 0.01</code>" in (folder / "page.html").read_text()
 
 
+def test_beside_annotations_the_first_stream_stays_one_json_object(folder: Path) -> None:
+    shown = run(folder, "--fail-if", "PIQE > 0.01", "--json", "--github")
+
+    assert json.loads(shown.stdout)["gate"]["checked"] == 4
+    assert shown.stderr.count("::error file=") == 4
+
+
 def test_a_page_that_could_not_be_written_is_refused_before_the_work(folder: Path) -> None:
     shown = run(folder, "--html", str(folder / "nowhere" / "page.html"))
 

@@ -181,6 +181,35 @@ def test_one_assessment_is_shown_at_once(visit: Visit, tmp_path: Path) -> None:
     assert visit.troubles == []
 
 
+def test_what_is_read_first_has_no_words_of_the_trade_and_no_advice_twice(visit: Visit, tmp_path: Path) -> None:
+    tools = [reading("NSS_REGRESSION", 4.5) | {"distortion": kind} for kind in ("Noise", "Contrast")]
+    flat = [finding("Contrast", "slight"), finding("Contrast", "moderate"), finding("Noise", "slight")]
+    rated = {"answer": "C", "level": "C", "level_name": "Fair", "probability_source": "builtin"}
+    found = record(**rated, distortions=flat, tools=tools, reasoning="NSS_REGRESSION and the embedded model disagree.")
+    path = tmp_path / "one.html"
+    path.write_text(single_page(found, None), encoding="utf-8")
+
+    visit.page.goto(path.as_uri())
+
+    seen = visit.page.locator("body").inner_text()
+    assert not [word for word in ("NSS_REGRESSION", "builtin", "Global", "Answer: C", "SHA-256") if word in seen]
+    assert seen.count("adjust contrast and levels") == 1
+    assert "as for Contrast" in seen
+    visit.page.locator("summary").click()
+    assert visit.page.locator("details td", has_text="NSS_REGRESSION").count() == 1
+    assert visit.troubles == []
+
+
+def test_a_rating_without_findings_says_so(visit: Visit, tmp_path: Path) -> None:
+    path = tmp_path / "one.html"
+    fine = record(answer="A", level="A", level_name="Excellent", probability_source="builtin", distortions=[])
+    path.write_text(single_page(fine, None), encoding="utf-8")
+
+    visit.page.goto(path.as_uri())
+
+    assert "No flaw was found." in visit.page.locator("body").inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_can_be_read_in_light_and_in_dark(browser: Browser, large_report: Path, scheme: Any) -> None:
     context = browser.new_context(color_scheme=scheme)
@@ -234,6 +263,7 @@ def small_report(folder: Path) -> Path:
 def test_on_a_phone_no_word_or_number_of_a_table_is_broken(phone: Page, tmp_path: Path) -> None:
     phone.goto(small_report(tmp_path).as_uri())
     phone.locator("#visible button.row").first.click()
+    phone.locator("#detail summary").click()
 
     cells = phone.locator(
         "td:not([data-name='What it looks like']):not([data-name='What to do']):not([data-name='Remarks']):visible"

@@ -25,9 +25,9 @@ from typer.testing import CliRunner
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.assessor.ranking import rank
+from agenticiqa.assessor.wording import ranking_in_words
 from agenticiqa.cli import app
 from agenticiqa.cli.assess import rating_in_words
-from agenticiqa.cli.compare import in_words
 from agenticiqa.cli.doctor import tool_checks
 from agenticiqa.cli.terminal import in_a_line
 from agenticiqa.nodes.context import ProgressEvent
@@ -158,6 +158,13 @@ def test_examples_stand_in_the_help_line_by_line(name: str) -> None:
         (["assess", "photo.jpg", "--backend", "openai.gpt-4o", "--offline"], 1, "offline"),
         (["compare", "photo.jpg"], 2, "at least two images"),
         (["compare", "photo.jpg", "gone.jpg"], 2, "gone.jpg: no such file"),
+        (["measure", "photo.jpg", "--tools", "PSNR"], 1, "give the original too, or choose a tool that needs none"),
+        (
+            ["measure", "photo.jpg", "--tools", "SSIMM"],
+            2,
+            "did you mean: SSIM, MS_SSIM, FSIM; `agenticiqa tools` lists",
+        ),
+        (["measure", "photo.jpg", "--tools", "glamour"], 2, "named 'glamour'; `agenticiqa tools` lists all"),
         (["tools", "HaarSPI"], 2, "did you mean: HaarPSI"),
         (["calibrate", "--ladder", "NOTHING_LIKE_IT"], 2, "no IQA tool named 'NOTHING_LIKE_IT'"),
         (["report", "gone.jsonl"], 2, "gone.jsonl: cannot be read"),
@@ -334,7 +341,7 @@ def test_a_second_pass_is_named_in_the_progress() -> None:
 def test_the_ranking_says_who_is_better_and_where_there_is_no_clear_difference() -> None:
     found = [assessment(4.0, (3.5, 4.5)), assessment(3.9, (3.4, 4.4)), assessment(2.0, (1.5, 2.5))]
 
-    lines = in_words(rank(["a", "b", "c"], found)).splitlines()
+    lines = ranking_in_words(rank(["a", "b", "c"], found)).splitlines()
 
     assert lines[0].startswith("1. a: 4.00 of 5")
     # Standard error of the gap 0.3608: Φ(0.1 / 0.3608) = .609.

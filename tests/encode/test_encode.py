@@ -77,3 +77,28 @@ def test_a_folder_is_encoded_with_loss_maps_and_a_page(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "a.loss.png").exists()
     assert "deep/b.png" in report_page(tmp_path / "out", "webp", 2.0)
     assert json.loads(again.stdout) == json.loads(shown.stdout)
+
+
+@pytest.mark.parametrize(
+    ("output", "more", "words"),
+    [
+        ("photo.jpg", [], "photo.jpg is the original; choose another output"),
+        ("link.jpg", [], "link.jpg is the original; choose another output"),
+        ("copy.png", [], "copy.png: a copy is .webp, .avif or .jpg; name it so"),
+        ("copy.webp", ["--format", "avif"], "is named as webp and --format is avif; make them agree"),
+    ],
+)
+def test_an_output_that_is_the_original_or_lies_about_its_format_is_refused(
+    tmp_path: Path, output: str, more: list[str], words: str
+) -> None:
+    original = tmp_path / "photo.jpg"
+    Image.fromarray(np.ascontiguousarray(photo("coffee")[:64, :64])).save(original, quality=95)
+    (tmp_path / "link.jpg").symlink_to(original)
+    before = original.read_bytes()
+
+    shown = CliRunner().invoke(app, ["encode", str(original), "-o", str(tmp_path / output), "--min-score", "3", *more])
+
+    assert shown.exit_code == 2
+    assert words in shown.stderr
+    assert original.read_bytes() == before
+    assert not (tmp_path / "copy.webp").exists()

@@ -44,6 +44,17 @@ def test_a_failure_names_picture_score_rule_and_reason() -> None:
     assert "hero/bad.png: score 1.43, fails by `score < 2.5` (score is 1.43)" in in_words(gate.report)
 
 
+def test_a_required_rule_that_does_not_hold_is_not_called_met() -> None:
+    gate = Gate(gate_sections(None, ["score < 2"], None, ["score >= 3"]))
+
+    gate.check(result("bad.png", 1.43))
+
+    words = in_words(gate.report)
+    assert "bad.png: score 1.43, fails by `score < 2` (score is 1.43)" in words
+    assert "bad.png: score 1.43, does not meet `require score >= 3` (score is 1.43)" in words
+    assert "bad.png: score 1.43, meets" not in words
+
+
 def test_what_cannot_be_judged_does_not_pass() -> None:
     gate = gate_of("SSIM < 0.95", fail_under=2.0)
 

@@ -168,6 +168,9 @@ def test_the_limit_of_a_run_wins_over_that_of_the_settings(tmp_path: Path) -> No
         ({"query": "why? " * 5000}, "25000 characters"),
         ({"max_replan_iterations": -1}, "must be 0 or more"),
         ({"thread_id": "x"}, "checkpointer"),
+        ({"choices": "Yes or No"}, "choices must be texts by letter"),
+        ({"choices": [1, 2]}, "choices must be texts by letter"),
+        ({"choices": ["Yes"]}, "choices must be at least two"),
     ],
 )
 def test_what_cannot_be_used_ends_the_run_before_any_model_is_asked(
@@ -211,6 +214,46 @@ def test_progress_is_told_in_order(tmp_path: Path) -> None:
     subtasks = [event.subtask for event in events if event.subtask and event.status == "finished"]
     assert subtasks == ["distortion_detection", "distortion_analysis", "tool_selection", "tool_execution"]
     assert all(event.seconds is not None for event in events if event.status == "finished")
+
+
+@pytest.mark.parametrize("choices", [["Blurred", "Sharp"], ["No", "Ja"]])
+def test_choices_given_to_a_run_may_be_a_list(tmp_path: Path, choices: list[str]) -> None:
+    said = {"final_answer": choices[1], "quality_reasoning": "Crisp edges."}
+
+    final = run_pipeline(
+        "Which fits?",
+        picture(tmp_path),
+        choices=choices,
+        config=config(scripted(plan=plan_reply(query_type="MCQ"), answer=said)),
+    )
+
+    assert final["summarizer_result"].final_answer == "B"
+
+
+@pytest.mark.parametrize("missing", ["query", "image_path"])
+def test_a_state_without_question_or_image_ends_the_graph_with_what_is_missing(tmp_path: Path, missing: str) -> None:
+    client = scripted()
+    state: Any = {"query": QUERY, "image_path": picture(tmp_path)}
+    del state[missing]
+
+    final = build_graph().invoke(state, config(client))
+
+    assert f"the state has no {missing}; give the question and the image's path" in str(final["error"])
+    assert client.requests == []
+
+
+def test_the_bare_graph_refuses_a_reference_of_another_size_before_any_model_is_asked(tmp_path: Path) -> None:
+    client = scripted()
+    pair: Any = {
+        "query": QUERY,
+        "image_path": picture(tmp_path),
+        "reference_path": picture(tmp_path, "small.png", (40, 32)),
+    }
+
+    final = build_graph().invoke(pair, config(client))
+
+    assert "test and reference differ in size (48×32 and 40×32)" in str(final["error"])
+    assert client.requests == []
 
 
 def test_choices_given_to_a_run_reach_the_answer(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image
 
@@ -155,7 +157,16 @@ def test_messages_name_the_file_and_the_argument_in_the_words_of_the_protocol(fo
         ("assess_image", {}, "image: is missing; give it"),
         ("assess_image", {"image": 3}, "image: input should be a valid string, not 3"),
         ("assess_image", {"qestion": "Noisy?"}, "qestion: there is no such argument; did you mean question?"),
-        ("compare_images", {"images": ["clean.png"]}, "images: list should have at least 2 items"),
+        ("compare_images", {"images": ["clean.png"]}, "images: needs at least 2 entries, not 1"),
+        ("compare_images", {"images": "clean.png"}, 'images: must be a list such as ["a", "b"], not \'clean.png\''),
+        ("assess_image", {"image": "clean.png", "choices": "Yes"}, "choices: they must be texts by letter like"),
+        (
+            "measure_image",
+            {"image": "clean.png", "metrics": ["PSNRR"]},
+            "no IQA tool named 'PSNRR'; did you mean: PSNR",
+        ),
+        ("measure_image", {"image": "clean.png", "metrics": ["glamour"]}, "no IQA tool named 'glamour'; list_metrics"),
+        ("asess_image", {}, "asess_image: there is no such tool; did you mean assess_image?"),
         ("list_metrics", {"all": True}, "all: there is no such argument; allowed are none"),
     ],
 )
@@ -221,6 +232,21 @@ def test_no_folder_outside_the_settings_allowed_root_is_opened(tmp_path: Path) -
         Images((tmp_path / "inside",), settings).open("../outside.png")
 
 
+@pytest.mark.parametrize("number", ["99", "0", "two"])
+def test_a_report_that_is_not_there_is_said_in_a_sentence(http_address: str, number: str) -> None:
+    async def reading(client: Client) -> str:
+        await client.call_tool("assess_image", {"image": "blurred.png"})
+        try:
+            await client.read_resource(f"report://{number}")
+        except MCPError as error:
+            return str(error)
+        return "no error"
+
+    told = over_http(http_address, reading)
+
+    assert re.fullmatch(rf"there is no report {number}; there are reports 1 to \d", told)
+
+
 def test_the_last_reports_are_resources(folder: Path) -> None:
     async def work(client: Client) -> Any:
         for name in ("clean.png", "blurred.png"):
@@ -261,7 +287,7 @@ def test_choices_that_are_none_are_refused(http_address: str, choices: Any) -> N
     result = over_http(http_address, lambda client: client.call_tool("assess_image", call))
 
     assert result.is_error
-    assert text_of(result).startswith("choices: is empty; give at least two")
+    assert text_of(result).startswith("choices: they must be at least two")
 
 
 def test_every_description_says_when_how_long_and_what_not(http_address: str) -> None:

@@ -59,6 +59,40 @@ def test_a_question_is_read_with_its_attribute_and_its_polarity(
     assert (question.intent, question.attribute, question.yes_means) == (intent, attribute, yes_means)
 
 
+@pytest.mark.parametrize(
+    ("query", "plainly"),
+    [
+        ("Is it sharp?", "fine"),
+        ("Is her face in focus?", "fine"),
+        ("Are the eyes sharp?", "fine"),
+        ("Is my photo out of focus?", "flaw"),
+        ("Is the picture really grainy?", "flaw"),
+    ],
+)
+def test_a_plain_question_means_what_its_word_says(query: str, plainly: str) -> None:
+    found = understand(query)
+
+    assert (found.intent, found.yes_means, found.doubts) == ("yesno", plainly, ())
+
+
+@pytest.mark.parametrize(
+    ("query", "plainly"),
+    [
+        ("Is the cat not blurry?", "flaw"),
+        ("Is it not sharp?", "fine"),
+        ("Is the picture never sharp?", "fine"),
+        ("Is the sky hardly noisy?", "flaw"),
+        ("Is the picture barely sharp?", "fine"),
+        ("Is the dog any less blurry?", "flaw"),
+        ("Is the photo anything but sharp?", "fine"),
+    ],
+)
+def test_a_plain_question_with_a_negation_is_turned_or_not_understood(query: str, plainly: str) -> None:
+    found = understand(query)
+
+    assert found.intent == "unclear" or found.yes_means != plainly
+
+
 @pytest.mark.parametrize("query", ["What animal is this?", "Tell me a joke", "这是什么花", "How do I centre a div?"])
 def test_what_is_not_about_quality_is_declined(query: str) -> None:
     assert understand(query).is_declined

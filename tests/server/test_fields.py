@@ -73,12 +73,42 @@ def test_choices_may_be_a_list_as_in_manifests(client: httpx.Client) -> None:
     assert answer.json()["assessment"]["answer"] in ("A", "B")
 
 
-@pytest.mark.parametrize("choices", ["[]", "{}", "[1, 2]", '"Yes"', "Yes or No"])
-def test_choices_that_are_none_are_refused(client: httpx.Client, choices: str) -> None:
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ("[]", "they must be at least two"),
+        ("{}", "they must be at least two"),
+        ('["Yes"]', "they must be at least two"),
+        ("[1, 2]", 'they must be texts by letter like {"A": "Yes", "B": "No"}, or a list, not'),
+        ('"Yes"', 'they must be texts by letter like {"A": "Yes", "B": "No"}, or a list, not \'Yes\''),
+        ("Yes or No", 'is not JSON; write for example {"A": "Yes", "B": "No"} or ["Yes", "No"]'),
+    ],
+)
+def test_choices_that_are_none_are_refused(client: httpx.Client, choices: str, message: str) -> None:
     answer = client.post("/v1/assess", files={"image": ("a.png", picture(1))}, data={"choices": choices})
 
     assert answer.status_code == 422
-    assert answer.json()["errors"][0]["message"].endswith('or ["Yes", "No"], not empty')
+    assert answer.json()["errors"][0]["message"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/v1/assess", {"image": "https://example.org/a.png"}),
+        ("/v1/compare", {"images": ["https://example.org/a.png", "https://example.org/b.png"]}),
+        ("/v1/jobs", {"images": ["https://example.org/a.png"]}),
+        ("/v1/assess", {"path": "https://example.org/a.png"}),
+        ("/v1/jobs", {"paths": ["https://example.org/a.png"]}),
+    ],
+)
+def test_an_address_in_place_of_a_picture_is_refused_in_words(
+    client: httpx.Client, path: str, fields: dict[str, Any]
+) -> None:
+    answer = client.post(path, data=fields)
+
+    assert answer.status_code in (403, 422)
+    assert "addresses are not fetched" in answer.json()["detail"]
+    assert "UploadFile" not in answer.text
 
 
 @pytest.mark.parametrize("path", ["/v1/runs/abc", "/v1/runs/abc/events", "/v1/runs/a%00b/map.png", "/v1/jobs/abc"])

@@ -63,6 +63,24 @@ def test_a_hostile_upload_gets_a_problem_with_its_code(client: httpx.Client, kin
     assert problem["detail"].startswith(f"{kind}.png: ")
 
 
+@pytest.mark.parametrize(
+    ("path", "field"), [("/v1/assess", "image"), ("/v1/compare", "images"), ("/v1/jobs", "images")]
+)
+def test_an_upload_that_is_refused_leaves_nothing_behind(
+    client: httpx.Client, service: RunningService, path: str, field: str
+) -> None:
+    before = {found for found in service.folder.rglob("*") if found.is_dir()}
+    good = [] if field == "image" else [(field, ("good.png", picture(41)))]
+
+    answer = client.post(path, files=[*good, (field, ("bad.png", b"not an image"))])
+
+    assert answer.status_code == 415
+    assert {found for found in service.folder.rglob("*") if found.is_dir()} == before
+    assert not [
+        found for found in service.folder.rglob("image-*") if found.read_bytes() in (b"not an image", picture(41))
+    ]
+
+
 def test_a_polyglot_is_read_as_the_image_it_is_and_never_served_as_a_page(client: httpx.Client) -> None:
     polyglot = picture(1) + b"<script>alert(1)</script>"
 

@@ -15,12 +15,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agenticiqa.assessor.assessment import Assessment, assessment_of
 from agenticiqa.assessor.ranking import Ranking, query_for_each, rank, read_comparison
 from agenticiqa.config import Settings
-from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, QueryError, UsageError
+from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import ImageSource, NamedBytes, load_image
 from agenticiqa.nodes.context import OnEvent, Pictures, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
-from agenticiqa.question.choices import Choices, lettered
+from agenticiqa.question.choices import Choices
 from agenticiqa.tools.running import Align
 
 DEFAULT_QUERY = "Rate the perceptual quality of this image."
@@ -58,7 +58,7 @@ class Assessor:
         test, other = _path(image, "test", pictures), None
         if reference is not None:
             other = _path(reference, "reference", pictures)
-        state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, _lettered(choices))
+        state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, choices)
         config: RunnableConfig = {"configurable": {**vars(self.parts), "pictures": pictures}}
         final = prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
         return assessment_of(final, self.parts, pictures, regions)
@@ -172,18 +172,6 @@ def compare(
 @lru_cache(maxsize=1)
 def _default_assessor() -> Assessor:
     return Assessor()
-
-
-def _lettered(choices: Choices | None) -> dict[str, str] | None:
-    if choices is None:
-        return None
-    try:
-        given = lettered(choices)
-    except ValueError as error:
-        raise QueryError(f"choices {error}") from None
-    if len(given) < 2:
-        raise QueryError("choices must be at least two; leave them out without any")
-    return given
 
 
 def _path(source: ImageSource, name: str, pictures: Pictures) -> str:

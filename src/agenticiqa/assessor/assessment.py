@@ -7,10 +7,11 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field, model_validator
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
+from agenticiqa.errors import ReportError, wrong_values
 from agenticiqa.images import ImageSource
 from agenticiqa.nodes.context import Pictures
 from agenticiqa.parts import Parts
@@ -30,6 +31,8 @@ from agenticiqa.state import (
 from agenticiqa.vlm_client.client import LabelledImage
 
 SCHEMA_VERSION = 2
+# So many wrong fields are named in a message.
+_NAMED = 3
 
 
 class Record(BaseModel):
@@ -110,8 +113,11 @@ class Assessment(Record):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Assessment:
-        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises ValidationError."""
-        return cls.model_validate_json(text)
+        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises ReportError."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as error:
+            raise ReportError(_unreadable(error)) from error
 
     @property
     def answered(self) -> bool:
@@ -128,10 +134,25 @@ class Assessment(Record):
 
         return single_page(self.model_dump(mode="json"), image)
 
+    def __str__(self) -> str:
+        from agenticiqa.assessor.wording import assessment_in_words
+
+        return assessment_in_words(self)
+
     def _repr_html_(self) -> str:
         from agenticiqa.report.page import card_html
 
         return card_html(self.model_dump(mode="json"))
+
+
+def _unreadable(error: ValidationError) -> str:
+    found = wrong_values(error.errors())
+    missing = [name for name, complaint in found.items() if complaint.startswith("is missing")]
+    told = [f"{name} {complaint}".strip() for name, complaint in found.items() if name not in missing]
+    if missing:
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        told.append(f"missing: {', '.join(missing[:_NAMED])}{more}")
+    return f"this is no record of an assessment ({'; '.join(told[:_NAMED])}); give what `to_json` or `--json` wrote"
 
 
 def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, wanted: Sequence[str] = ()) -> Assessment:

@@ -12,8 +12,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
+from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.config import Settings
-from agenticiqa.embedded.answers.amounts import flaw_share
+from agenticiqa.embedded.answers.amounts import flaw_share, share_in_words
 from agenticiqa.embedded.combined_models import shipped_eyes
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
@@ -39,6 +40,7 @@ class Ranked(Record):
     share: float | None = Field(
         default=None, description="how much of the flaw asked about the image has, 0 to 1; None for overall quality"
     )
+    evidence: str | None = Field(default=None, description="the share and what was measured, in words")
 
 
 class Pair(Record):
@@ -78,11 +80,14 @@ class Ranking(Record):
                 return pair
         raise KeyError((first, second))
 
+    def __str__(self) -> str:
+        return ranking_in_words(self)
+
     def _repr_html_(self) -> str:
         """A table for a notebook, the best first."""
         rows = "".join(
             f"<tr><td>{'–' if entry.rank is None else entry.rank}</td><td>{escape(entry.name)}</td>"
-            f"<td>{_shown(entry.assessment)}</td></tr>"
+            f"<td>{score_in_words(entry.assessment)}</td></tr>"
             for entry in self.entries
         )
         return f"<table><tr><th>Rank</th><th>Image</th><th>Score</th></tr>{rows}</table>"
@@ -116,13 +121,14 @@ def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked
     """The images from the end asked for; one that is level with the one before it has the same rank."""
     sign = -1 if asked.first == "flaw" else 1
     shares = asked.shares or ()
-    ordered = sorted(zip(names, assessments, shares, strict=True), key=lambda item: sign * item[2])
+    words = asked.evidence or (None,) * len(shares)
+    ordered = sorted(zip(names, assessments, shares, words, strict=True), key=lambda item: sign * item[2])
     entries: list[Ranked] = []
-    for place, (name, found, share) in enumerate(ordered, 1):
+    for place, (name, found, share, evidence) in enumerate(ordered, 1):
         before = entries[-1] if entries else None
         level = before is not None and before.share is not None and abs(before.share - share) < LEVEL
         number = before.rank if level and before is not None else place
-        entries.append(Ranked(rank=number, name=name, assessment=found, share=share))
+        entries.append(Ranked(rank=number, name=name, assessment=found, share=share, evidence=evidence))
     return entries
 
 
@@ -206,10 +212,6 @@ def _source(found: Assessment) -> tuple[str, ...]:
     return tuple(sorted(f"{label} {origin.sha256}" for label, origin in found.provenance.images.items()))
 
 
-def _shown(found: Assessment) -> str:
-    return "no score" if found.score is None else f"{found.score:.2f} of 5, {found.level_name}"
-
-
 def _falling(score: float | None) -> float:
     return math.inf if score is None else -score
 
@@ -223,6 +225,8 @@ class Comparison:
     """Which end comes first: the most of the flaw ("noisiest") or the least ("cleanest")."""
     shares: tuple[float, ...] | None = None
     """How much of the flaw each image has, 0 to 1; None when they are ranked by their scores."""
+    evidence: tuple[str, ...] | None = None
+    """The share of each image and what was measured of it, in words."""
     unable: str | None = None
     """Why the question cannot be answered by comparing."""
 
@@ -238,8 +242,11 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
     if question.attribute not in CATEGORY_OF or question.tool:
         return Comparison(first=first)
     eyes = shipped_eyes(settings.pipeline.terms)
-    shares = tuple(flaw_share(question.attribute, eyes.look(load_image(image))) for image in images)
-    return Comparison(question.attribute, first, shares)
+    looks = [eyes.look(load_image(image)) for image in images]
+    shares = tuple(flaw_share(question.attribute, look) for look in looks)
+    return Comparison(
+        question.attribute, first, shares, tuple(share_in_words(question.attribute, one) for one in looks)
+    )
 
 
 def query_for_each(query: str | None) -> str | None:

@@ -83,6 +83,9 @@ class Audit:
         clean = sum(not any(row[f"is_{name}_issue"] for name in self.issues) for row in self.rows)
         return "\n".join([*lines, f"  without an issue: {clean}"])
 
+    def __str__(self) -> str:
+        return self.in_words()
+
     def as_dict(self) -> dict[str, Any]:
         """Counts, thresholds and groups as JSON values."""
         return {

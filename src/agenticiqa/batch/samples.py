@@ -124,9 +124,12 @@ def _number(name: str, value: Any) -> float:
 def choices_by_letter(name: str, value: Any) -> dict[str, str]:
     """Choices by letter, a plain list lettered in order; raises ValueError with what is wrong."""
     try:
-        return lettered(value)
+        found = lettered(value)
     except ValueError as error:
         raise ValueError(f"{name} {error}") from None
+    if len(found) < 2:
+        raise ValueError(f"{name} must be at least two; leave them out without any")
+    return found
 
 
 def _mapping(name: str, value: Any) -> dict[str, Any]:

@@ -131,6 +131,8 @@ def refuse_picture_as_question(image: Path, query: str | None) -> None:
 
 def in_words(assessment: Assessment) -> str:
     """The assessment as a few lines for a person; a rating begins with its score."""
+    from agenticiqa.assessor.wording import is_rating, score_in_words
+
     if is_rating(assessment):
         lines = [rating_in_words(assessment), f"Score: {score_in_words(assessment)}"]
     else:
@@ -147,15 +149,6 @@ def in_words(assessment: Assessment) -> str:
     return printable("\n".join(lines))
 
 
-def is_rating(assessment: Assessment) -> bool:
-    """Whether the quality was rated, rather than a question with answers of its own asked."""
-    from agenticiqa.state import LEVEL_NAMES
-
-    plan = assessment.plan
-    rated = plan is None or plan.query_type == "IQA"
-    return rated and assessment.score is not None and assessment.answer in LEVEL_NAMES
-
-
 def rating_in_words(assessment: Assessment) -> str:
     """The score with one decimal and its level, like "3.8 of 5, Good"; with two where one would belie the level."""
     score = assessment.score or 0.0
@@ -168,15 +161,6 @@ def level_of(score: float) -> str:
     from agenticiqa.score_fusion import ScoreFusion
 
     return ScoreFusion().map_to_level(score)
-
-
-def score_in_words(assessment: Assessment) -> str:
-    """Score, level and interval, or that there is none."""
-    if assessment.score is None:
-        return "no score"
-    interval = assessment.interval
-    span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
-    return f"{assessment.score:.2f} of 5 ({assessment.level}, {assessment.level_name}){span}"
 
 
 def region_line(name: str, region: AssessedRegion | None) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from agenticiqa.cli.assess import score_in_words
 from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
@@ -22,11 +20,6 @@ from agenticiqa.cli.shared_options import (
 )
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.logs import printable
-
-if TYPE_CHECKING:
-    from agenticiqa.assessor import Pair, Ranking
-
-_ALL_PAIRS_UP_TO = 4
 
 
 def compare(
@@ -62,35 +55,6 @@ def compare(
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference, on_event, align=align)
-    typer.echo(ranking.to_json() if as_json else in_words(ranking))
+    typer.echo(ranking.to_json() if as_json else printable(str(ranking)))
     if any(entry.rank is None for entry in ranking.entries):
         raise typer.Exit(1)
-
-
-def in_words(ranking: Ranking) -> str:
-    """The ranking as lines for a person; of many images only neighbours are set side by side."""
-    places = [f"{entry.rank or '–'}. {entry.name}: {score_in_words(entry.assessment)}" for entry in ranking.entries]
-    names = [entry.name for entry in ranking.entries]
-    neighbours = set(pairwise(names))
-    few = len(names) <= _ALL_PAIRS_UP_TO
-    shown = [pair for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours]
-    answered = [f"Answer: {ranking.answer}"] if ranking.answer else []
-    told = [] if ranking.attribute != "overall" else [pair_in_words(pair) for pair in shown]
-    return printable("\n".join([*answered, *places, *told]))
-
-
-def pair_in_words(pair: Pair) -> str:
-    """What can be said of two images."""
-    if pair.probability is None:
-        return f"{pair.first} and {pair.second}: cannot be told, a score or its spread is missing"
-    percent = _percent(pair.probability)
-    if pair.verdict == "better":
-        return f"{pair.first} is better than {pair.second} (probability {percent})"
-    return f"{pair.first} and {pair.second}: no clear difference (probability that the first is better: {percent})"
-
-
-def _percent(probability: float) -> str:
-    """A share in percent; what is nearly certain is not called certain."""
-    if probability > 0.99:
-        return "> 99 %"
-    return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +21,7 @@ from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, Pictures, report
 from agenticiqa.parts import parts_from
+from agenticiqa.question.choices import Choices, lettered
 from agenticiqa.state import (
     AgenticIQAState,
     CallCount,
@@ -62,7 +63,7 @@ def run_pipeline(
     reference_path: str | None = None,
     max_replan_iterations: int | None = None,
     *,
-    choices: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
     config: RunnableConfig | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     thread_id: str | None = None,
@@ -74,8 +75,9 @@ def run_pipeline(
     again with the same thread id takes an interrupted run up after its last finished node; another question on the
     thread starts afresh.
     """
-    state = initial_state(query, image_path, reference_path, max_replan_iterations, choices)
+    state = initial_state(query, image_path, reference_path, max_replan_iterations)
     try:
+        state["choices"] = checked_choices(choices)
         return prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
     except Exception as error:  # parts of third parties and stores of checkpoints may fail in any way
         return _with(state, error=report("the run", error))
@@ -158,14 +160,14 @@ def initial_state(
     image_path: str,
     reference_path: str | None,
     max_replan_iterations: int | None,
-    choices: Mapping[str, str] | None = None,
+    choices: Choices | None = None,
 ) -> AgenticIQAState:
-    """The state a run begins with."""
+    """The state a run begins with; raises QueryError for choices that are none."""
     state: AgenticIQAState = {
         "query": query,
         "image_path": str(image_path),
         "reference_path": None if reference_path is None else str(reference_path),
-        "choices": dict(choices) if choices else None,
+        "choices": checked_choices(choices),
         "iteration_count": 0,
         "replan_history": [],
         "error": None,
@@ -180,6 +182,19 @@ def _with(state: AgenticIQAState, **changes: Any) -> AgenticIQAState:
     merged: Any = {**state, **changes}
     result: AgenticIQAState = merged
     return result
+
+
+def checked_choices(choices: Choices | None) -> dict[str, str] | None:
+    """The choices by letter; raises QueryError for what is no list or mapping of two or more texts."""
+    if choices is None:
+        return None
+    try:
+        given = lettered(choices)
+    except ValueError as error:
+        raise QueryError(f"choices {error}") from None
+    if len(given) < 2:
+        raise QueryError("choices must be at least two; leave them out without any")
+    return given
 
 
 def _check_query(state: AgenticIQAState, longest: int) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import difflib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from inspect import getdoc, signature
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -14,10 +13,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from agenticiqa.config import Settings
-from agenticiqa.errors import ImageFormatError, ImageOutsideRootError
+from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, unknown_name, wrong_values
 from agenticiqa.images import NamedBytes
 from agenticiqa.images.files import check_byte_count, read_file, require_folders
 
@@ -55,8 +53,8 @@ class SentenceServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """What the tool gives; raises ToolError with a sentence."""
-        if name in self._arguments:
-            _refuse_unknown(arguments, self._arguments[name])
+        _refuse_unknown([name], self._arguments, "tool")
+        _refuse_unknown(arguments, self._arguments[name], "argument")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -85,31 +83,13 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 def in_sentences(error: ValidationError) -> str:
     """What is wrong with each argument."""
-    found: dict[str, str] = {}
-    for entry in error.errors():
-        # The branches of a union complain one by one; the first is the one meant.
-        found.setdefault(str(entry["loc"][0]), _complaint(entry))
-    return "; ".join(f"{argument}: {complaint}" for argument, complaint in found.items())
+    return "; ".join(f"{argument}: {complaint}" for argument, complaint in wrong_values(error.errors()).items())
 
 
-def _complaint(entry: ErrorDetails) -> str:
-    if entry["type"] == "missing":
-        return "is missing; give it"
-    message = entry["msg"]
-    return f"{message[0].lower()}{message[1:]}, not {_shown(entry['input'])}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def _refuse_unknown(given: Iterable[str], allowed: list[str]) -> None:
+def _refuse_unknown(given: Iterable[str], allowed: Collection[str], kind: str) -> None:
     for name in given:
         if name not in allowed:
-            close = difflib.get_close_matches(name, allowed, 1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise ToolError(f"{name}: there is no such argument; {hint}allowed are {', '.join(allowed) or 'none'}")
+            raise ToolError(f"{name}: {unknown_name(name, allowed, kind)}")
 
 
 class Images:

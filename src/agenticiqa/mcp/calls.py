@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
-from agenticiqa.errors import AgenticIQAError
+from agenticiqa.errors import AgenticIQAError, UnknownToolError
 from agenticiqa.nodes.context import OnEvent, ProgressEvent
 
 # An assessment keeps a core busy; more at once would only make each of them slower.
@@ -54,6 +54,8 @@ class Calls:
         except TimeoutError:
             raise ToolError(f"the call took longer than {self._time_limit:g} seconds and was ended") from None
         except AgenticIQAError as error:
+            if isinstance(error, UnknownToolError):
+                error.listed_by = "list_metrics"
             raise ToolError(error.told(_as_argument)) from error
         finally:
             stop.set()

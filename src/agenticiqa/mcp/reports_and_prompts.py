@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+
 from agenticiqa.assessor import Assessment
-from agenticiqa.errors import QueryError
 from agenticiqa.images import NamedBytes
 from agenticiqa.mcp.arguments import SentenceServer
 from agenticiqa.report.writing import single_page
@@ -34,16 +35,15 @@ class Reports:
         lines = [f"report://{number} {image.name}: {found.answer}" for number, (found, image) in enumerate(kept, 1)]
         return "\n".join(lines) or "Nothing has been assessed yet; call assess_image first."
 
-    def page(self, number: int) -> str:
-        """The page of one; raises QueryError for a number that is not there."""
+    def page(self, number: str) -> str:
+        """The page of one; raises ResourceNotFoundError for a number that is not there."""
         with self._lock:
             kept = list(self._kept)
-        if not 1 <= number <= len(kept):
-            there = (
-                f"there are reports 1 to {len(kept)}" if kept else "nothing has been assessed yet; call assess_image"
-            )
-            raise QueryError(f"there is no report {number}; {there}")
-        found, image = kept[number - 1]
+        numbered = dict(zip(map(str, range(1, KEPT + 1)), kept, strict=False))
+        if number not in numbered:
+            there = f"there are reports 1 to {len(kept)}" if kept else "nothing was assessed yet; call assess_image"
+            raise ResourceNotFoundError(f"there is no report {number}; {there}")
+        found, image = numbered[number]
         return single_page({**found.model_dump(mode="json"), "sample_id": image.name}, image)
 
     def offer_on(self, server: SentenceServer) -> None:
@@ -54,13 +54,13 @@ class Reports:
 
         @server.resource("report://last", name="last report", mime_type=PAGE, description="of the last assessment")
         def last() -> str:
-            return self.page(1)
+            return self.page("1")
 
         @server.resource(
             "report://{number}", name="report", mime_type=PAGE, description=f"1 (the newest) to {KEPT} (the oldest)"
         )
         def numbered(number: str) -> str:
-            return self.page(int(number) if number.isdecimal() else 0)
+            return self.page(number)
 
 
 def add_prompts(server: SentenceServer) -> None:

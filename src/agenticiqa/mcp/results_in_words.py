@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.assessor import Assessment, Ranking, wording
 from agenticiqa.question.choices import split_choices
 from agenticiqa.state import LEVEL_NAMES
 
@@ -32,8 +32,7 @@ def ranking_in_words(ranking: Ranking) -> str:
     close = [pair.second for pair in ranking.pairs if pair.first == best.name and pair.verdict != "better"]
     if not ranking.answer and close:
         said = f"No clear difference between {best.name} and {', '.join(close)}."
-    lines = [f"{entry.rank or '–'}. {entry.name}: {score_in_words(entry.assessment)}" for entry in ranking.entries]
-    return "\n".join([said, *lines])
+    return "\n".join([said, *(wording.place_in_words(entry, ranking) for entry in ranking.entries)])
 
 
 def numbers_in_words(values: Mapping[str, float | None], image: str) -> str:
@@ -57,5 +56,4 @@ def score_in_words(found: Assessment) -> str:
     """The score with its level and interval."""
     if found.score is None:
         return f"no score ({found.error or 'none was asked for'})"
-    span = f", 95 % interval {found.interval[0]:.1f} to {found.interval[1]:.1f}" if found.interval else ""
-    return f"{found.score:.2f} of 5 ({found.level_name}){span}"
+    return wording.score_in_words(found)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
 from agenticiqa.assessor.ranking import query_for_each, read_comparison
@@ -19,7 +19,6 @@ from agenticiqa.audit import audit
 from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
-from agenticiqa.errors import QueryError
 from agenticiqa.images import NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
@@ -58,6 +57,7 @@ Scaled = Annotated[
 ]
 Choices = Annotated[
     dict[str, str] | list[str] | None,
+    BeforeValidator(lambda given: None if given is None else choices_by_letter("they", given)),
     Field(description='options to choose from, {"A": "Yes", "B": "No"} or ["Yes", "No"]; the answer is a letter'),
 ]
 WithMap = Annotated[
@@ -126,7 +126,7 @@ class Tools:
 
         def work(tell: OnEvent) -> CallToolResult:
             opened = self._images.open(image)
-            original, lettered = self._reference(reference), _by_letter(choices)
+            original, lettered = self._reference(reference), choices if isinstance(choices, dict) else None
             found = self._assessor.assess(opened, question, original, lettered, on_event=tell, align=align)
             self.reports.add(found, opened)
             return _result(found, assessment_in_words(found, lettered), [self._map(opened)] if quality_map else [])
@@ -284,18 +284,6 @@ def serve_http(server: SentenceServer, port: int) -> None:
         max_sessions=MAX_SESSIONS,
         session_idle_timeout=SESSION_IDLE_SECONDS,
     )
-
-
-def _by_letter(choices: dict[str, str] | list[str] | None) -> dict[str, str] | None:
-    if choices is None:
-        return None
-    try:
-        found = choices_by_letter("choices", choices)
-    except ValueError as error:
-        raise QueryError(str(error)) from None
-    if not found:
-        raise QueryError('choices: is empty; give at least two, such as ["Yes", "No"], or leave it out')
-    return found
 
 
 def _result(record: BaseModel, text: str, more: list[ContentBlock]) -> CallToolResult:

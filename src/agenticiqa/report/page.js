@@ -150,20 +150,35 @@
   }
 
   function parts(row, index) {
-    const interval = row.interval ? `, 95 % interval ${fixed(row.interval[0])} to ${fixed(row.interval[1])}` : "";
-    const score = row.score === null ? "no score" : `${fixed(row.score)} of 5, ${level(row)}${interval}`;
     const note = data.pictures[index] && data.pictures[index].note;
-    const origin = row.provenance;
+    const interval = row.interval, found = row.distortions.length > 0;
+    // What the embedded model says of its findings stands in their table; of a rating without any there is little to say.
+    const repeated = row.source === "builtin" && (found || isRating(row));
     return [
-      make("h2", row.id), pictures(index), mapWords(index), note ? make("p", note, "soft") : null,
-      make("p", score, "verdict"), make("p", `Question: ${row.query}`), make("p", `Answer: ${row.answer || "–"}`),
-      row.error ? make("p", `Failed: ${row.error}`, "failed") : null,
-      make("p", row.reasoning), ...levels(row), ...distortions(row), ...readings(row), ...remarks(row),
+      make("h2", rows.length > 1 ? row.id : "Result"), pictures(index), mapWords(index), note ? make("p", note, "soft") : null,
+      make("p", row.score === null ? "No score" : `${fixed(row.score)} of 5, ${row.level_name || row.level}`, "verdict"),
+      interval ? make("p", `95 % interval ${fixed(interval[0], 1)} to ${fixed(interval[1], 1)}`, "soft") : null,
+      ...asked(row), row.error ? make("p", `Failed: ${row.error}`, "failed") : null,
+      repeated ? null : make("p", row.reasoning), ...(found ? findings(row) : []),
+      repeated && !found ? make("p", "No flaw was found.") : null, details(row, repeated),
+    ].filter(Boolean);
+  }
+
+  // A rating's answer is the level, which is said already.
+  const isRating = (row) => Boolean(row.answer) && row.answer === row.level;
+
+  function asked(row) {
+    return [make("p", `Question: ${row.query}`), isRating(row) ? null : make("p", `Answer: ${row.answer || "–"}`, "answer")];
+  }
+
+  function details(row, withReasons) {
+    const origin = row.provenance, box = make("details");
+    return fill(box, make("summary", "Details: probabilities, tools, notes, origin"),
+      withReasons ? make("p", row.reasoning) : null, ...levels(row), ...readings(row), ...remarks(row),
       make("p", [`model score ${fixed(row.model_score)}`, `tool score ${fixed(row.tool_score)}`, `${row.calls} model calls`,
         `${row.tokens} tokens`, row.cost === null ? "cost unknown" : `$${fixed(row.cost, 4)}`, `${fixed(row.seconds, 1)} s`,
         row.image, ...hashes(origin), origin.version ? `agenticiqa ${origin.version}` : null,
-        origin.models ? [...new Set(Object.values(origin.models))].join(", ") : null].filter(Boolean).join(" · "), "soft"),
-    ].filter(Boolean);
+        origin.models ? [...new Set(Object.values(origin.models))].join(", ") : null].filter(Boolean).join(" · "), "soft"));
   }
 
   function hashes(origin) {
@@ -184,20 +199,39 @@
       bar.style.width = `${share * 100}%`;
       fill(grid, make("span", names[letter]), bar, make("span", `${(share * 100).toFixed(0)} %`));
     }
-    return [make("h3", `Probability of each level (${row.source})`), grid];
+    return [make("h3", "Probability of each level"), grid];
   }
 
-  function distortions(row) {
-    if (!row.distortions.length) return [];
-    const lines = row.distortions.map((entry) => [entry.object_name, entry.type, entry.severity || "not judged", entry.explanation || "", entry.advice || ""]);
-    return [make("h3", "Distortions"), table(["Where", "What", "How severe", "What it looks like", "What to do"], lines)];
+  const place = (name) => (name === "Global" ? "whole picture" : name);
+
+  function findings(row) {
+    const entries = row.distortions, advice = entries.map((entry) => entry.advice || "");
+    const placed = entries.some((entry) => entry.object_name !== "Global");
+    const columns = [
+      ["What", (entry) => entry.type], placed && ["Where", (entry) => place(entry.object_name)],
+      ["How severe", (entry) => entry.severity || "not judged"], ["What it looks like", (entry) => entry.explanation || ""],
+      ["What to do", (_, index) => remedy(entries, advice, index)],
+    ].filter(Boolean);
+    const lines = entries.map((entry, index) => columns.map(([, read]) => read(entry, index)));
+    return [make("h3", "What was found"), table(columns.map(([name]) => name), lines)];
   }
 
+  // Two findings may have one remedy; it is said with the first.
+  function remedy(entries, advice, index) {
+    const first = advice.indexOf(advice[index]);
+    return advice[index] && first < index ? `as for ${entries[first].type}` : advice[index];
+  }
+
+  // A tool asked about two flaws gives one line.
   function readings(row) {
     if (!row.tools.length) return [];
-    const lines = row.tools.map((entry) => [entry.tool, entry.object_name, entry.raw === null ? "–" : entry.raw.toPrecision(4),
-      fixed(entry.calibrated), entry.voted ? "yes" : "no", entry.error || (entry.notes || []).join("; ")]);
-    return [make("h3", "Tools"), table(["Tool", "Where", "Raw", "1 to 5", "Votes", "Remarks"], lines)];
+    const lines = new Map();
+    for (const entry of row.tools) {
+      const line = [entry.tool, place(entry.object_name), entry.raw === null ? "–" : entry.raw.toPrecision(4),
+        fixed(entry.calibrated), entry.voted ? "yes" : "no", entry.error || (entry.notes || []).join("; ")];
+      lines.set(line.join("\n"), line);
+    }
+    return [make("h3", "Tools"), table(["Tool", "Where", "Raw", "1 to 5", "Counts", "Remarks"], [...lines.values()])];
   }
 
   function remarks(row) {

@@ -22,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agenticiqa.config import Settings, load_settings
+from agenticiqa.errors import wrong_values
 from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
 from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
@@ -41,6 +42,7 @@ PAGE = Path(__file__).parent / "page"
 THREADS = 8
 SWITCH_INTERVAL = 0.001
 ROUTES = (routes_runs, routes_difference, routes_jobs, routes_folders, routes_catalogue, routes_health)
+_AS_FILE = "is text where a file is expected; upload the picture itself (addresses are not fetched)"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -144,9 +146,11 @@ async def _on_full_disk(request: Request) -> Response:
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    # The first part of a place is where it stands: body or address.
+    wrong = wrong_values({**entry, "loc": entry["loc"][1:]} for entry in error.errors())
     found = [
-        FieldError(field=".".join(str(part) for part in entry["loc"][1:]) or "request", message=entry["msg"])
-        for entry in error.errors()
+        FieldError(field=field or "request", message=_AS_FILE if "Expected UploadFile" in complaint else complaint)
+        for field, complaint in wrong.items()
     ]
     detail = "; ".join(f"{entry.field}: {entry.message}" for entry in found)
     return problem_response(Problem("invalid_request", detail, field_errors=found).as_details())

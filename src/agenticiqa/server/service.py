@@ -247,6 +247,8 @@ class Service:
 
         A relative name is looked for in each folder in turn.
         """
+        if "://" in path:
+            raise Problem("path_not_allowed", f"{display_name(path)}: addresses are not fetched; upload the file")
         inside: list[tuple[Path, Path]] = []
         for root in self.options.allow_folders:
             wanted = root.resolve() / path

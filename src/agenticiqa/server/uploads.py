@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import UploadFile
 
 from agenticiqa.batch.samples import choices_by_letter
-from agenticiqa.errors import ImageError
+from agenticiqa.errors import ImageError, unknown_name
 from agenticiqa.images.containers import MEDIA_TYPES, sniff
 from agenticiqa.server.display_names import display_name, uploaded_name
 from agenticiqa.server.problems import FieldError, Problem, details_of
@@ -34,14 +33,10 @@ async def refuse_unknown_fields(request: Request) -> None:
 
 def _unknown(given: Iterable[str], allowed: list[str]) -> list[FieldError]:
     return [
-        FieldError(field=name, message=_told(name, allowed)) for name in dict.fromkeys(given) if name not in allowed
+        FieldError(field=name, message=unknown_name(name, sorted(allowed), "field"))
+        for name in dict.fromkeys(given)
+        if name not in allowed
     ]
-
-
-def _told(name: str, allowed: list[str]) -> str:
-    close = difflib.get_close_matches(name, allowed, 1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return f"there is no such field; {hint}allowed are {', '.join(sorted(allowed))}"
 
 
 Json = dict[str, Any]
@@ -102,12 +97,12 @@ def parsed_choices(text: str | None) -> dict[str, str] | None:
     if not text:
         return None
     try:
-        found = choices_by_letter("choices", json.loads(text))
+        found = choices_by_letter("they", json.loads(text))
         require_encodable(found)
-    except (ValueError, RecursionError):
-        found = {}
-    if not found:
-        raise invalid("choices", 'must be JSON such as {"A": "Yes", "B": "No"} or ["Yes", "No"], not empty')
+    except (json.JSONDecodeError, RecursionError):
+        raise invalid("choices", 'is not JSON; write for example {"A": "Yes", "B": "No"} or ["Yes", "No"]') from None
+    except ValueError as error:
+        raise invalid("choices", str(error)) from None
     return found
 
 

@@ -119,8 +119,8 @@ class ToolRegistry:
         """The tool of this name; upper and lower case do not matter."""
         found = self._tools.get(name) or self._look_up(name)
         if found is None:
-            close = ", ".join(self._closest(name)) or "see `agenticiqa tools`"
-            raise UnknownToolError(f"no IQA tool named {name!r}; did you mean: {close}")
+            close = ", ".join(self._closest(name))
+            raise UnknownToolError(f"no IQA tool named {name!r}{f'; did you mean: {close}' if close else ''}")
         return found
 
     def names(self) -> list[str]:

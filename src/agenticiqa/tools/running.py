@@ -117,7 +117,7 @@ def prepare(
         if reference is None:
             raise ToolUnavailableError(
                 f"{card.name} compares with a reference image and none was given; "
-                "give one (--reference) or choose a no-reference tool"
+                "give the original too, or choose a tool that needs none"
             )
         other = _aligned(card, test, reference, align, notes)
     pixels = _cropped(test.pixels, region, notes)

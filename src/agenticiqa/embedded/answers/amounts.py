@@ -28,6 +28,17 @@ BETTER_THAN_REFERENCE = 0.02
 # How much more of a distortion, from 0 to 4, the reference must show by itself for the pair to be read the other way.
 CLEAR_LEAD = 0.75
 
+# What is measured of an attribute, and what its flaw is called where the attribute's own name says something else.
+_READING_OF: dict[Attribute, str] = {
+    "blur": "blur radius", "noise": "noise sigma", "compression": "JPEG quality", "dark": "mean brightness",
+    "bright": "mean brightness", "exposure": "mean brightness", "contrast": "contrast", "colour": "color cast",
+    "oversharp": "sharpness",
+}  # fmt: skip
+_NOUN: dict[Attribute, str] = {
+    "dark": "darkness", "bright": "brightness", "exposure": "exposure error", "contrast": "lack of contrast",
+    "colour": "colour error", "oversharp": "oversharpening",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Amount:
@@ -94,6 +105,19 @@ def flaw_share(attribute: Attribute, look: Look) -> float:
     found = 0.0 if finding is None else (finding.weight + finding.probability) / 5
     measured = _measured(attribute, values, brightness)
     return found if measured is None else (found + measured) / 2
+
+
+def share_in_words(attribute: Attribute, look: Look) -> str:
+    """The same for people: the share of 100, the severity found and the measurement behind it."""
+    finding = look.finding(CATEGORY_OF[attribute])
+    name = _READING_OF[attribute]
+    readings = [reading for each in look.findings for reading in each.readings if reading.name == name]
+    told = [f"{reading.name} {reading.value:.3g} {reading.unit}".strip() for reading in readings[:1]]
+    # A finding of the light may be of the other direction than the one asked about.
+    if finding is not None and CATEGORY_OF[attribute] != "Brightness change":
+        told.insert(0, finding.severity)
+    share = f"{_NOUN.get(attribute, attribute)} {100 * flaw_share(attribute, look):.0f} of 100"
+    return f"{share} ({', '.join(told)})" if told else share
 
 
 def _measured(attribute: Attribute, values: Mapping[str, float], brightness: float) -> float | None:

@@ -5,7 +5,8 @@ import { KINDS, SEVERITIES, STEPS, kindName, placeName } from "./words.js";
 
 /** The distortions, worst first as found, each with a severity bar, measurements and how sure it is. */
 export function distortions(record, advice = []) {
-  const found = record.distortions.map((finding, index) => row(finding, index, record.reasoning, advice[index]));
+  // Two findings may have one remedy; it is said with the first.
+  const found = record.distortions.map((finding, index) => row(finding, index, record.reasoning, advice.indexOf(advice[index]) === index && advice[index]));
   return make("section", { class: "card", id: "evidence-findings", tabindex: "-1" },
     make("h2", {}, "Distortions"),
     found.length ? make("ul", { class: "findings" }, found) : make("p", {}, "No distortion was found."),
@@ -55,7 +56,7 @@ export function sameReading(tools, index) {
 /** Tool scores raw and calibrated on one axis, and how far they lie apart. */
 export function tools(record) {
   const rows = [
-    record.score !== null && { name: "Fused score", calibrated: record.score, kind: "fused" },
+    record.score !== null && { name: "Score", calibrated: record.score, kind: "fused" },
     record.model_score !== null && Math.abs(record.model_score - record.score) >= 0.005 && { name: "Model", calibrated: record.model_score, kind: "model" },
     ...record.tools.map((reading, index) => ({ ...reading, name: reading.tool, kind: reading.voted ? "tool" : "tool aside", id: `evidence-tool-${index}`,
       about: record.tools.filter((_, other) => sameReading(record.tools, other) === index).map((one) => one.distortion) }))
@@ -91,7 +92,7 @@ function disagreement(rows) {
 const inner = (one) => one.kind.endsWith("inner");
 
 function judged(rows) {
-  return make("tbody", {}, make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: 4 }, "Weighed inside the model's judgement")), rows.map(toolRow));
+  return make("tbody", {}, make("tr", { class: "group" }, make("th", { scope: "rowgroup", colspan: 4 }, "Weighed inside the model's score")), rows.map(toolRow));
 }
 
 function axis() {
@@ -151,7 +152,7 @@ function shares(nodes) {
 function origin(from) {
   const rows = [
     ["Version", from.version], ["Models", [...new Set(Object.values(from.models))].join(", ")], ["Terms", from.terms],
-    ["Fusion", `${from.fusion.form}, η ${from.fusion.eta}, temperature ${from.fusion.temperature}`],
+    ["How scores were combined", `${from.fusion.form}, weight of the tools (η) ${from.fusion.eta}, temperature ${from.fusion.temperature}`],
     ...Object.entries(from.images).map(([label, one]) => [label, [`${one.width} × ${one.height}`, `SHA-256 ${one.sha256.slice(0, 12)}…`, ...one.notes].join(" · ")]),
   ];
   return make("details", {}, make("summary", {}, "What made this result"),

@@ -15,7 +15,8 @@ export function ranking(run, service, open, beside) {
   return make("article", { class: "result" },
     make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said named" }, answerOf(run)), chooser.button),
     make("ol", { class: "ranks" }, entries.map((entry, index) => card(run, entry, places[index], run.order?.[index] ?? index + 1, service, open, chooser))),
-    make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
+    // Ranked by one attribute, every card shows its share; the pairs would only repeat it.
+    run.ranking.attribute === "overall" && make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
       make("ul", { class: "pair-lines" }, pairs.map(pairLine)),
       make("p", { class: "soft small" }, "The share is the probability that people on average prefer the first.")));
 }
@@ -80,6 +81,7 @@ function card(run, entry, place, number, service, open, chooser) {
   return make("li", { class: "card rank" },
     make("div", { class: "rank-head" }, make("span", { class: "place", title: place.startsWith("=") ? "level with others" : null }, place), make("h3", { title: name }, name)),
     make("div", { class: "rank-picture" }, picture),
+    entry.evidence && make("p", { class: "small" }, entry.evidence),
     make("p", { class: "big" }, make("b", {}, fixed(record.score)), make("span", { class: "soft" }, "of 5"),
       record.level && make("span", { class: `pill level-${record.level}` }, LEVEL_NAMES[record.level])),
     make("div", { role: "img", "aria-label": spoken(record) }, track(record)),

@@ -5,28 +5,22 @@ from __future__ import annotations
 import base64
 from typing import Any, ClassVar
 
-from agenticiqa.errors import BackendError, BadReplyError, RefusedError
+from agenticiqa.errors import BadReplyError, RefusedError
 from agenticiqa.vlm_client.client import Usage, VLMReply
-from agenticiqa.vlm_client.providers.http import (
-    Message,
-    Parameters,
-    deadline_hooks,
-    error_for_status,
-    retry_after_seconds,
-    system_text,
-)
+from agenticiqa.vlm_client.providers.http import Message, Parameters, system_text
 from agenticiqa.vlm_client.providers.image_encoding import SizeRule
-from agenticiqa.vlm_client.providers.network import NetworkVLMClient
+from agenticiqa.vlm_client.providers.sdk import SdkVLMClient
 from agenticiqa.vlm_client.schemas import closed
 
 _CUT = ("max_tokens", "model_context_window_exceeded")
 
 
-class AnthropicVLMClient(NetworkVLMClient):
+class AnthropicVLMClient(SdkVLMClient):
     """A model of Anthropic's, through the messages of its SDK."""
 
     provider: ClassVar[str] = "anthropic"
     package: ClassVar[str] = "anthropic"
+    sdk_class: ClassVar[str] = "Anthropic"
     extra: ClassVar[str] = "anthropic"
     default_base_url: ClassVar[str] = "https://api.anthropic.com"
     schema_is_remembered: ClassVar[bool] = True
@@ -34,15 +28,6 @@ class AnthropicVLMClient(NetworkVLMClient):
     rule: ClassVar[SizeRule] = SizeRule(
         media_types=("image/png", "image/jpeg", "image/webp"), max_side=8000, max_bytes=3_750_000, shown_side=1568
     )
-
-    def _connect(self) -> Any:
-        import anthropic
-
-        link = self.link
-        http = anthropic.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
-        return anthropic.Anthropic(
-            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
-        )
 
     def _optional(self, message: Message) -> Parameters:
         sampling = message.sampling
@@ -82,21 +67,6 @@ class AnthropicVLMClient(NetworkVLMClient):
 
     def _usage(self, answer: Any) -> Usage:
         return _usage(answer)
-
-    def _translated(self, error: Exception) -> BackendError | None:
-        import anthropic
-
-        if isinstance(error, anthropic.APITimeoutError):
-            return self._too_late()
-        if isinstance(error, anthropic.APIConnectionError):
-            return self._out_of_reach()
-        if isinstance(error, anthropic.APIResponseValidationError):
-            return self._malformed()
-        if isinstance(error, anthropic.APIStatusError):
-            said = self._redacted(error.message)
-            wait = retry_after_seconds(error.response.headers)
-            return error_for_status(error.status_code, self.model, said, retry_after=wait)
-        return None
 
 
 def _content(message: Message) -> list[dict[str, Any]]:

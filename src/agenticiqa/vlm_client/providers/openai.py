@@ -8,17 +8,10 @@ from typing import Any, ClassVar
 from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.errors import BackendError, BadReplyError, RefusedError, SettingsError
 from agenticiqa.vlm_client.client import Usage, VLMReply
-from agenticiqa.vlm_client.providers.http import (
-    Message,
-    Parameters,
-    deadline_hooks,
-    error_for_status,
-    retry_after_seconds,
-    system_text,
-)
+from agenticiqa.vlm_client.providers.http import Message, Parameters, system_text
 from agenticiqa.vlm_client.providers.image_encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
-from agenticiqa.vlm_client.providers.network import NetworkVLMClient
+from agenticiqa.vlm_client.providers.sdk import SdkVLMClient
 from agenticiqa.vlm_client.schemas import STRICT_KEYWORDS, bounded, cleaned, closed
 from agenticiqa.vlm_client.tasks.base import Schema
 
@@ -27,26 +20,18 @@ _EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached")
 _FILTERED = ("content_filter", "content_policy_violation")
 
 
-class OpenAIVLMClient(NetworkVLMClient):
+class OpenAIVLMClient(SdkVLMClient):
     """A model of OpenAI's, through the chat completions of its SDK."""
 
     provider: ClassVar[str] = "openai"
     package: ClassVar[str] = "openai"
+    sdk_class: ClassVar[str] = "OpenAI"
     extra: ClassVar[str] = "openai"
     default_base_url: ClassVar[str] = "https://api.openai.com/v1"
     schema_is_remembered: ClassVar[bool] = True
     rule: ClassVar[SizeRule] = SizeRule(
         media_types=("image/png", "image/jpeg", "image/webp"), max_side=16384, max_bytes=20_000_000, shown_side=2048
     )
-
-    def _connect(self) -> Any:
-        import openai
-
-        link = self.link
-        http = openai.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
-        return openai.OpenAI(
-            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
-        )
 
     def _length(self, message: Message) -> Parameters:
         # Reasoning models know no other name for it, and all others know this one too.
@@ -113,32 +98,12 @@ class OpenAIVLMClient(NetworkVLMClient):
     def _usage(self, answer: Any) -> Usage:
         return _usage(answer)
 
-    def _translated(self, error: Exception) -> BackendError | None:
-        import openai
-
-        if isinstance(error, openai.APITimeoutError):
-            return self._too_late()
-        if isinstance(error, openai.APIConnectionError):
-            return self._out_of_reach()
-        if isinstance(error, openai.APIResponseValidationError):
-            return self._malformed()
-        if isinstance(error, openai.APIStatusError):
-            return self._status_error(error)
-        return None
-
-    def _status_error(self, error: Any) -> BackendError:
-        said = self._redacted(error.message)
+    def _status_error(self, error: Any, parameters: tuple[str, ...] = ()) -> BackendError:
         if error.code in _FILTERED:
             return RefusedError(f"{self.model}: the content filter declined the request")
         if error.code in _EXHAUSTED:
             return BackendError(f"{self.model}: the account's quota is used up ({error.code}); add credit")
-        return error_for_status(
-            error.status_code,
-            self.model,
-            said,
-            retry_after=retry_after_seconds(error.response.headers),
-            parameters=(error.param,) if error.param else (),
-        )
+        return super()._status_error(error, (error.param,) if error.param else parameters)
 
 
 class CompatibleVLMClient(OpenAIVLMClient):
