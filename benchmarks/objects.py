@@ -96,11 +96,11 @@ def boxes(pictures: Mapping[str, Path]) -> None:
 def absent(pictures: Mapping[str, Path]) -> None:
     """How often a class that is not in a picture is found, or guessed with a word of doubt; eight names a picture."""
     drawn, draw = {name: listed for name, listed in read_boxes().items() if name in pictures}, random.Random(5)
-    best = []
+    best: list[float] = []
     for name, listed in drawn.items():
-        shown, looked_at = {each.kind for each in listed}, Scene(_read(pictures[name]))
-        for kind in draw.sample(sorted(set(class_names()) - set(NOT_CLASSES) - shown), 8):
-            best.append(max((each.confidence for each in looked_at.find(kind)), default=0.0))
+        looked_at, missing = Scene(_read(pictures[name])), set(class_names()) - {each.kind for each in listed}
+        kinds = draw.sample(sorted(missing - set(NOT_CLASSES)), 8)
+        best += [max((each.confidence for each in looked_at.find(kind)), default=0.0) for kind in kinds]
     found, guessed = np.mean([each >= DOUBTFUL for each in best]), np.mean([0 < each < DOUBTFUL for each in best])
     print(f"{len(best)} names of classes that are not there: found {found:.3f}, guessed and said so {guessed:.3f}")
 

@@ -89,8 +89,8 @@ def _region(place: str, assessment: Mapping[str, Any]) -> Mapping[str, Any] | _M
         return _Missing("unknown", f"the {place} was not looked for")
     region: Mapping[str, Any] | None = regions[folded(place)]
     # A guess is enough to answer a question with, which says so; it is not enough to pass or fail a picture.
-    is_guess = region is not None and (region.get("confidence") or 1.0) < DOUBTFUL
-    return None if is_guess else region
+    confidence = None if region is None else region.get("confidence")
+    return None if confidence is not None and confidence < DOUBTFUL else region
 
 
 def _value_of_region(rule: Comparison, region: Mapping[str, Any], assessment: Mapping[str, Any]) -> float | _Missing:

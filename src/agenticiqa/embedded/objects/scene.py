@@ -146,7 +146,9 @@ class Scene:
             for each in sure
             if each.counted >= COMPANION * sure[0].counted or (several and each.confidence >= LISTED_LIVING)
         ]
-        told = _largest_of_sure(_each_once(near) if several else near) or meant[:1]
+        # Of a group's many classes some is always faintly there: only a class of its own is guessed.
+        guess = meant[:1] if len(kinds) == 1 else []
+        told = _largest_of_sure(without_repeats(near) if several else near) or guess
         return [Located(each.kind, each.counted, each.box) for each in told]
 
     def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
@@ -187,6 +189,18 @@ def in_words(found: Iterable[Located], language: str = "en") -> str:
     )
 
 
+def without_repeats(found: list[Candidate]) -> list[Candidate]:
+    """The candidates, the likeliest first, without boxes around several others and without parts of a likelier one."""
+    kept: list[Candidate] = []
+    for each in found:
+        inside = [other for other in found if other is not each and _within(other.box, each.box) > NESTED]
+        if any(overlap_share(one.box, two.box) < SEPARATE for one in inside for two in inside):
+            continue
+        if all(max(_within(each.box, other.box), _within(other.box, each.box)) <= NESTED for other in kept):
+            kept.append(each)
+    return kept
+
+
 class _Key:
     """An image as the key of its scene: equal by content, so that the cache does not compare pixels."""
 
@@ -218,18 +232,6 @@ def _largest_of_sure(found: list[Candidate]) -> list[Candidate]:
     sure = [each for each in found if each.confidence >= LISTED_LIVING]
     rest = [each for each in found if each.confidence < LISTED_LIVING]
     return sorted(sure, key=lambda each: -box_area(each.box)) + rest
-
-
-def _each_once(found: list[Candidate]) -> list[Candidate]:
-    """The candidates without boxes around several of the others, and without parts of a likelier one."""
-    kept: list[Candidate] = []
-    for each in found:
-        inside = [other for other in found if other is not each and _within(other.box, each.box) > NESTED]
-        if any(overlap_share(one.box, two.box) < SEPARATE for one in inside for two in inside):
-            continue
-        if all(max(_within(each.box, other.box), _within(other.box, each.box)) <= NESTED for other in kept):
-            kept.append(each)
-    return kept
 
 
 def _on_side(found: list[Located], asked: ObjectName) -> tuple[Located, ...]:
