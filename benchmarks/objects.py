@@ -22,10 +22,9 @@ from PIL import Image
 from agenticiqa.assessor import Assessor
 from agenticiqa.embedded.combined_models import ShippedEyes, shipped_eyes
 from agenticiqa.embedded.objects import scene
-from agenticiqa.embedded.objects.object_detector import Box, box_area, overlap_share
+from agenticiqa.embedded.objects.object_detector import CLASSES, Box, box_area, overlap_share
 from agenticiqa.embedded.objects.scene import Located, Scene
 from agenticiqa.images import load_image
-from agenticiqa.question.object_words import NOT_CLASSES, class_names
 from agenticiqa.state import DOUBTFUL, UNABLE
 from benchmarks.object_composites import Source, make_composites
 
@@ -98,8 +97,8 @@ def absent(pictures: Mapping[str, Path]) -> None:
     drawn, draw = {name: listed for name, listed in read_boxes().items() if name in pictures}, random.Random(5)
     best: list[float] = []
     for name, listed in drawn.items():
-        looked_at, missing = Scene(_read(pictures[name])), set(class_names()) - {each.kind for each in listed}
-        kinds = draw.sample(sorted(missing - set(NOT_CLASSES)), 8)
+        looked_at, missing = Scene(_read(pictures[name])), set(CLASSES) - {each.kind for each in listed}
+        kinds = draw.sample(sorted(missing - {"-"}), 8)
         best += [max((each.confidence for each in looked_at.find(kind)), default=0.0) for kind in kinds]
     found, guessed = np.mean([each >= DOUBTFUL for each in best]), np.mean([0 < each < DOUBTFUL for each in best])
     print(f"{len(best)} names of classes that are not there: found {found:.3f}, guessed and said so {guessed:.3f}")
@@ -129,7 +128,7 @@ def composites(pictures: Mapping[str, Path], free: Path, count: int) -> None:
         wanted = "Yes" if asked == made.blurred else "No"
         right.append(found.answer.startswith(wanted))
         declined += found.answer == UNABLE
-        judged = found.regions[asked]
+        judged = found.regions.get(asked)
         if judged is not None and (judged.confidence or 1.0) < DOUBTFUL:
             guessed.append(right[-1])
         if not right[-1]:

@@ -22,7 +22,7 @@ from agenticiqa.question.meaning import (
     OptionMeaning,
     Question,
 )
-from agenticiqa.question.object_words import names_several, object_called
+from agenticiqa.question.object_words import joined_names, names_several, object_called
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
@@ -279,6 +279,8 @@ _PRAISE = (
 def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
     """The places and objects named in lower-case text; "left" and "right" may be images of a pair instead."""
     words = lexicon()
+    joined = [text[start:end] for start, end in joined_names(text)]
+    text = masked(text, joined_names(text), "#")
     found = words.matches(text, *_SCOPE_GROUPS)
     # Of "the man's shirt" only the shirt is asked about.
     things = [m for m in found if m.group in ("places", "objects") and not text[m.end :].startswith("'s ")]
@@ -289,7 +291,7 @@ def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
     known = words.not_objects | {tool.lower() for tool in words.tools}
     unknown = [noun for noun in _UNKNOWN_NOUN.findall(rest) if noun not in known]
     abroad = [noun for noun in _AFTER_AN_ARTICLE.findall(rest) if object_called(noun) is not None]
-    return tuple(dict.fromkeys(named + unknown + abroad))
+    return tuple(dict.fromkeys(joined + named + unknown + abroad))
 
 
 def _scope_name(match: Match, text: str) -> str:

@@ -8,6 +8,7 @@ shows its things narrow in the other two.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -62,7 +63,7 @@ class Candidate:
     @property
     def counted(self) -> float:
         """The confidence, less where the same box is likelier something else."""
-        return self.confidence * min(1.0, self.confidence / max(self.rival, 1e-6)) ** 0.5
+        return self.confidence * math.sqrt(min(1.0, self.confidence / max(self.rival, 1e-6)))
 
 
 @dataclass(frozen=True)
