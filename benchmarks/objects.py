@@ -1,6 +1,6 @@
 """Finding things and judging them: boxes drawn by eye, composites with known truth, bokeh, cost.
 
-python -m benchmarks.objects boxes bokeh composites cost --pictures SAMPLE --free WALLPAPERS
+python -m benchmarks.objects boxes absent bokeh composites cost --pictures SAMPLE --free WALLPAPERS
 
 SAMPLE is the ImageNet sample (1,000 photographs, one per class); WALLPAPERS any folder of free photographs, used as
 grounds. Which boxes and which pictures: object_boxes.txt and the lists below, fixed before thresholds were chosen.
@@ -9,6 +9,7 @@ grounds. Which boxes and which pictures: object_boxes.txt and the lists below, f
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +22,10 @@ from PIL import Image
 from agenticiqa.assessor import Assessor
 from agenticiqa.embedded.combined_models import ShippedEyes, shipped_eyes
 from agenticiqa.embedded.objects import scene
-from agenticiqa.embedded.objects.object_detector import Box, box_area, overlap_share
+from agenticiqa.embedded.objects.object_detector import CLASSES, Box, box_area, overlap_share
 from agenticiqa.embedded.objects.scene import Located, Scene
 from agenticiqa.images import load_image
-from agenticiqa.state import UNABLE
+from agenticiqa.state import DOUBTFUL, UNABLE
 from benchmarks.object_composites import Source, make_composites
 
 Pixels = npt.NDArray[np.uint8]
@@ -91,6 +92,18 @@ def boxes(pictures: Mapping[str, Path]) -> None:
     print(f"asked for by name: {np.mean(named):.3f} of {len(named)} boxes")
 
 
+def absent(pictures: Mapping[str, Path]) -> None:
+    """How often a class that is not in a picture is found, or guessed with a word of doubt; eight names a picture."""
+    drawn, draw = {name: listed for name, listed in read_boxes().items() if name in pictures}, random.Random(5)
+    best: list[float] = []
+    for name, listed in drawn.items():
+        looked_at, missing = Scene(_read(pictures[name])), set(CLASSES) - {each.kind for each in listed}
+        kinds = draw.sample(sorted(missing - {"-"}), 8)
+        best += [max((each.confidence for each in looked_at.find(kind)), default=0.0) for kind in kinds]
+    found, guessed = np.mean([each >= DOUBTFUL for each in best]), np.mean([0 < each < DOUBTFUL for each in best])
+    print(f"{len(best)} names of classes that are not there: found {found:.3f}, guessed and said so {guessed:.3f}")
+
+
 def bokeh(pictures: Mapping[str, Path]) -> None:
     """How often the subject of a bokeh photograph is not called blurred."""
     eyes, right, names = ShippedEyes("research"), [], [name for name in BOKEH.split() if name in pictures]
@@ -108,13 +121,16 @@ def composites(pictures: Mapping[str, Path], free: Path, count: int) -> None:
     drawn = read_boxes()
     sources = {name: Source(drawn[name][0].kind, _read(pictures[name])) for name in SINGLE.split() if name in pictures}
     grounds = [_small(path) for path in sorted(free.rglob("*.jpg"))[::4][:24]]
-    assessor, right, declined, below = Assessor(), [], 0, []
+    assessor, right, declined, guessed, below = Assessor(), [], 0, [], []
     for number, made in enumerate(make_composites(sources, grounds, count)):
         asked = made.blurred if number % 4 < 2 else made.sharp
         found = assessor.assess(made.pixels, f"Is the {asked} blurry?", regions=[made.blurred])
         wanted = "Yes" if asked == made.blurred else "No"
         right.append(found.answer.startswith(wanted))
         declined += found.answer == UNABLE
+        judged = found.regions.get(asked)
+        if judged is not None and (judged.confidence or 1.0) < DOUBTFUL:
+            guessed.append(right[-1])
         if not right[-1]:
             print(f"  {made.manner}, sigma {made.sigma:.1f}: {asked} is {wanted}, said {found.answer}", flush=True)
         region = found.regions[made.blurred]
@@ -126,6 +142,7 @@ def composites(pictures: Mapping[str, Path], free: Path, count: int) -> None:
             print(f"  {sum(right)} of {len(right)} right, {sum(below)} of {len(below)} below", flush=True)
     print(f"composites: right {np.mean(right):.3f} of {len(right)}, declined {declined / len(right):.3f}, "
           f"right where answered {sum(right) / max(1, len(right) - declined):.3f}")  # fmt: skip
+    print(f"  of them at a place said to be doubtful {len(guessed)}, right {sum(guessed)}")
     print(f"score of the blurred object below the picture's: {np.mean(below):.3f} of {len(below)} located")
 
 
@@ -199,7 +216,7 @@ def _small(path: Path) -> Pixels:
 def main() -> None:
     """Runs the measurements named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", default=["boxes", "bokeh", "composites", "cost"])
+    parser.add_argument("what", nargs="*", default=["boxes", "absent", "bokeh", "composites", "cost"])
     parser.add_argument("--pictures", type=Path, required=True)
     parser.add_argument("--free", type=Path, default=Path("/usr/share/wallpapers"))
     parser.add_argument("--count", type=int, default=200)
@@ -210,7 +227,7 @@ def main() -> None:
         if what == "composites":
             composites(pictures, given.free, given.count)
         else:
-            {"boxes": boxes, "bokeh": bokeh, "cost": cost}[what](pictures)
+            {"boxes": boxes, "absent": absent, "bokeh": bokeh, "cost": cost}[what](pictures)
 
 
 if __name__ == "__main__":

@@ -205,6 +205,11 @@ class Region(Strict):
         return self
 
 
+# A named thing located with less confidence than this is a guess: of names that are not in a picture, one in eight
+# reaches it (docs/objects.md).
+DOUBTFUL = 0.125
+
+
 class LocatedRegion(Region):
     """A region with the class of what is in it and how likely it is that.
 
@@ -214,6 +219,11 @@ class LocatedRegion(Region):
     kind: str
     confidence: float = Field(ge=0, le=1)
     members: tuple["LocatedRegion", ...] = ()
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the thing may as well not be there: the answer has to say so."""
+        return self.confidence < DOUBTFUL
 
 
 class ExecutorOutput(Strict):

@@ -9,9 +9,10 @@ import pytest
 
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.combined_models import ShippedEyes
-from agenticiqa.embedded.objects.scene import Scene, in_words
+from agenticiqa.embedded.objects.object_detector import Candidate, load_detector, merged
+from agenticiqa.embedded.objects.scene import Scene, in_words, without_repeats
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.state import UNABLE, LocatedRegion
+from agenticiqa.state import DOUBTFUL, UNABLE, LocatedRegion
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -115,3 +116,58 @@ def test_a_plural_asks_about_all_of_a_class() -> None:
 
 def test_a_plural_is_sharp_where_all_of_them_are() -> None:
     assert assess(two_cats("none").pixels, "Are the cats sharp?").answer.startswith("Yes")
+
+
+def test_a_faint_find_is_judged_and_said_to_be_doubtful_with_what_is_clearly_there() -> None:
+    found = assess(photo("chelsea"), "Is the dog blurry?")
+
+    dog = found.regions["dog"]
+    assert dog is not None
+    assert dog.confidence is not None
+    assert dog.confidence < DOUBTFUL
+    assert "It is not sure that this is the dog" in found.reasoning
+    assert "it sees: cat" in found.reasoning
+
+
+def test_a_clear_find_is_not_called_doubtful() -> None:
+    found = assess(photo("chelsea"), "Is the cat blurry?")
+
+    assert found.regions["cat"] is not None
+    assert "not sure that this is" not in found.reasoning
+
+
+def test_a_part_of_a_thing_and_a_box_around_two_are_not_counted_again() -> None:
+    left, right = Candidate("dog", 0.8, (0.1, 0.2, 0.45, 0.9)), Candidate("dog", 0.7, (0.5, 0.2, 0.9, 0.9))
+    head = Candidate("dog", 0.5, (0.15, 0.2, 0.35, 0.4))
+    both = Candidate("dog", 0.9, (0.08, 0.18, 0.92, 0.92))
+
+    assert without_repeats([both, left, right, head]) == [left, right]
+
+
+def test_one_thing_and_its_part_are_one_thing() -> None:
+    whole, part = Candidate("dog", 0.8, (0.1, 0.1, 0.9, 0.9)), Candidate("dog", 0.6, (0.2, 0.2, 0.5, 0.5))
+
+    assert without_repeats([whole, part]) == [whole]
+
+
+@pytest.mark.parametrize("upright", [False, True])
+def test_the_two_parts_show_a_thing_at_its_place_in_the_whole_picture(upright: bool) -> None:
+    """In a frame three times as long as high the cat lies at one end."""
+    frame = np.full((300, 900, 3), 120, np.uint8)
+    frame[:, 550:850] = cv2.resize(photo("chelsea"), (300, 300), interpolation=cv2.INTER_AREA)
+    picture: Pixels = np.ascontiguousarray(frame.transpose(1, 0, 2)[:, ::-1]) if upright else frame
+
+    cat = next(each for each in merged([load_detector().parts(picture).things(["cat"])]) if each.kind == "cat")
+
+    start, end = (cat.box[1], cat.box[3]) if upright else (cat.box[0], cat.box[2])
+    assert start > 0.55
+    assert end < 0.99
+
+
+@pytest.mark.parametrize("name", ["wall", "hands", "carpet"])
+def test_what_is_no_class_is_said_to_be_missing_and_the_finding_is_of_the_whole_image(name: str) -> None:
+    found = assess(photo("chelsea"), f"How noisy is the {name}?")
+
+    assert found.regions == {name: None}
+    assert f"{name} could not be located (it sees: cat); this describes the whole image" in found.reasoning
+    assert f"in the {name}" not in found.reasoning

@@ -54,6 +54,16 @@ def test_a_rule_is_held_against_scores_findings_tools_and_regions(rule: str, out
     assert judge(parse_rule(rule), ASSESSMENT).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [("dog: blurred", "absent"), ("dog: sharp", "absent"), ("dog: found", "fails"), ("dog: missing", "holds")],
+)
+def test_a_thing_that_is_only_guessed_neither_passes_nor_fails_a_picture(rule: str, outcome: str) -> None:
+    assessment = {**ASSESSMENT, "regions": {"dog": {**CAT, "confidence": 0.1}}}
+
+    assert judge(parse_rule(rule), assessment).outcome == outcome
+
+
 def test_the_reason_names_the_place_and_what_was_found_there() -> None:
     assert judge(parse_rule("cat: sharp"), ASSESSMENT).reason == "cat: blur is severe"
     assert judge(parse_rule("face: sharp"), ASSESSMENT).reason == "no face was found"

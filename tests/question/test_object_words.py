@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agenticiqa.embedded.objects.object_detector import CLASSES
 from agenticiqa.question.object_words import names_several, object_called, word_for
 from agenticiqa.question.scope import scope_of
+from agenticiqa.question.understanding import understand
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,12 @@ def test_a_plural_asks_for_all_of_a_class(name: str) -> None:
 @pytest.mark.parametrize("name", ["car", "bus", "Katze", "face", "woman", "scissors", "sheep", "top left", "unicorns"])
 def test_one_thing_is_no_plural(name: str) -> None:
     assert not names_several(name)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if " " in name or len(name) == 2])
+def test_a_name_of_several_words_is_read_whole(name: str) -> None:
+    assert understand(f"Is the {name} blurry?").scope == (name,)
+
+
+def test_the_plural_of_a_name_of_several_words_is_read_whole() -> None:
+    assert understand("Are the traffic lights sharp?").scope == ("traffic lights",)

@@ -13,7 +13,7 @@ from PIL import Image
 from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.embedded.answers.answering import Answer, answer
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.gathering import Observer
+from agenticiqa.embedded.answers.gathering import Observer, seen_in
 from agenticiqa.embedded.answers.phrases import say
 from agenticiqa.embedded.answers.reasons import Sentence, describe_finding, explain, in_one_text
 from agenticiqa.embedded.findings import Eyes, Finding, Judgement, Look
@@ -113,12 +113,14 @@ class PerceptionClient(VLMClient):
     ) -> dict[str, list[dict[str, str]]]:
         looks, unlocated = self._looks(request, tuple(distortions))
         language = understand(query).language
+        seen = seen_in(_test_image(request), language) if unlocated else ""
+        whole = {name: _whole_image(name, seen, language) for name in unlocated}
         return {
             name: [
                 {
                     "type": finding.category,
                     "severity": finding.severity,
-                    "explanation": _whole_image(name, unlocated, language) + describe_finding(finding, language),
+                    "explanation": whole.get(name, "") + describe_finding(finding, language),
                 }
                 for finding in map(looks[name].finding, categories)
                 if finding is not None
@@ -188,8 +190,8 @@ def _is_detected(finding: Finding, inputs: DetectInputs | InspectInputs) -> bool
     return finding.category in inputs.categories and finding.probability >= DETECTED and finding.severity != "none"
 
 
-def _whole_image(name: str, unlocated: Sequence[str], language: Language) -> str:
-    return say("whole_image", language, name=name) if name in unlocated else ""
+def _whole_image(name: str, seen: str, language: Language) -> str:
+    return say("whole_image", language, name=name, seen=say("seen_instead", language, things=seen) if seen else "")
 
 
 def _no_vlm(language: Language) -> Sentence:

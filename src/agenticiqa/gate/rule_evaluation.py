@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agenticiqa.gate.rules import Comparison, Joined, Negation, Operator, Rule, folded
-from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, canonical_category
+from agenticiqa.state import DISTORTION_CATEGORIES, DOUBTFUL, SEVERITIES, canonical_category
 
 Outcome = Literal["holds", "fails", "absent", "unknown"]
 
@@ -88,7 +88,9 @@ def _region(place: str, assessment: Mapping[str, Any]) -> Mapping[str, Any] | _M
     if folded(place) not in regions:
         return _Missing("unknown", f"the {place} was not looked for")
     region: Mapping[str, Any] | None = regions[folded(place)]
-    return region
+    # A guess is enough to answer a question with, which says so; it is not enough to pass or fail a picture.
+    confidence = None if region is None else region.get("confidence")
+    return None if confidence is not None and confidence < DOUBTFUL else region
 
 
 def _value_of_region(rule: Comparison, region: Mapping[str, Any], assessment: Mapping[str, Any]) -> float | _Missing:

@@ -50,6 +50,11 @@ def names_several(name: str) -> bool:
     return called is not None and called.several
 
 
+def joined_names(text: str) -> list[tuple[int, int]]:
+    """Where lower-case text names a class in several words ("traffic light", "hot dogs") or in two letters ("tv")."""
+    return [match.span() for match in _joined().finditer(text)]
+
+
 def word_for(kind: str, language: str) -> str:
     """What a class is called in a language; its English name where it has none."""
     words = _words()["classes"].get(kind, {})
@@ -147,6 +152,13 @@ def _vocabulary() -> Mapping[str, tuple[str, ...]]:
         for word in (group, *_listed(languages)):
             known.setdefault(word.casefold(), tuple(languages["members"]))
     return known
+
+
+@lru_cache(maxsize=1)
+def _joined() -> re.Pattern[str]:
+    classes = (name for name, kinds in _vocabulary().items() if kinds[0] not in NOT_CLASSES)
+    names = sorted((name for name in classes if name.isascii() and (" " in name or len(name) == 2)), key=len)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, reversed(names)))})(?:e?s)?\b")
 
 
 def _listed(languages: Mapping[str, list[str]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agenticiqa.question.lexicon import Match, lexicon
-from agenticiqa.question.object_words import names_several, object_called
+from agenticiqa.question.object_words import joined_names, names_several, object_called
 from agenticiqa.question.text import masked
 
 _DETERMINER = r"(?:the|this|that|these|those|my|his|her|its|their|our|your)"
@@ -40,6 +40,9 @@ _GERMAN_ONE = re.compile(
 def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
     """The places and objects named in lower-case text; "left" and "right" may be images of a pair instead."""
     words = lexicon()
+    spans = [span for span in joined_names(text) if not _USED.search(text[: span[0]])]
+    joined = [text[start:end] for start, end in spans]
+    text = masked(text, joined_names(text), "#")
     found = words.matches(text, *_GROUPS)
     things = [match for match in found if match.group in ("places", "objects") and _is_asked_about(match, text)]
     named = [_scope_name(match, text) for match in things]
@@ -55,7 +58,7 @@ def scope_of(text: str, *, images: bool) -> tuple[str, ...]:
         if match[1] not in known and match.end(1) + 1 not in objects and not _USED.search(text[: match.start(1)])
     ]
     abroad = [noun for noun in _AFTER_AN_ARTICLE.findall(rest) if object_called(noun) is not None]
-    return tuple(dict.fromkeys(named + unknown + abroad))
+    return tuple(dict.fromkeys(joined + named + unknown + abroad))
 
 
 def _is_asked_about(match: Match, text: str) -> bool:

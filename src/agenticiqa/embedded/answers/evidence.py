@@ -50,7 +50,9 @@ class Evidence:
     """By category, how much more of it the test image shows than the reference, each looked at by itself."""
     unlocated: tuple[str, ...] = ()
     seen_instead: str = ""
-    """What is clearly there where something named was not found, as a list for a person."""
+    """What is clearly there where something named was not found or is doubtful, as a list for a person."""
+    doubtful: Mapping[str, float] = field(default_factory=dict)
+    """Names whose likeliest place was judged although it may be something else, with the confidence."""
     places: Mapping[str, Look] = field(default_factory=dict)
     asked_place: str | None = None
     """Of the places compared, the one a "where" question asks for."""

@@ -15,7 +15,8 @@ from agenticiqa.images import LoadedImage
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import names_several
-from agenticiqa.state import GLOBAL, Region
+from agenticiqa.question.text import Language
+from agenticiqa.state import GLOBAL, LocatedRegion, Region
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 
 # Where a place is looked for when the question offers no places of its own.
@@ -42,10 +43,12 @@ class Observer:
             return Evidence(has_reference=reference is not None)
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
-        looks, unlocated = self.looks(image, reference, tuple(analysis or question.scope or (GLOBAL,)))
+        names = tuple(analysis or question.scope or (GLOBAL,))
+        looks, unlocated = self.looks(image, reference, names)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
-        if unlocated:
-            evidence = replace(evidence, seen_instead=in_words(scene_of(image).listed, question.language))
+        evidence = replace(evidence, doubtful=self._doubtful(image, names))
+        if unlocated or evidence.doubtful:
+            evidence = replace(evidence, seen_instead=seen_in(image, question.language))
         if evidence.judgement is None:
             evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
         if reference is not None and _is_compared(question) and not question.places:
@@ -74,6 +77,15 @@ class Observer:
         """The box of a named place; None for the whole image and for what cannot be located."""
         return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
 
+    def _doubtful(self, image: LoadedImage, names: Sequence[str]) -> dict[str, float]:
+        """The names whose place is a guess, with its confidence."""
+        regions = {name: self.region(image, name) for name in names}
+        return {
+            name: region.confidence
+            for name, region in regions.items()
+            if isinstance(region, LocatedRegion) and region.is_doubtful
+        }
+
     def _with_places(
         self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
     ) -> Evidence:
@@ -92,6 +104,11 @@ class Observer:
         if half and (box := self.region(image, half)):
             asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
         return replace(evidence, places=looks, asked_place=asked)
+
+
+def seen_in(image: LoadedImage, language: Language) -> str:
+    """What is clearly in the picture, as a list for a person."""
+    return in_words(scene_of(image).listed, language)
 
 
 def _is_compared(question: Question) -> bool:

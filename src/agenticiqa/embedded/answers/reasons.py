@@ -103,7 +103,7 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
         told = [*told, *(item for item in evidence.findings if item not in told and _disturbs(item))]
     if not told and evidence.findings:
         return [_nothing_found(evidence, question.language)]
-    return [_finding(item, question.language) for item in told]
+    return [_finding(item, evidence, question.language) for item in told]
 
 
 def _disturbs(item: PlacedFinding) -> bool:
@@ -111,10 +111,10 @@ def _disturbs(item: PlacedFinding) -> bool:
     return finding.probability >= 0.5 and SEVERITIES.index(finding.severity) >= SEVERITIES.index("moderate")
 
 
-def _finding(item: PlacedFinding, language: Language) -> Sentence:
-    finding = item.finding
+def _finding(item: PlacedFinding, evidence: Evidence, language: Language) -> Sentence:
+    finding, is_of_whole = item.finding, item.place == GLOBAL or item.place in evidence.unlocated
     text = say(
-        "finding" if item.place == GLOBAL else "finding_in",
+        "finding" if is_of_whole else "finding_in",
         language,
         category=phrase("categories", finding.category, language),
         severity=phrase("severities", finding.severity, language),
@@ -253,10 +253,13 @@ def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sente
     # The analysis of such a place already begins with these words.
     said = {item.place for item in evidence.findings if item.explanation}
     unlocated = [name for name in evidence.unlocated if name not in said]
-    seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead and unlocated else ""
+    seen = _seen(evidence, language)
     doubts = [
         Sentence(say("unlocated", language, name=name, seen=seen), f"region: {name} not located") for name in unlocated
     ]
+    for name, confidence in evidence.doubtful.items():
+        text = say("doubtful", language, name=name, sure=_percent(confidence, language), seen=_seen(evidence, language))
+        doubts.append(Sentence(text, f"region: {name} doubtful, confidence {confidence:.3f}"))
     if evidence.judgement is not None and evidence.judgement.out_of_domain:
         what = evidence.judgement.out_of_domain
         doubts.append(Sentence(say("odd_image", language, what=what), f"judgement: out of domain, {what}"))
@@ -264,6 +267,10 @@ def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sente
         sure = _percent(given.certainty, language)
         doubts.append(Sentence(say("close_call", language, sure=sure), f"answer: probability {given.certainty:.2f}"))
     return doubts
+
+
+def _seen(evidence: Evidence, language: Language) -> str:
+    return say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
 
 
 def _effect(finding: Finding, language: Language) -> str:

@@ -1,12 +1,14 @@
 """SSD MobileNetV3-Large, trained on COCO: candidates for 80 classes, from two or three views of the picture.
 
 The second view is the picture shrunk in a plain frame. What fills the picture, or is blurred, is found better there,
-and what only one view shows counts half, which is what keeps false alarms down. The third view, smaller still, is
-looked at when a class is named: even a strongly blurred thing looks like itself there.
+and what only one view shows counts half, which is what keeps false alarms down. The third view, two overlapping parts
+of the picture, is looked at when a class is named and not clear yet: the network sees a square, so a wide picture
+shows its things narrow in the other two.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,7 +40,9 @@ CLASSES = (
 )  # fmt: skip
 _LABELLED = np.array([name != "-" for name in CLASSES])
 CENTRE_STEP, SIZE_STEP = 10.0, 5.0
-SHRUNK, SMALLEST_VIEW = 0.6, 0.4
+SHRUNK = 0.6
+# The parts of the third view, as shares of the longer side.
+PARTS = ((0.0, 0.6), (0.4, 1.0))
 # The least a class must score in a view, and the least where it was named.
 FAINTEST, FAINTEST_NAMED = 0.08, 0.03
 # No view shows more than this many pixels a side, so larger pictures are shrunk once for all of them.
@@ -55,6 +59,11 @@ class Candidate:
     confidence: float
     box: Box
     rival: float = 0.0
+
+    @property
+    def counted(self) -> float:
+        """The confidence, less where the same box is likelier something else."""
+        return self.confidence * math.sqrt(min(1.0, self.confidence / max(self.rival, 1e-6)))
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,16 @@ class Detector:
         framed, frame = _in_a_frame(pixels, share)
         seen = self._view(framed)
         return View(seen.scores, _unframed(seen.boxes, frame))
+
+    def parts(self, pixels: Pixels) -> View:
+        """What the network sees of two overlapping parts of the picture, together."""
+        height, width = pixels.shape[:2]
+        boxes = [(start, 0.0, end, 1.0) if width >= height else (0.0, start, 1.0, end) for start, end in PARTS]
+        seen = [(self._view(_part(pixels, box)), box) for box in boxes]
+        return View(
+            np.concatenate([view.scores for view, _ in seen]),
+            np.concatenate([_of_whole(view.boxes, box) for view, box in seen]),
+        )
 
     def _view(self, pixels: Pixels) -> View:
         shrinks = max(pixels.shape[:2]) > INPUT_SIDE
@@ -213,6 +232,19 @@ def _unframed(boxes: Floats, frame: Box) -> Floats:
     start = np.array([frame[0], frame[1]] * 2, np.float32)
     size = np.array([frame[2] - frame[0], frame[3] - frame[1]] * 2, np.float32)
     return np.asarray(np.clip((boxes - start) / size, 0, 1), np.float32)
+
+
+def _part(pixels: Pixels, box: Box) -> Pixels:
+    height, width = pixels.shape[:2]
+    left, top = int(box[0] * width), int(box[1] * height)
+    return pixels[top : max(top + 1, round(box[3] * height)), left : max(left + 1, round(box[2] * width))]
+
+
+def _of_whole(boxes: Floats, part: Box) -> Floats:
+    """Boxes of a part as shares of the whole picture."""
+    start = np.array([part[0], part[1]] * 2, np.float32)
+    size = np.array([part[2] - part[0], part[3] - part[1]] * 2, np.float32)
+    return np.asarray(boxes * size + start, np.float32)
 
 
 def _box(values: Floats) -> Box:

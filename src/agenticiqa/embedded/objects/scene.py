@@ -1,8 +1,8 @@
 """One picture's things by name: what was asked for, and what is there instead.
 
-Whoever names a class says that it is there, so its likeliest candidate is taken at a low confidence, at a lower one
-where the picture is blurred, since a blurred thing is never seen clearly; unasked, only what is clearly there is told.
-All thresholds were chosen on pictures that are in no test (docs/objects.md).
+Whoever names a class says that it is there, so its likeliest candidate is taken at a low confidence, and at a lower one
+still as a guess, which is marked as doubtful; unasked, only what is clearly there is told. All thresholds were chosen
+on pictures that are in no test (docs/objects.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from agenticiqa.embedded.objects.faces import Face, find_faces
 from agenticiqa.embedded.objects.object_detector import (
     SHRUNK,
-    SMALLEST_VIEW,
     Box,
     Candidate,
     View,
@@ -32,27 +31,30 @@ from agenticiqa.embedded.objects.subject import subject_box
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.object_words import NOT_CLASSES, ObjectName, object_called, word_for
-from agenticiqa.state import LocatedRegion
+from agenticiqa.state import DOUBTFUL, LocatedRegion
 
 Pixels = npt.NDArray[np.uint8]
 
 LIVING = frozenset(("person", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"))
 LISTED_LIVING, LISTED_THING, LISTED_FACE = 0.46, 0.52, 0.75
-NAMED, NAMED_FACE = 0.16, 0.7
-# The same for a named class where the edges are softer than this, in pixels at working size.
-NAMED_BLURRED, SOFT = 0.08, 1.2
+NAMED_FACE = 0.7
+# The least a named class may count to be a guess; from DOUBTFUL (state.py) on it is found. No guess is made where the
+# same box is clearly something else, that is this many times likelier.
+GUESSED, CLEARLY_LIKELIER = 0.05, 5.0
 SMALLEST_LISTED = 0.01
 # Two classes for one box: the likelier one is listed.
 ONE_BOX = 0.7
-# The least a named class may count where the same box is likelier something else.
-LEAST_COUNTED = 0.015
 # Of several of a class, those nearly as likely as the best are meant too.
 COMPANION = 0.7
+# Two boxes that overlap less than this are two things.
+SEPARATE = 0.2
+# The share of a box that lies in another of the same thing where one of them is a part, or a group, of the other.
+NESTED = 0.75
 
 
 @dataclass(frozen=True)
 class Located:
-    """One thing in the picture: its class, how likely, and where."""
+    """One thing in the picture: its class, how likely, and where; below DOUBTFUL it is a guess."""
 
     kind: str
     confidence: float
@@ -99,8 +101,8 @@ class Scene:
         return detector.view(self._shrunk), detector.view(self._shrunk, SHRUNK)
 
     @cached_property
-    def _smallest_view(self) -> View:
-        return load_detector().view(self._shrunk, SMALLEST_VIEW)
+    def _parts(self) -> View:
+        return load_detector().parts(self._shrunk)
 
     @cached_property
     def _candidates(self) -> tuple[Candidate, ...]:
@@ -135,28 +137,25 @@ class Scene:
         return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
     def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
-        named = [each for each in self._candidates_of(kinds) if each.kind in kinds and self._is_likely(each)]
-        meant = sorted(((_counted(each), each) for each in named), key=lambda pair: -pair[0])
-        best = meant[0][0] if meant else 0.0
+        """The things of these classes; where none is likely enough, the one likeliest place as a guess."""
+        named = [each for each in self._candidates_of(kinds) if each.kind in kinds and _may_be_meant(each)]
+        meant = sorted(named, key=lambda each: -each.counted)
+        sure = [each for each in meant if each.counted >= DOUBTFUL]
         near = [
             each
-            for counted, each in meant
-            if counted >= max(LEAST_COUNTED, COMPANION * best) or (several and each.confidence >= LISTED_LIVING)
+            for each in sure
+            if each.counted >= COMPANION * sure[0].counted or (several and each.confidence >= LISTED_LIVING)
         ]
-        return [Located(each.kind, each.confidence, each.box) for each in _largest_of_sure(near)]
+        # Of a group's many classes some is always faintly there: only a class of its own is guessed.
+        guess = meant[:1] if len(kinds) == 1 else []
+        told = _largest_of_sure(without_repeats(near) if several else near) or guess
+        return [Located(each.kind, each.counted, each.box) for each in told]
 
     def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
-        """Two views where they show the class clearly, else all three: the smallest finds more and places it worse."""
+        """Two views where they show the class clearly, else all three."""
         if any(each.kind in kinds and each.confidence >= LISTED_LIVING for each in self._candidates):
             return self._candidates
-        return merged([view.things(kinds) for view in (*self._views, self._smallest_view)])
-
-    def _is_likely(self, candidate: Candidate) -> bool:
-        if candidate.confidence >= NAMED or candidate.confidence < NAMED_BLURRED:
-            return candidate.confidence >= NAMED
-        height, width = self._pixels.shape[:2]
-        softness = self.edges.within(as_region(Located(candidate.kind, 1.0, candidate.box), width, height))
-        return softness is None or softness.typical >= SOFT
+        return merged([view.things(kinds) for view in (*self._views, self._parts)])
 
     def _largest_face_first(self) -> list[Face]:
         likely = [face for face in self._faces if face.confidence >= NAMED_FACE]
@@ -190,6 +189,18 @@ def in_words(found: Iterable[Located], language: str = "en") -> str:
     )
 
 
+def without_repeats(found: list[Candidate]) -> list[Candidate]:
+    """The candidates, the likeliest first, without boxes around several others and without parts of a likelier one."""
+    kept: list[Candidate] = []
+    for each in found:
+        inside = [other for other in found if other is not each and _within(other.box, each.box) > NESTED]
+        if any(overlap_share(one.box, two.box) < SEPARATE for one in inside for two in inside):
+            continue
+        if all(max(_within(each.box, other.box), _within(other.box, each.box)) <= NESTED for other in kept):
+            kept.append(each)
+    return kept
+
+
 class _Key:
     """An image as the key of its scene: equal by content, so that the cache does not compare pixels."""
 
@@ -209,9 +220,11 @@ def _scenes(key: _Key) -> Scene:
     return Scene(key.image.pixels)
 
 
-def _counted(candidate: Candidate) -> float:
-    """The confidence, less where the same box is likelier something else."""
-    return candidate.confidence * min(1.0, candidate.confidence / max(candidate.rival, 1e-6))
+def _may_be_meant(candidate: Candidate) -> bool:
+    """Whether a candidate is found, or may be guessed: no speck, and not clearly something else."""
+    if candidate.counted >= DOUBTFUL or candidate.counted < GUESSED:
+        return candidate.counted >= DOUBTFUL
+    return box_area(candidate.box) >= SMALLEST_LISTED and candidate.rival <= CLEARLY_LIKELIER * candidate.confidence
 
 
 def _largest_of_sure(found: list[Candidate]) -> list[Candidate]:

@@ -1,8 +1,8 @@
 """Where things are: boxes for place words, named objects, the sky and the part in focus.
 
-What cannot be found is None: an object is never guessed. Place words have fixed boxes. Foreground is the main
-subject, else the box around what is in focus, and background the largest part of the picture beside it; where
-nothing stands out and all is about equally sharp, the lower half is near and the upper half is far.
+What cannot be found is None; a faint find is marked as doubtful by its confidence. Place words have fixed boxes.
+Foreground is the main subject, else the box around what is in focus, and background the largest part of the picture
+beside it; where nothing stands out and all is about equally sharp, the lower half is near and the upper half is far.
 """
 
 from __future__ import annotations
