@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,8 @@ from agenticiqa.tools.tool import Pixels
 
 GRID = 8
 TINY = 1e-3
+# The largest float below 0.6, from which on neighbours differ.
+JUST_STILL = float(np.nextafter(np.float32(0.6), np.float32(0)))
 SHIFTS = (-4, -2, -1, 1, 2, 4)
 
 
@@ -67,7 +71,8 @@ def _edge_shape(luma: Plane) -> Traces:
         overshoot = np.abs(_thinned(luma) - _thinned(blurred))
         found[f"edge.over_{sigma}"] = float(np.log(TINY + np.percentile(overshoot, 99)))
     clipped = ((luma < 2) | (luma > 253)).ravel()
-    found["edge.clipped"] = float(clipped[steep].mean() - clipped.mean()) if len(steep) else 0.0
+    everywhere = np.count_nonzero(clipped) / clipped.size
+    found["edge.clipped"] = float(clipped[steep].mean() - everywhere) if len(steep) else 0.0
     found["edge.tails"] = float(np.log1p(((slope**2).mean() + TINY) / (slope.mean() ** 2 + TINY)))
     return found
 
@@ -108,15 +113,23 @@ def _normalised(luma: Plane) -> Traces:
 def _grid(luma: Plane) -> Traces:
     """Steps by phase of the 8-pixel grid, and how empty the fine cosines of its blocks are."""
     found: Traces = {}
-    for name, plane in (("across", luma), ("down", luma.T)):
-        steps = np.abs(np.diff(plane, axis=1))
-        profile = np.array([steps[:, phase::GRID].mean() for phase in range(GRID)])
-        still = np.array([(steps[:, phase::GRID] < 0.6).mean() for phase in range(GRID)])
+    for name, steps, along in (
+        ("across", cv2.absdiff(luma[:, 1:], luma[:, :-1]), 0),
+        ("down", cv2.absdiff(luma[1:], luma[:-1]), 1),
+    ):
+        profile, still = (_by_phase(np.asarray(values), along) for values in (steps, cv2.inRange(steps, 0, JUST_STILL)))
+        still /= 255
         found[f"grid.{name}_excess"] = float(profile.max() / (np.median(profile) + 0.05) - 1)
         found[f"grid.{name}_home"] = float(profile[GRID - 1] / (np.median(profile) + 0.05) - 1)
         found[f"grid.{name}_still"] = float(np.median(still))
         found[f"grid.{name}_contrast"] = float(np.median(still) - still.min())
     return found | _cosines(luma)
+
+
+def _by_phase(steps: npt.NDArray[Any], along: int) -> npt.NDArray[np.float64]:
+    """The mean at each of the eight phases of the grid."""
+    means = cv2.reduce(steps, along, cv2.REDUCE_SUM, dtype=cv2.CV_64F).ravel() / steps.shape[along]
+    return np.array([means[phase::GRID].mean() for phase in range(GRID)])
 
 
 def _cosines(luma: Plane) -> Traces:
@@ -131,7 +144,7 @@ def _cosines(luma: Plane) -> Traces:
         ("high", order >= 8),
     ):
         values = size[:, part]
-        found[f"cosine.{name}_empty"] = float((values < 0.6).mean())
+        found[f"cosine.{name}_empty"] = float(np.count_nonzero(values < 0.6) / values.size)
         found[f"cosine.{name}_size"] = float(np.log(0.05 + values.mean()))
     found["cosine.flat"] = float((size[:, order > 0].max(axis=1) < 2).mean())
     return found

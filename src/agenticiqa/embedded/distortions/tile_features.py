@@ -46,7 +46,7 @@ class Tiles:
     @cached_property
     def sigmas(self) -> Values:
         """The noise of each tile in grey levels."""
-        return np.array([noise.noise_sigma(tile) for tile in self.pixels])
+        return noise.noise_sigmas(self.pixels)
 
     @cached_property
     def quality(self) -> float:
