@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.metrics.planes import Plane, percentile
 from agenticiqa.tools.tool import Pixels
 
 Mask = npt.NDArray[np.bool_]
@@ -33,7 +33,7 @@ def light_traces(working: Pixels) -> Traces:
     lab = cv2.cvtColor(thin.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     light, red, yellow = (np.asarray(plane) for plane in cv2.split(lab))
     darkest, brightest = _extremes(thin)
-    quantiles = np.percentile(light, LIGHTNESS)
+    quantiles = percentile(light, LIGHTNESS)
     return (
         _exposure(thin, light, quantiles, darkest, brightest)
         | _thirds(darkest, light, red, yellow)
@@ -127,7 +127,7 @@ def _colours(light: Plane, red: Plane, yellow: Plane, quantiles: npt.NDArray[np.
         "cast.yellow_spread": float(yellow.std()),
         "cast.against_spread": cast / (float(np.hypot(red.std(), yellow.std())) + 1),
     }
-    levels = np.percentile(chroma, CHROMA)
+    levels = percentile(chroma, CHROMA)
     found |= {f"chroma.{q}": float(v) for q, v in zip(CHROMA, levels, strict=True)}
     masks = {
         "lights": light >= quantiles[8],
@@ -147,7 +147,7 @@ def _saturation(darkest: Pixels, brightest: Pixels) -> Traces:
     saturation = (brightest.astype(np.float32) - darkest) / (brightest + np.float32(1))
     return {
         "saturation.mean": float(saturation.mean()),
-        "saturation.95": float(np.percentile(saturation, 95)),
+        "saturation.95": float(percentile(saturation, 95)),
         "saturation.bright_pure": _share((darkest <= 2) & (brightest >= 200)),
         "saturation.pure": _share((saturation > 0.95) & (brightest > 60)),
     }
@@ -173,7 +173,7 @@ def _white_balance(thin: Pixels) -> Traces:
 def _contrast(darkest: Pixels, light: Plane) -> Traces:
     """Haze (how dark the darkest channel gets) and the local contrast of fine, middle and coarse structure."""
     veil = cv2.erode(darkest, np.ones((7, 7), np.uint8))[::2, ::2]
-    low, high = np.percentile(veil, (5, 95))
+    low, high = percentile(veil, (5, 95))
     found = {"veil.mean": float(veil.mean()), "veil.5": float(low), "veil.95": float(high)}
     size = (max(8, light.shape[1] // 4), max(8, light.shape[0] // 4))
     coarse = np.asarray(cv2.resize(light, size, interpolation=cv2.INTER_AREA), np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane, block_dct
+from agenticiqa.tools.metrics.planes import Plane, block_dct, percentile
 from agenticiqa.tools.tool import Pixels
 
 GRID = 8
@@ -59,17 +59,17 @@ def _directions(luma: Plane) -> Traces:
 def _edge_shape(luma: Plane) -> Traces:
     """How the steepest parts behave under further blur, and how far they overshoot."""
     slope = _slope(luma)
-    threshold, steepest = np.percentile(_thinned(slope), (95, 99.5))
+    threshold, steepest = percentile(_thinned(slope), (95, 99.5))
     steep = np.flatnonzero(slope >= max(2.0, float(threshold)))[::2]
     before = slope.ravel()[steep]
     found: Traces = {"edge.steepest": float(np.log1p(steepest))}
     for sigma in (0.8, 1.6, 3.2):
         blurred = np.asarray(cv2.GaussianBlur(luma, (0, 0), sigma))
         fading = np.log((before + 0.1) / (_slope(blurred).ravel()[steep] + 0.1)) if len(steep) else np.zeros(1)
-        for q, value in zip((25, 50, 90), np.percentile(fading, (25, 50, 90)), strict=True):
+        for q, value in zip((25, 50, 90), percentile(fading, (25, 50, 90)), strict=True):
             found[f"edge.fade_{sigma}_{q}"] = float(value)
         overshoot = np.abs(_thinned(luma) - _thinned(blurred))
-        found[f"edge.over_{sigma}"] = float(np.log(TINY + np.percentile(overshoot, 99)))
+        found[f"edge.over_{sigma}"] = float(np.log(TINY + percentile(overshoot, 99)))
     clipped = ((luma < 2) | (luma > 253)).ravel()
     everywhere = np.count_nonzero(clipped) / clipped.size
     found["edge.clipped"] = float(clipped[steep].mean() - everywhere) if len(steep) else 0.0
@@ -179,7 +179,7 @@ def _strips(luma: Plane) -> Traces:
         steps = np.abs(np.diff(luma, axis=axis)).mean(axis=1 - axis)
         local = np.asarray(cv2.blur(steps.astype(np.float32)[None], (15, 1)))[0]
         jump = steps / (local + 0.3)
-        found[f"strip.{name}_jump"] = float(np.log(max(np.percentile(jump, 99), TINY)))
+        found[f"strip.{name}_jump"] = float(np.log(max(percentile(jump, 99), TINY)))
         found[f"strip.{name}_tails"] = float(
             np.log(((jump - jump.mean()) ** 4).mean() / (jump.var() ** 2 + 1e-9) + TINY)
         )

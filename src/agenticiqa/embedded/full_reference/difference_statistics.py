@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import Plane, opponent_planes
+from agenticiqa.tools.metrics.planes import Plane, opponent_planes, percentile
 from agenticiqa.tools.tool import Pixels
 
 TINY = 1e-6
@@ -151,7 +151,7 @@ def _places(difference: list[Plane], original: Plane) -> dict[str, float]:
         cells = _cells(size, side)
         mean = float(cells.mean()) + TINY
         found[f"place.spread_{side}"] = float(cells.std()) / mean
-        found[f"place.peak_{side}"] = float(np.percentile(cells, 99)) / mean
+        found[f"place.peak_{side}"] = float(percentile(cells, 99)) / mean
         found[f"place.untouched_{side}"] = float((cells < 0.5).mean())
         found[f"place.calm_{side}"] = float((cells < 0.25 * mean).mean())
     texture = np.log(1 + np.sqrt(np.maximum(_cells(original**2, 8) - _cells(original, 8) ** 2, 0)))
@@ -183,7 +183,7 @@ def _shape_of_values(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, 
     centred = luma - luma.mean()
     deviation = float(centred.std()) + 0.05
     size, square = np.abs(luma), centred * centred
-    most, much = np.percentile(size, (99.9, 90))
+    most, much = percentile(size, (99.9, 90))
     found = {
         "value.skew": float((square * centred).mean()) / deviation**3,
         "value.tails": float(np.log1p((square * square).mean() / deviation**4)),
@@ -241,7 +241,7 @@ def _colours(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
 def _edges(changed: Plane, original: Plane) -> dict[str, float]:
     """Whether edges became softer, steeper or new ones appeared on flat ground."""
     now, before = (_gradient(plane) for plane in (changed, original))
-    calm, steep = (float(value) for value in np.percentile(before, (30, 90)))
+    calm, steep = (float(value) for value in percentile(before, (30, 90)))
     flat, strong = before < max(2.0, calm), before > steep
     return {
         "edge.gain": float(np.log((now.mean() + 0.5) / (before.mean() + 0.5))),

@@ -23,6 +23,7 @@ from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead, within_scale
 from agenticiqa.embedded.trunk import Backbone, Features, Tail, load_backbone, load_tail, resize
 from agenticiqa.images import LoadedImage
+from agenticiqa.tools.metrics.planes import percentile
 from agenticiqa.weights import WeightSet, read_arrays
 
 Pixels = npt.NDArray[np.uint8]
@@ -252,14 +253,14 @@ def colour_grain(pixels: Pixels) -> float:
     import cv2
 
     _, red, blue = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2YCrCb))
-    return float(np.mean([np.log(0.05 + np.percentile(_grain_cells(plane), FLOORS)) for plane in (red, blue)]))
+    return float(np.mean([np.log(0.05 + percentile(_grain_cells(plane), FLOORS)) for plane in (red, blue)]))
 
 
 def tonal_range(pixels: Pixels) -> float:
     """Grey levels between the darkest and the brightest hundredth of a picture."""
     import cv2
 
-    low, high = np.percentile(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (1, 99))
+    low, high = percentile(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (1, 99))
     return float(high - low)
 
 
@@ -272,7 +273,7 @@ def common_tint(pixels: Pixels) -> float:
     coloured = lab[(lab[:, 0] > DARKEST) & (lab[:, 0] < BRIGHTEST)]
     planes = (coloured if len(coloured) > FEWEST_PIXELS else lab)[:, 1:]
     mean = planes.mean(0)
-    return float(np.percentile(planes @ (mean / (np.hypot(*mean) + 1e-6)), LEAST_TINTED))
+    return float(percentile(planes @ (mean / (np.hypot(*mean) + 1e-6)), LEAST_TINTED))
 
 
 def _grain_cells(plane: Pixels) -> npt.NDArray[np.float32]:

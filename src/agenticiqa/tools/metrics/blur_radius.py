@@ -9,7 +9,15 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.planes import Image, Plane, load_parameters, require_image, rounded_luma, sum_of_squares
+from agenticiqa.tools.metrics.planes import (
+    Image,
+    Plane,
+    load_parameters,
+    percentile,
+    require_image,
+    rounded_luma,
+    sum_of_squares,
+)
 
 SMALLEST_SIDE = 24
 LARGEST_RADIUS = 12.0
@@ -45,7 +53,7 @@ def edge_features(brightness: Plane) -> NDArray[np.float64] | None:
     blurred = (np.asarray(cv2.GaussianBlur(brightness, (0, 0), sigma)) for sigma in REBLURS)
     faded = np.stack([_size(*(part.ravel()[edges] for part in _slopes(plane))) for plane in blurred])
     # A tenth of a grey level keeps rounding of faint slopes from deciding.
-    return np.percentile(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES, axis=1).T.ravel()
+    return np.concatenate([percentile(row, PERCENTILES) for row in np.log((before + 0.1) / (faded + 0.1))])
 
 
 def expand(features: NDArray[np.float64], mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -81,7 +89,7 @@ def _size(across: Plane, down: Plane) -> Plane:
 def _edges(slope: Plane) -> NDArray[np.bool_]:
     """The local peaks among the steepest tenth of the image, away from its border."""
     peaks = slope >= cv2.dilate(slope, np.ones((3, 3), np.uint8))
-    edges = peaks & (slope >= max(FAINTEST_EDGE, float(np.percentile(slope, EDGE_PERCENTILE))))
+    edges = peaks & (slope >= max(FAINTEST_EDGE, float(percentile(slope, EDGE_PERCENTILE))))
     inner = np.zeros_like(edges)
     inner[MARGIN:-MARGIN, MARGIN:-MARGIN] = edges[MARGIN:-MARGIN, MARGIN:-MARGIN]
     return cast(NDArray[np.bool_], inner)

@@ -118,14 +118,11 @@ def quantisation_steps() -> NDArray[np.intp]:
 @functools.lru_cache(maxsize=1)
 def _lattice_gains() -> NDArray[np.float64]:
     """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
-    magnitudes = np.arange(HIGHEST * BINS_PER_LEVEL) / BINS_PER_LEVEL
-    gains = np.empty((255, len(magnitudes)))
+    gains = np.empty((255, HIGHEST * BINS_PER_LEVEL))
     for step, row in enumerate(gains, 1):
-        off = magnitudes - step * np.rint(magnitudes / step)
-        # The distance to the nearest multiple takes few values, each of them many times.
-        half = BINS_PER_LEVEL * step // 2
-        distances = np.arange(-half, half + 1) / BINS_PER_LEVEL
-        row[:] = _lattice_gain(distances, step)[np.rint(off * BINS_PER_LEVEL).astype(np.intp) + half]
+        # From one multiple of the step to the next, and so on again and again.
+        magnitudes = np.arange(BINS_PER_LEVEL * step) / BINS_PER_LEVEL
+        row[:] = np.resize(_lattice_gain(magnitudes - step * np.rint(magnitudes / step), step), len(row))
     return gains
 
 
