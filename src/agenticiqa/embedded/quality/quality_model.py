@@ -23,6 +23,7 @@ from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead, within_scale
 from agenticiqa.embedded.trunk import Backbone, Features, Tail, load_backbone, load_tail, resize
 from agenticiqa.images import LoadedImage
+from agenticiqa.state import Region
 from agenticiqa.tools.metrics.planes import percentile
 from agenticiqa.weights import WeightSet, read_arrays
 
