@@ -48,9 +48,8 @@ class QualityHead:
             # Ten thousand points are stored as bytes, in steps of each component.
             self._arrays["authentic_points"] *= self._arrays["authentic_step"]
         # Tests and fits build heads of which a part is missing.
-        self._lengths = {
-            name: (self._arrays[f"{name}_points"] ** 2).sum(1) for name in JUDGES if f"{name}_points" in self._arrays
-        }
+        known = {name: self._arrays[f"{name}_points"] for name in JUDGES if f"{name}_points" in self._arrays}
+        self._lengths = {name: np.einsum("pc,pc->p", points, points) for name, points in known.items()}
 
     def estimate(self, tuned: npt.ArrayLike, likeness: npt.ArrayLike, grain: float, hidden: float = 0.0) -> Estimate:
         """The judgement of one picture from the statistics network and kernel look at, and its colour grain.
