@@ -179,7 +179,7 @@ def _strips(luma: Plane) -> Traces:
         steps = np.abs(np.diff(luma, axis=axis)).mean(axis=1 - axis)
         local = np.asarray(cv2.blur(steps.astype(np.float32)[None], (15, 1)))[0]
         jump = steps / (local + 0.3)
-        found[f"strip.{name}_jump"] = float(np.log(max(percentile(jump, 99), TINY)))
+        found[f"strip.{name}_jump"] = float(np.log(max(float(percentile(jump, 99)), TINY)))
         found[f"strip.{name}_tails"] = float(
             np.log(((jump - jump.mean()) ** 4).mean() / (jump.var() ** 2 + 1e-9) + TINY)
         )

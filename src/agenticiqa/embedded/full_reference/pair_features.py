@@ -84,8 +84,8 @@ def _map_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     for name, likeness in (("GMSD", gmsd_map(test, reference)), ("MDSI", mdsi_map(test, reference))):
         loss = 1 - likeness
         found[f"map.{name}_mean"] = float(np.log1p(1000 * abs(loss.mean())))
-        found[f"map.{name}_worst"] = float(np.log1p(1000 * max(percentile(loss, 95), 0)))
-        found[f"map.{name}_median"] = float(np.log1p(1000 * max(percentile(loss, 50), 0)))
+        found[f"map.{name}_worst"] = float(np.log1p(1000 * max(float(percentile(loss, 95)), 0.0)))
+        found[f"map.{name}_median"] = float(np.log1p(1000 * max(float(percentile(loss, 50)), 0.0)))
     return found
 
 

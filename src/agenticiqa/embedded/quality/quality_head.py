@@ -103,7 +103,7 @@ class QualityHead:
         centre, spread, projection = (self._arrays[f"{name}_{part}"] for part in ("centre", "spread", "projection"))
         seen = np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP) @ projection
         known = self._arrays[f"{name}_points"]
-        return np.maximum((seen**2).sum(1)[:, None] + self._lengths[name] - 2 * seen @ known.T, 0)
+        return np.asarray(np.maximum((seen**2).sum(1)[:, None] + self._lengths[name] - 2 * seen @ known.T, 0))
 
     def _regression(self, name: str, distances: Values) -> Values:
         width, weights, mean = (self._arrays[f"{name}_{part}"] for part in ("width", "weights", "mean"))
