@@ -173,8 +173,7 @@ def judge_file(baselines: Sequence[str], path: Path) -> tuple[dict[WeightSet, Qu
     """The judgements of both weight sets and the baselines' values for one file."""
     pixels = read_pixels(path)
     features = load_backbone().features(pixels)
-    size = (pixels.shape[0], pixels.shape[1])
-    judged = {terms: load_quality_model(terms).judge_features(features, size) for terms in TERMS}
+    judged = {terms: load_quality_model(terms).judge_features(features) for terms in TERMS}
     return judged, {name: _oriented(name, pixels) for name in baselines}
 
 

@@ -67,6 +67,27 @@ def test_the_dockerfile_copies_only_what_exists_and_is_not_ignored() -> None:
         assert f"!{source}" in ignored, source
 
 
+def test_the_dockerfile_installs_the_wheel_and_runs_without_rights() -> None:
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = [line for line in text.splitlines() if line and not line.startswith("#")]
+    first, last = ("\n".join(stage) for stage in _stages(steps))
+
+    assert "pip wheel" in first
+    assert "COPY src" in first
+    assert "COPY" not in last
+    assert re.search(r"from=build,source=/wheel.*pip install .*/wheel/agenticiqa-\*\.whl", last)
+    assert "source=constraints.txt" in last
+    assert re.search(r"^USER (?!root)\w+$", last, re.MULTILINE)
+    assert text.count("pip ") == text.count("--no-cache-dir")
+
+
+def _stages(steps: list[str]) -> list[list[str]]:
+    """The steps of each stage; each begins with FROM and an image of a fixed version."""
+    starts = [number for number, step in enumerate(steps) if step.startswith("FROM ")]
+    assert all(re.match(r"FROM \S+:\d\S*", steps[start]) for start in starts)
+    return [steps[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
 def test_the_workflow_runs_what_ci_runs() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
     steps = [step.get("run") for step in workflow["jobs"]["check"]["steps"]]

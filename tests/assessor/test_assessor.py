@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import agenticiqa
 from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
-from agenticiqa.cli.app import FriendlyGroup
 from agenticiqa.cli.assess import assess as assess_command
+from agenticiqa.cli.command_frame import FriendlyGroup
 from agenticiqa.errors import ImageNotFoundError, ImageSizeMismatchError, QueryError, UnknownBackendError, UsageError
 from agenticiqa.parts import Parts, build_parts, parts_from
 from agenticiqa.vlm_client import VLMClient

@@ -418,6 +418,17 @@ def test_help_loads_nothing_heavy() -> None:
     assert output.splitlines()[-1] == "loaded []"
 
 
+def test_a_command_is_started_without_the_others() -> None:
+    program = "from agenticiqa.cli import main; import sys; sys.argv[1:] = ['tools', '--help']\n"
+    program += "try: main()\nexcept SystemExit: pass\n"
+    program += "print([m for m in ('tools', 'batch', 'serve', 'cache') if f'agenticiqa.cli.{m}' in sys.modules])"
+
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+    assert "Usage:" in output
+    assert output.splitlines()[-1] == "['tools']"
+
+
 def test_completion_is_offered_for_shells() -> None:
     output = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
 

@@ -11,8 +11,8 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from agenticiqa.cli.app import FriendlyGroup
 from agenticiqa.cli.calibrate import calibrate
+from agenticiqa.cli.command_frame import FriendlyGroup
 from agenticiqa.cli.tools import tools
 
 runner = CliRunner()

@@ -157,8 +157,8 @@ def test_a_small_picture_lacks_detail_when_it_is_shown_alone(photograph: Pixels)
     small = np.asarray(Image.fromarray(photograph).resize((128, 96), Image.Resampling.BOX))
     model, features = load_quality_model("research"), load_backbone().features(small)
 
-    alone = model.judge_features(features, (96, 128))
-    part = model.judge_features(features, (96, 128), shown_alone=False)
+    alone = model.judge_features(features)
+    part = model.judge_features(features, shown_alone=False)
 
     assert alone.score < part.score
     assert model.judge(small).score == alone.score
@@ -208,12 +208,11 @@ def test_the_worst_region_is_where_the_damage_is(model: QualityModel, photograph
     spoiled = photograph.copy()
     spoiled[:192, :256] = distort(photograph, "gaussian_blur", 5)[:192, :256]
 
-    judged = model.judge(spoiled)
+    local = model.places(spoiled)
 
-    centre = ((judged.worst_region.left + judged.worst_region.right) / 2, judged.worst_region.bottom)
-    assert centre[0] < 300
-    assert judged.worst_region.top < 192
-    assert judged.local_quality.min() < judged.local_quality.max()
+    assert (local.worst.left + local.worst.right) / 2 < 300
+    assert local.worst.top < 192
+    assert local.grid.min() < local.grid.max()
 
 
 def test_threads_processes_and_batches_give_the_same_score(photograph: Pixels) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolError
+from agenticiqa.tools.metrics.planes import percentile
 from tests.support.built_in_metrics import ATTRIBUTES, FULL_REFERENCE, LOWER_IS_BETTER, MAPS, NO_REFERENCE, TOP, Pixels
 from tests.support.metric_pictures import DAMAGES, pair
 from tests.support.photos import photo
@@ -211,3 +212,16 @@ def test_psnr_is_the_same_in_both_directions_and_after_a_common_shift_of_channel
 
 def test_psnr_of_a_difference_of_one_grey_level_is_48_13_decibels() -> None:
     assert FULL_REFERENCE["PSNR"](plain(100), plain(101)) == pytest.approx(20 * math.log10(255))
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([np.float32, np.float64, np.uint8]),
+    st.integers(1, 700),
+    st.lists(st.integers(0, 1000).map(lambda tenths: tenths / 10), min_size=1, max_size=5),
+)
+def test_percentiles_are_numpys(kind: type[np.generic], size: int, percents: list[float]) -> None:
+    values = np.random.default_rng(size).uniform(0, 255, size).astype(kind)
+
+    assert percentile(values, percents) == pytest.approx(np.percentile(values, percents), rel=1e-6, abs=1e-4)
+    assert percentile(values, percents[0]) == pytest.approx(np.percentile(values, percents[0]), rel=1e-6, abs=1e-4)

@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenticiqa.cli.app import FriendlyGroup, show_version
-from agenticiqa.cli.assess import assess
-from agenticiqa.cli.audit import audit
-from agenticiqa.cli.batch import batch
-from agenticiqa.cli.cache import cache_app
-from agenticiqa.cli.calibrate import calibrate
-from agenticiqa.cli.compare import compare
-from agenticiqa.cli.config import config_app
-from agenticiqa.cli.doctor import doctor
-from agenticiqa.cli.encode import encode
-from agenticiqa.cli.evaluate import evaluate
-from agenticiqa.cli.graph import graph
-from agenticiqa.cli.mcp import mcp
-from agenticiqa.cli.measure import measure
-from agenticiqa.cli.report import report
-from agenticiqa.cli.serve import serve
-from agenticiqa.cli.tools import tools
+from agenticiqa.cli.command_frame import FriendlyGroup, show_version
 
-app = typer.Typer(
-    cls=FriendlyGroup,
-    no_args_is_help=True,
-    help="Answers questions about the quality of an image, and shows its evidence.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    # Plain help: loading Rich would take longer than printing the text.
-    rich_markup_mode=None,
-)
+if TYPE_CHECKING:
+    app: typer.Typer
+
+# Each is the name of a module here and of a function in it, in the order of the help.
+COMMANDS = (
+    "assess", "compare", "measure", "batch", "audit", "encode", "report", "tools", "serve", "mcp", "evaluate",
+    "calibrate", "graph", "doctor",
+)  # fmt: skip
+GROUPS = ("config", "cache")
 
 
-@app.callback()
+def main() -> None:
+    """Entry point of the console script."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    # Reading the options of all the others would take longer than starting the one command that is called.
+    app = build_app((first,)) if first in (*COMMANDS, *GROUPS) else build_app()
+    app()
+
+
+def build_app(names: tuple[str, ...] = (*COMMANDS, *GROUPS)) -> typer.Typer:
+    """The command line with these commands and groups."""
+    built = typer.Typer(
+        cls=FriendlyGroup,
+        no_args_is_help=True,
+        help="Answers questions about the quality of an image, and shows its evidence.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        # Plain help: loading Rich would take longer than printing the text.
+        rich_markup_mode=None,
+    )
+    built.callback()(options)
+    for name in names:
+        module = importlib.import_module(f"agenticiqa.cli.{name}")
+        if name in GROUPS:
+            built.add_typer(getattr(module, f"{name}_app"), name=name)
+        else:
+            built.command()(getattr(module, name))
+    return built
+
+
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
@@ -45,24 +59,9 @@ def options(
     """Options that stand before the command."""
 
 
-app.command()(assess)
-app.command()(compare)
-app.command()(measure)
-app.command()(batch)
-app.command()(audit)
-app.command()(encode)
-app.command()(report)
-app.command()(tools)
-app.command()(serve)
-app.command()(mcp)
-app.command()(evaluate)
-app.command()(calibrate)
-app.command()(graph)
-app.command()(doctor)
-app.add_typer(config_app, name="config")
-app.add_typer(cache_app, name="cache")
-
-
-def main() -> None:
-    """Entry point of the console script."""
-    app()
+def __getattr__(name: str) -> Any:
+    """`app`, the whole command line, built when it is first asked for."""
+    if name != "app":
+        raise AttributeError(f"module 'agenticiqa.cli' has no attribute {name!r}")
+    globals()["app"] = build_app()
+    return globals()["app"]

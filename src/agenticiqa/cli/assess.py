@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agenticiqa.cli.app import require_folder_of
+from agenticiqa.cli.command_frame import require_folder_of
 from agenticiqa.cli.gating import FailIf, FailUnder, Require, gate_code, open_gate, tell
 from agenticiqa.cli.shared_options import (
     AsJson,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.app import require_folder_of
+from agenticiqa.cli.command_frame import require_folder_of
 from agenticiqa.cli.gating import (
     FailIf,
     FailUnder,

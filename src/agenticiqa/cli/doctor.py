@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agenticiqa.cli.app import version_text
+from agenticiqa.cli.command_frame import version_text
 from agenticiqa.cli.shared_options import AsJson
 
 if TYPE_CHECKING:

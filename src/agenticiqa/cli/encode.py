@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.app import require_folder_of, writing_to
+from agenticiqa.cli.command_frame import require_folder_of, writing_to
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
 from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
 from agenticiqa.errors import UsageError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenticiqa.cli.app import writing_to
+from agenticiqa.cli.command_frame import writing_to
 from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,

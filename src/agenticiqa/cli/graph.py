@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.app import writing_to
+from agenticiqa.cli.command_frame import writing_to
 
 
 def graph(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.app import require_folder_of
+from agenticiqa.cli.command_frame import require_folder_of
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
 from agenticiqa.errors import UsageError
 
@@ -68,7 +68,7 @@ def write_map(
     """Draws where the pair differs; of a single image, where its quality is low."""
     from PIL import Image
 
-    from agenticiqa.cli.app import writing_to
+    from agenticiqa.cli.command_frame import writing_to
     from agenticiqa.images import load_image
 
     test = load_image(image)

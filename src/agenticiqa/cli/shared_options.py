@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.app import writing_to
+from agenticiqa.cli.command_frame import writing_to
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings

@@ -111,8 +111,7 @@ class ShippedEyes:
         from agenticiqa.embedded.trunk import load_backbone
 
         features = load_backbone().features(pixels)
-        model, size = load_quality_model(self._weights), (pixels.shape[0], pixels.shape[1])
-        judged = model.judge_features(features, size, shown_alone=shown_alone)
+        judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
         if reference is None:
             findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))

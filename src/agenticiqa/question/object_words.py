@@ -137,7 +137,9 @@ def _languages_of() -> Mapping[str, frozenset[str]]:
 @lru_cache(maxsize=1)
 def _words() -> Mapping[str, Mapping[str, Mapping[str, list[str]]]]:
     text = (resources.files("agenticiqa.question") / "object_words.yaml").read_text(encoding="utf-8")
-    loaded: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = yaml.safe_load(text)
+    loaded: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = yaml.load(
+        text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    )
     return loaded
 
 

@@ -77,11 +77,11 @@ def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
 
 def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.quality_model import judge
+    from agenticiqa.embedded.quality.quality_model import judge_places
 
-    judged = judge(image, "open" if terms == "commercial" else "research")
-    worst = shrunk(judged.worst_region, small.width / image.width, small.height / image.height)
-    grid = judged.local_quality.astype(np.float32)
+    local = judge_places(image, "open" if terms == "commercial" else "research")
+    worst = shrunk(local.worst, small.width / image.width, small.height / image.height)
+    grid = local.grid.astype(np.float32)
     # Without its name: nobody could read it at this size, so the page says what the box is.
     return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"": worst})))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
@@ -29,6 +30,10 @@ class MonotoneCurve:
     def __init__(self, x: Sequence[float], y: Sequence[float]) -> None:
         self._x, self._y = np.asarray(x, float), np.asarray(y, float)
         self._slopes = _slopes(np.diff(self._x), np.diff(self._y) / np.diff(self._x))
+        self._knots: list[float] = self._x.tolist()
+        self._points: list[tuple[float, float, float]] = list(
+            zip(self._knots, self._y.tolist(), self._slopes.tolist(), strict=True)
+        )
 
     def __call__(self, x: float | Floats) -> Floats:
         """The heights of the curve between the first and the last knot."""
@@ -40,6 +45,15 @@ class MonotoneCurve:
         start, end = self._slopes[left] * width, self._slopes[left + 1] * width
         square, cube = 3 * rise - 2 * start - end, start + end - 2 * rise
         return np.asarray(self._y[left] + t * (start + t * (square + t * cube)))
+
+    def at(self, x: float) -> float:
+        """The height at one place, without the price of arrays: a pair asks for hundreds of curves once each."""
+        left = min(max(bisect_right(self._knots, x) - 1, 0), len(self._knots) - 2)
+        (x0, y0, slope), (x1, y1, next_slope) = self._points[left : left + 2]
+        width, rise = x1 - x0, y1 - y0
+        t, start, end = (x - x0) / width, slope * width, next_slope * width
+        square, cube = 3 * rise - 2 * start - end, start + end - 2 * rise
+        return y0 + t * (start + t * (square + t * cube))
 
 
 def _slopes(widths: Floats, steps: Floats) -> Floats:
@@ -103,7 +117,12 @@ class Curve(BaseModel):
 
     def score(self, raw: float) -> float:
         """The raw value on the 1–5 scale."""
-        return float(self.scores(np.array([raw]))[0])
+        (first, at_first), (last, at_last) = self.knots[0], self.knots[-1]
+        if raw < first:
+            return _tail_at(at_first, self._slope(0, 1) * (raw - first))
+        if raw > last:
+            return _tail_at(at_last, self._slope(-2, -1) * (raw - last))
+        return min(max(_interpolator(self.knots).at(raw), LOWEST), HIGHEST)
 
     def scores(self, raw: Floats) -> Floats:
         """Many raw values on the 1–5 scale."""
@@ -211,3 +230,9 @@ def _tail(score: float, slope: float, beyond: Floats) -> Floats:
     room = np.where(rise > 0, HIGHEST - score, score - LOWEST)
     step = np.divide(np.abs(rise), room, out=np.zeros_like(rise), where=room > 0)
     return score - np.sign(rise) * room * np.expm1(-step)
+
+
+def _tail_at(score: float, rise: float) -> float:
+    """The same at one place, for the rise a straight line would have."""
+    room = HIGHEST - score if rise > 0 else score - LOWEST
+    return score - math.copysign(room, rise) * math.expm1(-abs(rise) / room) if room > 0 else score

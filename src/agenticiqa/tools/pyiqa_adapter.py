@@ -69,7 +69,7 @@ class PyiqaTool(Tool):
 
     def unavailable(self) -> str | None:
         """Why the metric cannot run here and what would help; None when it can."""
-        if not self._installed:
+        if not _installed():
             return str(MissingExtraError(self.name, "pyiqa"))
         missing = self.missing_weights()
         if self._offline and missing:
@@ -93,10 +93,6 @@ class PyiqaTool(Tool):
                 return float(metric(*inputs[: 2 if self.card.reference == "FR" else 1]).reshape(-1)[0])
 
     @cached_property
-    def _installed(self) -> bool:
-        return all(importlib.util.find_spec(package) is not None for package in _PACKAGES)
-
-    @cached_property
     def _metric(self) -> Any:
         name = self.card.implementation.removeprefix(f"{SCHEME}:")
         missing = self.missing_weights()
@@ -106,6 +102,11 @@ class PyiqaTool(Tool):
         # pyiqa prints what it downloads; standard output belongs to our own results.
         with guard, contextlib.redirect_stdout(sys.stderr):
             return _create(name, self.name, self._hub, self._device)
+
+
+@cache
+def _installed() -> bool:
+    return all(importlib.util.find_spec(package) is not None for package in _PACKAGES)
 
 
 def find_metric(name: str, hub: Path, *, offline: bool = False, device: str = "cpu") -> PyiqaTool | None:

@@ -42,7 +42,7 @@ UNKNOWN = Family(models="")
 def table() -> dict[str, Any]:
     """The packaged table."""
     text = resources.files("agenticiqa.vlm_client").joinpath("models.yaml").read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.safe_load(text)
+    content: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return content
 
 

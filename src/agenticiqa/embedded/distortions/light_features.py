@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.metrics.planes import Plane, percentile
 from agenticiqa.tools.tool import Pixels
 
 Mask = npt.NDArray[np.bool_]
@@ -31,22 +31,31 @@ def light_traces(working: Pixels) -> Traces:
     """Named statistics of lightness, clipping, colour and contrast, in a fixed order."""
     thin = working if working.shape[0] * working.shape[1] <= ENOUGH else np.ascontiguousarray(working[::2, ::2])
     lab = cv2.cvtColor(thin.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
-    light, red, yellow = (np.ascontiguousarray(lab[..., plane]) for plane in range(3))
-    quantiles = np.percentile(light, LIGHTNESS)
+    light, red, yellow = (np.asarray(plane) for plane in cv2.split(lab))
+    darkest, brightest = _extremes(thin)
+    quantiles = percentile(light, LIGHTNESS)
     return (
-        _exposure(thin, light, quantiles)
-        | _thirds(thin, light, red, yellow)
+        _exposure(thin, light, quantiles, darkest, brightest)
+        | _thirds(darkest, light, red, yellow)
         | _colours(light, red, yellow, quantiles)
-        | _saturation(thin)
+        | _saturation(darkest, brightest)
         | _white_balance(thin)
-        | _contrast(thin, light)
+        | _contrast(darkest, light)
     )
 
 
-def _exposure(thin: Pixels, light: Plane, quantiles: npt.NDArray[np.float64]) -> Traces:
+def _extremes(thin: Pixels) -> tuple[Pixels, Pixels]:
+    """The smallest and the largest channel of each pixel."""
+    first, second, third = cv2.split(thin)
+    darkest, brightest = cv2.min(cv2.min(first, second), third), cv2.max(cv2.max(first, second), third)
+    return np.asarray(darkest, np.uint8), np.asarray(brightest, np.uint8)
+
+
+def _exposure(
+    thin: Pixels, light: Plane, quantiles: npt.NDArray[np.float64], darkest: Pixels, brightest: Pixels
+) -> Traces:
     found = {f"light.{q}": float(v) for q, v in zip(LIGHTNESS, quantiles, strict=True)}
     middle = _towards_the_middle(*light.shape)
-    brightest, darkest = thin.max(axis=2), thin.min(axis=2)
     found |= {
         "light.mean": float(light.mean()),
         "light.deviation": float(light.std()),
@@ -57,8 +66,8 @@ def _exposure(thin: Pixels, light: Plane, quantiles: npt.NDArray[np.float64]) ->
     found |= {f"light.under_{t}": _log_share(brightest <= t) for t in (8, 20, 40)}
     found["light.middle_over"] = float(((darkest >= 245) * middle).sum())
     found["light.middle_under"] = float(((brightest <= 25) * middle).sum())
-    grey = thin.astype(np.float32).mean(axis=2)
-    for name, mask in (("white", darkest >= 245), ("pale", grey >= 235), ("black", brightest <= 25)):
+    pale = thin.sum(axis=2, dtype=np.uint16) >= 3 * 235
+    for name, mask in (("white", darkest >= 245), ("pale", pale), ("black", brightest <= 25)):
         found |= _largest_patch(name, mask)
     return found
 
@@ -70,7 +79,11 @@ def _towards_the_middle(height: int, width: int) -> Plane:
 
 
 def _log_share(mask: Mask) -> float:
-    return float(np.log(1e-3 + mask.mean()))
+    return float(np.log(1e-3 + _share(mask)))
+
+
+def _share(mask: Mask) -> float:
+    return float(np.count_nonzero(mask) / mask.size)
 
 
 def _largest_patch(name: str, mask: Mask) -> Traces:
@@ -90,14 +103,13 @@ def _largest_patch(name: str, mask: Mask) -> Traces:
     return {f"patch.{name}_{part}": value for part, value in zip(parts, values, strict=True)}
 
 
-def _thirds(thin: Pixels, light: Plane, red: Plane, yellow: Plane) -> Traces:
+def _thirds(darkest: Pixels, light: Plane, red: Plane, yellow: Plane) -> Traces:
     """Lightness, clipping and colour of the upper, middle and lower third."""
     found: Traces = {}
-    darkest = thin.min(axis=2)
-    edges = [n * thin.shape[0] // 3 for n in range(4)]
+    edges = [n * len(light) // 3 for n in range(4)]
     for name, (top, bottom) in zip(("top", "middle", "bottom"), pairwise(edges), strict=True):
         found[f"third.{name}_light"] = float(light[top:bottom].mean())
-        found[f"third.{name}_white"] = float((darkest[top:bottom] >= 245).mean())
+        found[f"third.{name}_white"] = _share(darkest[top:bottom] >= 245)
         found[f"third.{name}_red"] = float(red[top:bottom].mean())
         found[f"third.{name}_yellow"] = float(yellow[top:bottom].mean())
     return found
@@ -115,7 +127,7 @@ def _colours(light: Plane, red: Plane, yellow: Plane, quantiles: npt.NDArray[np.
         "cast.yellow_spread": float(yellow.std()),
         "cast.against_spread": cast / (float(np.hypot(red.std(), yellow.std())) + 1),
     }
-    levels = np.percentile(chroma, CHROMA)
+    levels = percentile(chroma, CHROMA)
     found |= {f"chroma.{q}": float(v) for q, v in zip(CHROMA, levels, strict=True)}
     masks = {
         "lights": light >= quantiles[8],
@@ -131,25 +143,25 @@ def _colours(light: Plane, red: Plane, yellow: Plane, quantiles: npt.NDArray[np.
     return found | {f"hue.{n}": float(v) for n, v in enumerate(shares / (shares.sum() + 1e-3))}
 
 
-def _saturation(thin: Pixels) -> Traces:
-    brightest, darkest = thin.max(axis=2), thin.min(axis=2)
+def _saturation(darkest: Pixels, brightest: Pixels) -> Traces:
     saturation = (brightest.astype(np.float32) - darkest) / (brightest + np.float32(1))
     return {
         "saturation.mean": float(saturation.mean()),
-        "saturation.95": float(np.percentile(saturation, 95)),
-        "saturation.bright_pure": float(((darkest <= 2) & (brightest >= 200)).mean()),
-        "saturation.pure": float(((saturation > 0.95) & (brightest > 60)).mean()),
+        "saturation.95": float(percentile(saturation, 95)),
+        "saturation.bright_pure": _share((darkest <= 2) & (brightest >= 200)),
+        "saturation.pure": _share((saturation > 0.95) & (brightest > 60)),
     }
 
 
 def _white_balance(thin: Pixels) -> Traces:
     """The colour of the light by three old assumptions: the brightest, the mean and the edges are grey."""
-    light = _TO_LIGHT[thin]
+    light = np.asarray(cv2.LUT(thin, _TO_LIGHT), np.float32)
     square = light * light
+    edges = np.abs(cv2.Sobel(cv2.GaussianBlur(light, (0, 0), 1), cv2.CV_32F, 1, 0))
     estimates = {
         "bright": (square * square * square).reshape(-1, 3).mean(axis=0) ** (1 / 6) + 1e-5,
         "mean": light.reshape(-1, 3).mean(axis=0) + 1e-5,
-        "edges": np.abs(cv2.Sobel(cv2.GaussianBlur(light, (0, 0), 1), cv2.CV_32F, 1, 0)).reshape(-1, 3).mean(0) + 1e-6,
+        "edges": edges.reshape(-1, 3).mean(axis=0) + 1e-6,
     }
     found: Traces = {}
     for name, (red, green, blue) in estimates.items():
@@ -158,10 +170,10 @@ def _white_balance(thin: Pixels) -> Traces:
     return found
 
 
-def _contrast(thin: Pixels, light: Plane) -> Traces:
+def _contrast(darkest: Pixels, light: Plane) -> Traces:
     """Haze (how dark the darkest channel gets) and the local contrast of fine, middle and coarse structure."""
-    veil = cv2.erode(thin.min(axis=2), np.ones((7, 7), np.uint8))[::2, ::2]
-    low, high = np.percentile(veil, (5, 95))
+    veil = cv2.erode(darkest, np.ones((7, 7), np.uint8))[::2, ::2]
+    low, high = percentile(veil, (5, 95))
     found = {"veil.mean": float(veil.mean()), "veil.5": float(low), "veil.95": float(high)}
     size = (max(8, light.shape[1] // 4), max(8, light.shape[0] // 4))
     coarse = np.asarray(cv2.resize(light, size, interpolation=cv2.INTER_AREA), np.float32)

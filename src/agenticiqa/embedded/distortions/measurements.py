@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -67,14 +68,15 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
 
 def _tone_readings(thin: Pixels) -> Readings:
     dark, bright = _share(exposure.underexposed_share, thin), _share(exposure.overexposed_share, thin)
+    cast, saturation = colour.cast_and_saturation(thin)
     clipped = (Reading("clipped shadows", dark, "%"), Reading("clipped highlights", bright, "%"))
-    brightness = Reading("mean brightness", _rounded(float(thin.mean())), "grey levels")
+    brightness = Reading("mean brightness", _rounded(float(np.mean(cv2.mean(thin)[:3]))), "grey levels")
     return {
         "Brightness change": (brightness, *clipped),
         "Contrast": (Reading("contrast", _rounded(100 * exposure.contrast(thin)), "%"), *clipped),
         "Color distortions": (
-            Reading("color cast", _rounded(colour.colour_cast(thin)), "Lab"),
-            Reading("saturation", _rounded(colour.saturation(thin)), "Lab"),
+            Reading("color cast", _rounded(cast), "Lab"),
+            Reading("saturation", _rounded(saturation), "Lab"),
         ),
     }
 

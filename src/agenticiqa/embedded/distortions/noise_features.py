@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.metrics.planes import Plane, percentile
 from agenticiqa.tools.tool import Pixels
 
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
@@ -22,7 +22,7 @@ def grain_traces(pixels: Pixels, planes: tuple[Plane, Plane, Plane]) -> Traces:
     """Everything that tells grain from texture."""
     found: Traces = {}
     for name, plane in zip(("y", "cb", "cr"), planes, strict=True):
-        floors = np.percentile(_cells(np.abs(cv2.filter2D(plane, -1, FINE))), FLOORS)
+        floors = percentile(_cells(np.abs(cv2.filter2D(plane, -1, FINE))), FLOORS)
         found |= {f"grain.{name}_{q}": float(np.log(0.05 + v)) for q, v in zip(FLOORS, floors, strict=True)}
     luma = planes[0]
     calm = _calm_mask(luma)
@@ -45,7 +45,7 @@ def _calm_mask(luma: Plane) -> npt.NDArray[np.bool_]:
     coarse = cv2.GaussianBlur(luma, (0, 0), 3.0)
     slope = cv2.magnitude(cv2.Sobel(coarse, cv2.CV_32F, 1, 0), cv2.Sobel(coarse, cv2.CV_32F, 0, 1))
     slope[(coarse < 4) | (coarse > 251)] = 1e6
-    return np.asarray(slope <= np.percentile(slope[1::3, 1::3], 25))
+    return np.asarray(slope <= percentile(slope[1::3, 1::3], 25))
 
 
 def _correlations(residual: Plane, calm: npt.NDArray[np.bool_]) -> Traces:
@@ -88,7 +88,7 @@ def _against_brightness(luma: Plane) -> Traces:
     """The floor in dark, middle and bright cells, and how unevenly the fine structure is spread."""
     fine, bright = _cells(np.abs(cv2.filter2D(luma, -1, FINE))).ravel(), _cells(luma).ravel()
     parts = np.array_split(np.argsort(bright), 3)
-    floors = [float(np.log(0.05 + np.percentile(fine[part], 20))) for part in parts]
+    floors = [float(np.log(0.05 + percentile(fine[part], 20))) for part in parts]
     return {
         "grain.dark_floor": floors[0],
         "grain.middle_floor": floors[1],

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane, block_dct
+from agenticiqa.tools.metrics.planes import Plane, block_dct, percentile
 from agenticiqa.tools.tool import Pixels
 
 GRID = 8
 TINY = 1e-3
+# The largest float below 0.6, from which on neighbours differ.
+JUST_STILL = float(np.nextafter(np.float32(0.6), np.float32(0)))
 SHIFTS = (-4, -2, -1, 1, 2, 4)
 
 
@@ -55,19 +59,20 @@ def _directions(luma: Plane) -> Traces:
 def _edge_shape(luma: Plane) -> Traces:
     """How the steepest parts behave under further blur, and how far they overshoot."""
     slope = _slope(luma)
-    threshold, steepest = np.percentile(_thinned(slope), (95, 99.5))
+    threshold, steepest = percentile(_thinned(slope), (95, 99.5))
     steep = np.flatnonzero(slope >= max(2.0, float(threshold)))[::2]
     before = slope.ravel()[steep]
     found: Traces = {"edge.steepest": float(np.log1p(steepest))}
     for sigma in (0.8, 1.6, 3.2):
         blurred = np.asarray(cv2.GaussianBlur(luma, (0, 0), sigma))
         fading = np.log((before + 0.1) / (_slope(blurred).ravel()[steep] + 0.1)) if len(steep) else np.zeros(1)
-        for q, value in zip((25, 50, 90), np.percentile(fading, (25, 50, 90)), strict=True):
+        for q, value in zip((25, 50, 90), percentile(fading, (25, 50, 90)), strict=True):
             found[f"edge.fade_{sigma}_{q}"] = float(value)
         overshoot = np.abs(_thinned(luma) - _thinned(blurred))
-        found[f"edge.over_{sigma}"] = float(np.log(TINY + np.percentile(overshoot, 99)))
+        found[f"edge.over_{sigma}"] = float(np.log(TINY + percentile(overshoot, 99)))
     clipped = ((luma < 2) | (luma > 253)).ravel()
-    found["edge.clipped"] = float(clipped[steep].mean() - clipped.mean()) if len(steep) else 0.0
+    everywhere = np.count_nonzero(clipped) / clipped.size
+    found["edge.clipped"] = float(clipped[steep].mean() - everywhere) if len(steep) else 0.0
     found["edge.tails"] = float(np.log1p(((slope**2).mean() + TINY) / (slope.mean() ** 2 + TINY)))
     return found
 
@@ -108,15 +113,23 @@ def _normalised(luma: Plane) -> Traces:
 def _grid(luma: Plane) -> Traces:
     """Steps by phase of the 8-pixel grid, and how empty the fine cosines of its blocks are."""
     found: Traces = {}
-    for name, plane in (("across", luma), ("down", luma.T)):
-        steps = np.abs(np.diff(plane, axis=1))
-        profile = np.array([steps[:, phase::GRID].mean() for phase in range(GRID)])
-        still = np.array([(steps[:, phase::GRID] < 0.6).mean() for phase in range(GRID)])
+    for name, steps, along in (
+        ("across", cv2.absdiff(luma[:, 1:], luma[:, :-1]), 0),
+        ("down", cv2.absdiff(luma[1:], luma[:-1]), 1),
+    ):
+        profile, still = (_by_phase(np.asarray(values), along) for values in (steps, cv2.inRange(steps, 0, JUST_STILL)))
+        still /= 255
         found[f"grid.{name}_excess"] = float(profile.max() / (np.median(profile) + 0.05) - 1)
         found[f"grid.{name}_home"] = float(profile[GRID - 1] / (np.median(profile) + 0.05) - 1)
         found[f"grid.{name}_still"] = float(np.median(still))
         found[f"grid.{name}_contrast"] = float(np.median(still) - still.min())
     return found | _cosines(luma)
+
+
+def _by_phase(steps: npt.NDArray[Any], along: int) -> npt.NDArray[np.float64]:
+    """The mean at each of the eight phases of the grid."""
+    means = cv2.reduce(steps, along, cv2.REDUCE_SUM, dtype=cv2.CV_64F).ravel() / steps.shape[along]
+    return np.array([means[phase::GRID].mean() for phase in range(GRID)])
 
 
 def _cosines(luma: Plane) -> Traces:
@@ -131,7 +144,7 @@ def _cosines(luma: Plane) -> Traces:
         ("high", order >= 8),
     ):
         values = size[:, part]
-        found[f"cosine.{name}_empty"] = float((values < 0.6).mean())
+        found[f"cosine.{name}_empty"] = float(np.count_nonzero(values < 0.6) / values.size)
         found[f"cosine.{name}_size"] = float(np.log(0.05 + values.mean()))
     found["cosine.flat"] = float((size[:, order > 0].max(axis=1) < 2).mean())
     return found
@@ -166,7 +179,7 @@ def _strips(luma: Plane) -> Traces:
         steps = np.abs(np.diff(luma, axis=axis)).mean(axis=1 - axis)
         local = np.asarray(cv2.blur(steps.astype(np.float32)[None], (15, 1)))[0]
         jump = steps / (local + 0.3)
-        found[f"strip.{name}_jump"] = float(np.log(max(np.percentile(jump, 99), TINY)))
+        found[f"strip.{name}_jump"] = float(np.log(max(float(percentile(jump, 99)), TINY)))
         found[f"strip.{name}_tails"] = float(
             np.log(((jump - jump.mean()) ** 4).mean() / (jump.var() ** 2 + 1e-9) + TINY)
         )

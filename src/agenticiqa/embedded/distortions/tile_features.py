@@ -16,6 +16,7 @@ import numpy.typing as npt
 from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.state import Region
 from agenticiqa.tools.metrics import blur_radius, jpeg, noise
+from agenticiqa.tools.metrics.planes import percentile
 from agenticiqa.tools.tool import Pixels
 
 Floats = npt.NDArray[np.float32]
@@ -46,7 +47,7 @@ class Tiles:
     @cached_property
     def sigmas(self) -> Values:
         """The noise of each tile in grey levels."""
-        return np.array([noise.noise_sigma(tile) for tile in self.pixels])
+        return noise.noise_sigmas(self.pixels)
 
     @cached_property
     def quality(self) -> float:
@@ -126,7 +127,7 @@ def _ringing(luma: Floats) -> Traces:
     stacked = luma.reshape(-1, luma.shape[2])
     edges = cv2.magnitude(cv2.Sobel(stacked, cv2.CV_32F, 1, 0), cv2.Sobel(stacked, cv2.CV_32F, 0, 1))
     fine = np.abs(cv2.Laplacian(stacked, cv2.CV_32F))
-    strong = (edges > np.percentile(edges, 95)).astype(np.uint8)
+    strong = (edges > percentile(edges, 95)).astype(np.uint8)
     wide, narrow, far = (cv2.dilate(strong, np.ones((side, side), np.uint8)) for side in (9, 3, 17))
     beside, away = fine[wide > narrow], fine[far == 0]
     by_tile = np.log(0.1 + fine.reshape(len(luma), -1).mean(axis=1))
@@ -147,7 +148,7 @@ def _blotches(name: str, planes: Floats) -> Traces:
     shape = (len(planes), cells, GRID, cells, GRID)
     band, fine = (np.abs(part).reshape(shape).mean(axis=(2, 4)) for part in (narrow - wide, stacked - narrow))
     return {
-        f"blotches.{name}": float(np.log(0.05 + np.percentile(band, 15))),
-        f"blotches.{name}_fine": float(np.log(0.05 + np.percentile(fine, 15))),
-        f"blotches.{name}_usual": float(np.log(0.05 + np.percentile(band, 50))),
+        f"blotches.{name}": float(np.log(0.05 + percentile(band, 15))),
+        f"blotches.{name}_fine": float(np.log(0.05 + percentile(fine, 15))),
+        f"blotches.{name}_usual": float(np.log(0.05 + percentile(band, 50))),
     }

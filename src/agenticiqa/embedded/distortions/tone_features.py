@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import Plane
+from agenticiqa.tools.metrics.planes import Plane, percentile
 from agenticiqa.tools.tool import Pixels
 
 Traces = dict[str, float]
@@ -41,7 +41,7 @@ def tone_traces(pixels: Pixels, luma: Plane) -> Traces:
 def colour_traces(pixels: Pixels, luma: Plane, blue: Plane, red: Plane) -> Traces:
     """Mean colour, chroma, the colour of the darkest and brightest parts, and how many colours there are."""
     chroma = cv2.magnitude(blue, red)
-    quartiles = np.percentile(chroma[1::3, 1::3], (5, 50, 95))
+    quartiles = percentile(chroma[1::3, 1::3], (5, 50, 95))
     found = {
         "colour.blue": float(blue.mean()),
         "colour.red": float(red.mean()),
@@ -53,7 +53,7 @@ def colour_traces(pixels: Pixels, luma: Plane, blue: Plane, red: Plane) -> Trace
         "colour.axis": _axis(blue, red),
     }
     found |= {f"colour.chroma_{q}": float(np.log1p(value)) for q, value in zip((5, 50, 95), quartiles, strict=True)}
-    low, high = np.percentile(luma[1::3, 1::3], (4, 96))
+    low, high = percentile(luma[1::3, 1::3], (4, 96))
     for name, mask in (("dark", luma <= low), ("bright", luma >= high), ("calm", chroma <= max(quartiles[0], 0.5))):
         found[f"colour.{name}_blue"] = float(blue[mask].mean())
         found[f"colour.{name}_red"] = float(red[mask].mean())
@@ -115,7 +115,8 @@ def _palette(pixels: Pixels) -> float:
     flat = pixels.reshape(-1, 3)
     sample = flat[:: max(1, len(flat) // PALETTE_SAMPLE)].astype(np.int32)
     codes = (sample[:, 0] << 16) | (sample[:, 1] << 8) | sample[:, 2]
-    return float(np.log(len(np.unique(codes)) / len(codes)))
+    different = 1 + np.count_nonzero(np.diff(np.sort(codes)))
+    return float(np.log(different / len(codes)))
 
 
 def _axis(blue: Plane, red: Plane) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import Plane, opponent_planes
+from agenticiqa.tools.metrics.planes import Plane, opponent_planes, percentile
 from agenticiqa.tools.tool import Pixels
 
 TINY = 1e-6
@@ -32,19 +33,19 @@ def residual_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
 def grid_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     """How much steeper the middle of the picture became on the borders of 8-pixel blocks; at its own resolution."""
     changed, original = (_grey_middle(image) for image in (test, reference))
-    across = _grid_step(changed) - _grid_step(original)
-    down = _grid_step(changed.T) - _grid_step(original.T)
+    across, down = (_grid_step(changed, axis) - _grid_step(original, axis) for axis in (1, 0))
     return {"grid.across": across, "grid.down": down}
 
 
-def _grey_middle(image: Pixels) -> Plane:
+def _grey_middle(image: Pixels) -> Pixels:
     top, left = (max(0, (side - GRID_WINDOW) // 2) // 8 * 8 for side in image.shape[:2])
     middle = np.ascontiguousarray(image[top : top + GRID_WINDOW, left : left + GRID_WINDOW])
-    return np.asarray(cv2.cvtColor(middle, cv2.COLOR_RGB2GRAY), np.float32)
+    return np.asarray(cv2.cvtColor(middle, cv2.COLOR_RGB2GRAY), np.uint8)
 
 
-def _grid_step(plane: Plane) -> float:
-    steps = np.abs(np.diff(plane, axis=1)).mean(axis=0)
+def _grid_step(plane: Pixels, axis: int) -> float:
+    across = cv2.absdiff(plane[:, 1:], plane[:, :-1]) if axis else cv2.absdiff(plane[1:], plane[:-1])
+    steps = cv2.reduce(across, 1 - axis, cv2.REDUCE_SUM, dtype=cv2.CV_32S).ravel() / across.shape[1 - axis]
     border = np.arange(len(steps)) % 8 == 7
     return float(np.log((steps[border].mean() + 0.1) / (steps[~border].mean() + 0.1)))
 
@@ -150,7 +151,7 @@ def _places(difference: list[Plane], original: Plane) -> dict[str, float]:
         cells = _cells(size, side)
         mean = float(cells.mean()) + TINY
         found[f"place.spread_{side}"] = float(cells.std()) / mean
-        found[f"place.peak_{side}"] = float(np.percentile(cells, 99)) / mean
+        found[f"place.peak_{side}"] = float(percentile(cells, 99)) / mean
         found[f"place.untouched_{side}"] = float((cells < 0.5).mean())
         found[f"place.calm_{side}"] = float((cells < 0.25 * mean).mean())
     texture = np.log(1 + np.sqrt(np.maximum(_cells(original**2, 8) - _cells(original, 8) ** 2, 0)))
@@ -181,31 +182,42 @@ def _shape_of_values(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, 
     """Outliers, asymmetry, clipping and the number of values and colours left."""
     centred = luma - luma.mean()
     deviation = float(centred.std()) + 0.05
-    size = np.abs(luma)
+    size, square = np.abs(luma), centred * centred
+    most, much = percentile(size, (99.9, 90))
     found = {
-        "value.skew": float((centred**3).mean()) / deviation**3,
-        "value.tails": float(np.log1p((centred**4).mean() / deviation**4)),
-        "value.untouched": float((size < 0.5).mean()),
-        "value.outliers": float((size > 60).mean()),
-        "value.peak": float(np.log1p(np.percentile(size, 99.9))) - float(np.log1p(np.percentile(size, 90))),
-        "value.up": float((luma > 1).mean() - (luma < -1).mean()),
+        "value.skew": float((square * centred).mean()) / deviation**3,
+        "value.tails": float(np.log1p((square * square).mean() / deviation**4)),
+        "value.untouched": _share(size < 0.5),
+        "value.outliers": _share(size > 60),
+        "value.peak": float(np.log1p(most)) - float(np.log1p(much)),
+        "value.up": _share(luma > 1) - _share(luma < -1),
     }
     for name, low, high in (("black", 0, 3), ("white", 252, 255)):
-        here, there = (float(((image >= low) & (image <= high)).mean()) for image in (test, reference))
-        found[f"value.{name}"] = here - there
+        here, there = (_counts(image)[:, low : high + 1].sum() / image.size for image in (test, reference))
+        found[f"value.{name}"] = float(here - there)
     found["value.levels"] = float(np.log((_levels(test) + 1) / (_levels(reference) + 1)))
     found["value.colours"] = float(np.log((_palette(test) + 1) / (_palette(reference) + 1)))
     return found
 
 
+def _share(mask: npt.NDArray[np.bool_]) -> float:
+    return float(np.count_nonzero(mask) / mask.size)
+
+
+def _counts(image: Pixels) -> npt.NDArray[np.float32]:
+    """How often each channel takes each value."""
+    return np.stack([cv2.calcHist([image], [channel], None, [256], [0, 256]).ravel() for channel in range(3)])
+
+
 def _levels(image: Pixels) -> int:
-    return int(sum((np.bincount(image[..., c].ravel(), minlength=256) > 4).sum() for c in range(3)))
+    return int(np.count_nonzero(_counts(image) > 4))
 
 
 def _palette(image: Pixels) -> int:
-    coarse = (image >> 3).astype(np.int32)
-    codes = (coarse[..., 0] << 10) | (coarse[..., 1] << 5) | coarse[..., 2]
-    return int((np.bincount(codes.ravel(), minlength=1 << 15) > 0).sum())
+    red, green, blue = (np.asarray(channel >> 3, np.uint16) for channel in cv2.split(image))
+    met = np.zeros(1 << 15, np.bool_)
+    met[(red << 10) | (green << 5) | blue] = True
+    return int(np.count_nonzero(met))
 
 
 def _colours(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
@@ -229,13 +241,13 @@ def _colours(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
 def _edges(changed: Plane, original: Plane) -> dict[str, float]:
     """Whether edges became softer, steeper or new ones appeared on flat ground."""
     now, before = (_gradient(plane) for plane in (changed, original))
-    flat = before < max(2.0, float(np.percentile(before, 30)))
-    strong = before > float(np.percentile(before, 90))
+    calm, steep = (float(value) for value in percentile(before, (30, 90)))
+    flat, strong = before < max(2.0, calm), before > steep
     return {
         "edge.gain": float(np.log((now.mean() + 0.5) / (before.mean() + 0.5))),
         "edge.strong": float(np.log((now[strong].mean() + 1) / (before[strong].mean() + 1))) if strong.any() else 0.0,
         "edge.new": float(np.log1p(now[flat].mean()) - np.log1p(before[flat].mean())) if flat.any() else 0.0,
-        "edge.flat": float((now < 0.5).mean() - (before < 0.5).mean()),
+        "edge.flat": _share(now < 0.5) - _share(before < 0.5),
         "edge.busy": float(np.log1p(before.mean())),
     }
 

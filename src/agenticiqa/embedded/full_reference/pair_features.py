@@ -17,7 +17,7 @@ from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
 from agenticiqa.tools.metrics.mdsi import mdsi, mdsi_map
-from agenticiqa.tools.metrics.planes import opponent_planes, require_pair
+from agenticiqa.tools.metrics.planes import opponent_planes, percentile, require_pair
 from agenticiqa.tools.metrics.psnr import psnr
 from agenticiqa.tools.metrics.ssim import ms_ssim, ssim
 from agenticiqa.tools.metrics.vif import vifp
@@ -84,8 +84,8 @@ def _map_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     for name, likeness in (("GMSD", gmsd_map(test, reference)), ("MDSI", mdsi_map(test, reference))):
         loss = 1 - likeness
         found[f"map.{name}_mean"] = float(np.log1p(1000 * abs(loss.mean())))
-        found[f"map.{name}_worst"] = float(np.log1p(1000 * np.percentile(loss, 95).clip(0)))
-        found[f"map.{name}_median"] = float(np.log1p(1000 * np.percentile(loss, 50).clip(0)))
+        found[f"map.{name}_worst"] = float(np.log1p(1000 * max(float(percentile(loss, 95)), 0.0)))
+        found[f"map.{name}_median"] = float(np.log1p(1000 * max(float(percentile(loss, 50)), 0.0)))
     return found
 
 
@@ -112,7 +112,7 @@ def _difference(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> dict[
     return {
         "difference": float(np.log10(1e-4 + apart.mean())),
         "difference_spread": float(np.log10(1e-4 + apart.std())),
-        "difference_worst": float(np.log10(1e-4 + np.percentile(apart, 95))),
+        "difference_worst": float(np.log10(1e-4 + percentile(apart, 95))),
         "energy": float(np.log((first.mean() + TINY) / (second.mean() + TINY))),
     }
 
@@ -129,8 +129,8 @@ def _similarity(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> dict[
     return {
         "mean_similarity": float(means.mean()),
         "structure": float(np.log10(1e-4 + max(0.0, 1 - float(structure.mean())))),
-        "structure_low": float(np.percentile(structure, 10)),
+        "structure_low": float(percentile(structure, 10)),
         "spread": float(np.log(spreads).mean()),
-        "spread_high": float(np.percentile(np.log(spreads), 90)),
+        "spread_high": float(percentile(np.log(spreads), 90)),
         "mean_shift": float(((mean_a - mean_b) / np.sqrt(np.maximum(var_b, 0) + TINY)).mean()),
     }

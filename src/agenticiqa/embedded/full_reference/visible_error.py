@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
+
+from agenticiqa.tools.metrics.planes import block_dct
 
 Plane = npt.NDArray[np.float32]
 Planes = tuple[Plane, Plane, Plane]
@@ -27,17 +31,10 @@ def visible_error(test: Planes, reference: Planes) -> dict[str, float]:
 def _cosines(plane: Plane) -> Plane:
     rows, columns = plane.shape[0] // SIDE, plane.shape[1] // SIDE
     blocks = plane[: rows * SIDE, : columns * SIDE].reshape(rows, SIDE, columns, SIDE).transpose(0, 2, 1, 3)
-    basis = _basis()
-    return np.asarray(basis @ blocks.reshape(-1, SIDE, SIDE) @ basis.T, np.float32)
+    return block_dct(np.ascontiguousarray(blocks).reshape(-1, SIDE, SIDE))
 
 
-def _basis() -> Plane:
-    place, wave = np.meshgrid(np.arange(SIDE), np.arange(SIDE))
-    basis = np.cos(np.pi * (2 * place + 1) * wave / (2 * SIDE)) * np.sqrt(2 / SIDE)
-    basis[0] /= np.sqrt(2)
-    return np.asarray(basis, np.float32)
-
-
+@lru_cache(maxsize=1)
 def _weights() -> tuple[Plane, Plane, Plane]:
     """Sensitivity to each cosine of luma and chroma; chroma is seen at lower frequencies only."""
     rows, columns = np.mgrid[0:SIDE, 0:SIDE]
@@ -59,7 +56,7 @@ def _unmasked(difference: Plane, first: Plane, second: Plane) -> Plane:
 
 
 def _texture(blocks: Plane) -> Plane:
-    squares = blocks**2
+    squares = blocks * blocks
     return np.asarray((squares.sum((1, 2)) - squares[:, 0, 0]) / (SIDE**2 - 1), np.float32)
 
 
@@ -78,4 +75,4 @@ def _corrected(changed: Plane, original: Plane) -> Plane:
 
 
 def _decibels(blocks: Plane) -> float:
-    return float(10 * np.log10(0.05 + float((blocks**2).mean())))
+    return float(10 * np.log10(0.05 + float((blocks * blocks).mean())))

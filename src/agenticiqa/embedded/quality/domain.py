@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -50,18 +50,26 @@ class _Signs:
 def _measure(pixels: npt.NDArray[np.uint8]) -> _Signs:
     import cv2
 
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY).astype(np.int16)
-    across, down = np.abs(np.diff(grey, axis=1)), np.abs(np.diff(grey, axis=0))
-    variance = float(grey.var())
+    grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), np.uint8)
+    levels, counts = np.arange(256), _shares(grey)
+    variance = float(counts @ (levels - counts @ levels) ** 2)
+    # Both directions count alike, whatever the shape of the picture.
+    steps = (_shares(cv2.absdiff(grey[:, 1:], grey[:, :-1])) + _shares(cv2.absdiff(grey[1:], grey[:-1]))) / 2
     # For a stationary signal half the mean squared step is the variance times one minus the correlation.
-    steps = float(np.mean(across.astype(np.float64) ** 2) + np.mean(down.astype(np.float64) ** 2)) / 4
-    counts = np.bincount(grey.ravel(), minlength=256) / grey.size
+    correlation = 1 - float(steps @ levels**2) / 2 / max(variance, 1e-9)
     ground = int(counts.argmax())
     near_ground = float(counts[max(0, ground - 3) : ground + 4].sum())
     return _Signs(
-        float(np.sqrt(variance)), 1 - steps / max(variance, 1e-9), float((across == 0).mean() + (down == 0).mean()) / 2,
-        float((across > STRONG_EDGE).mean() + (down > STRONG_EDGE).mean()) / 2, near_ground,
-    )  # fmt: skip
+        float(np.sqrt(variance)), correlation, float(steps[0]), float(steps[STRONG_EDGE + 1 :].sum()), near_ground
+    )
+
+
+def _shares(plane: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The share of each of the 256 levels."""
+    import cv2
+
+    counts = cv2.calcHist([plane], [0], None, [256], [0, 256]).ravel().astype(np.float64)
+    return np.asarray(counts / max(1.0, counts.sum()))
 
 
 def _drawn(signs: _Signs, pixels: npt.NDArray[np.uint8]) -> OutOfDomain | None:

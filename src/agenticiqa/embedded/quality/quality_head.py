@@ -22,6 +22,7 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
+JUDGES = ("authentic", "synthetic")
 CLIP = 6.0
 KNEE = 0.5
 # What resembles neither rated photographs nor known damage may be wrong twice as far.
@@ -46,6 +47,9 @@ class QualityHead:
         if "authentic_step" in arrays:
             # Ten thousand points are stored as bytes, in steps of each component.
             self._arrays["authentic_points"] *= self._arrays["authentic_step"]
+        # Tests and fits build heads of which a part is missing.
+        known = {name: self._arrays[f"{name}_points"] for name in JUDGES if f"{name}_points" in self._arrays}
+        self._lengths = {name: np.einsum("pc,pc->p", points, points) for name, points in known.items()}
 
     def estimate(self, tuned: npt.ArrayLike, likeness: npt.ArrayLike, grain: float, hidden: float = 0.0) -> Estimate:
         """The judgement of one picture from the statistics network and kernel look at, and its colour grain.
@@ -54,8 +58,9 @@ class QualityHead:
         `hidden` is what damage costs that these statistics do not show.
         """
         outputs = self.network(np.asarray(tuned, np.float64)[None])
-        kernel = self.kernel(np.asarray(likeness, np.float64)[None])
-        novelty = self.novelty(np.asarray(likeness, np.float64)[None])
+        apart = {name: self._distances(name, np.asarray(likeness, np.float64)[None]) for name in JUDGES}
+        kernel = np.stack([self._regression(name, apart[name]) for name in JUDGES], 1)
+        novelty = self._far_from_all(apart["authentic"])
         quality, synthetic, disagreement = self.combine(outputs, kernel, np.array([grain]), np.array([hidden]), novelty)
         terms = error_terms(quality, disagreement, novelty, self.strangeness(novelty, synthetic))
         return Estimate(float(quality[0]), float(self.error(terms)[0]), float(synthetic[0]), terms[0])
@@ -91,22 +96,27 @@ class QualityHead:
 
     def kernel(self, statistics: Values) -> Values:
         """Two numbers a row, from similarity to training pictures: authentic (standardised), synthetic (1–5)."""
-        return np.stack([self._likeness(name, statistics) for name in ("authentic", "synthetic")], 1)
+        return np.stack([self._regression(name, self._distances(name, statistics)) for name in JUDGES], 1)
 
-    def _likeness(self, name: str, statistics: Values) -> Values:
-        """One judge's regression; damage shows in the trunk alone, so the second judge looks at the first columns."""
-        points, weights, mean = (self._arrays[f"{name}_{part}"] for part in ("points", "weights", "mean"))
-        return _kernel_regression(self._project(name, statistics), points, weights, self._arrays[f"{name}_width"], mean)
-
-    def _project(self, name: str, statistics: Values) -> Values:
+    def _distances(self, name: str, statistics: Values) -> Values:
+        """Squared distances to one judge's points; damage shows in the trunk alone, so the second sees less."""
         centre, spread, projection = (self._arrays[f"{name}_{part}"] for part in ("centre", "spread", "projection"))
-        return np.asarray(np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP) @ projection)
+        seen = np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP) @ projection
+        known = self._arrays[f"{name}_points"]
+        return np.asarray(np.maximum((seen**2).sum(1)[:, None] + self._lengths[name] - 2 * seen @ known.T, 0))
+
+    def _regression(self, name: str, distances: Values) -> Values:
+        width, weights, mean = (self._arrays[f"{name}_{part}"] for part in ("width", "weights", "mean"))
+        if not distances.shape[1]:
+            return np.full(len(distances), float(mean))
+        return np.asarray(np.exp(-width * distances) @ weights + mean)
 
     def novelty(self, statistics: Values) -> Values:
         """How far each row is from the nearest picture somebody rated; 0 is one of them, 1 is far."""
-        known = self._arrays["authentic_points"]
-        nearest = _squared_distances(self._project("authentic", statistics), known).min(1)
-        return np.asarray(1 - np.exp(-self._arrays["authentic_width"] * nearest))
+        return self._far_from_all(self._distances("authentic", statistics))
+
+    def _far_from_all(self, distances: Values) -> Values:
+        return np.asarray(1 - np.exp(-self._arrays["authentic_width"] * distances.min(1)))
 
     def combine(
         self,
@@ -175,14 +185,3 @@ def error_terms(quality: Values, disagreement: Values, novelty: Values, strangen
     """What the standard error depends on: the place on the scale and how little is known of such pictures."""
     centred = quality - 3
     return np.stack([np.ones_like(quality), centred, centred**2, disagreement, novelty, strangeness], 1)
-
-
-def _kernel_regression(points: Values, known: Values, weights: Values, width: Values, mean: Values) -> Values:
-    if not len(known):
-        return np.full(len(points), float(mean))
-    return np.asarray(np.exp(-width * _squared_distances(points, known)) @ weights + mean)
-
-
-def _squared_distances(points: Values, known: Values) -> Values:
-    squared = (points**2).sum(1)[:, None] + (known**2).sum(1)[None] - 2 * points @ known.T
-    return np.asarray(np.maximum(squared, 0))

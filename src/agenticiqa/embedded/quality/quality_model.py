@@ -24,6 +24,7 @@ from agenticiqa.embedded.quality.quality_head import Estimate, QualityHead, with
 from agenticiqa.embedded.trunk import Backbone, Features, Tail, load_backbone, load_tail, resize
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import Region
+from agenticiqa.tools.metrics.planes import percentile
 from agenticiqa.weights import WeightSet, read_arrays
 
 Pixels = npt.NDArray[np.uint8]
@@ -49,15 +50,13 @@ LEAST_TINTED = 5
 
 @dataclass(frozen=True)
 class QualityJudgement:
-    """Quality from 1 to 5 with its level probabilities (levels 1 to 5), 95 % interval, doubts and places."""
+    """Quality from 1 to 5 with its level probabilities (levels 1 to 5), 95 % interval and doubts."""
 
     score: float
     probabilities: tuple[float, float, float, float, float]
     interval: tuple[float, float]
     out_of_domain: OutOfDomain | None
     synthetic: float
-    local_quality: npt.NDArray[np.float64] = field(repr=False)
-    worst_region: Region
     scale: float
     error_terms: npt.NDArray[np.float64] = field(repr=False)
 
@@ -80,20 +79,26 @@ class QualityModel:
     def judge(self, image: Pixels | LoadedImage) -> QualityJudgement:
         """The judgement of one picture."""
         pixels = image.pixels if isinstance(image, LoadedImage) else image
-        return self.judge_features(self._backbone.features(pixels), (pixels.shape[0], pixels.shape[1]))
+        return self.judge_features(self._backbone.features(pixels))
 
-    def judge_features(
-        self, features: Features, size: tuple[int, int], *, shown_alone: bool = True
-    ) -> QualityJudgement:
-        """The judgement from features somebody already has; `size` is the picture's own (height, width)."""
-        estimate, local = self._look(_as_viewed(features) if shown_alone else features, size)
+    def judge_features(self, features: Features, *, shown_alone: bool = True) -> QualityJudgement:
+        """The judgement from features somebody already has."""
+        estimate = self._estimate(_as_viewed(features) if shown_alone else features)
         doubt = find_out_of_domain(features.working)
         score = min(estimate.quality, doubt.ceiling) if doubt else estimate.quality
         error = estimate.error * (WIDENING if doubt else 1.0)
         return QualityJudgement(
             score, level_probabilities(score, error), self._head.interval(score, error), doubt,
-            estimate.synthetic, local.grid, local.worst, features.scale, estimate.terms,
+            estimate.synthetic, features.scale, estimate.terms,
         )  # fmt: skip
+
+    def places(self, image: Pixels | LoadedImage) -> LocalQuality:
+        """The quality of one picture place by place."""
+        pixels = image.pixels if isinstance(image, LoadedImage) else image
+        features = _as_viewed(self._backbone.features(pixels))
+        maps = self._statistics(features.maps, features.pooled)[2]
+        (height, width), own = features.working.shape[:2], (pixels.shape[0], pixels.shape[1])
+        return map_quality(self._head, maps, (height, width), own, self._estimate(features).synthetic)
 
     def interval_without(self, source: str, judged: QualityJudgement) -> tuple[float, float]:
         """The interval by the calibration that left this source of opinions out: how honest intervals are elsewhere."""
@@ -101,13 +106,11 @@ class QualityModel:
         error = float(self._head.error(judged.error_terms[None], source)[0]) * widening
         return self._head.interval(judged.score, error, source)
 
-    def _look(self, features: Features, size: tuple[int, int]) -> tuple[Estimate, LocalQuality]:
-        network, kernel, maps = self._statistics(features.maps, features.pooled)
+    def _estimate(self, features: Features) -> Estimate:
+        network, kernel, _ = self._statistics(features.maps, features.pooled)
         cost = self._hidden_cost(features) + self._head.tone_cost(tonal_range(features.working))
         cost += self._head.cast_cost(features.pooled, common_tint(features.working))
-        estimate = self._head.estimate(network, kernel, colour_grain(features.working), cost)
-        height, width = features.working.shape[:2]
-        return estimate, map_quality(self._head, maps, (height, width), size, estimate.synthetic)
+        return self._head.estimate(network, kernel, colour_grain(features.working), cost)
 
     def _statistics(self, maps: tuple[Floats, ...], pooled: Floats) -> tuple[Floats, Floats, list[Floats]]:
         """What network and kernel look at, and all maps the network's statistics are pooled from."""
@@ -162,6 +165,11 @@ def load_quality_model(terms: WeightSet = "research") -> QualityModel:
 def judge(image: Pixels | LoadedImage, terms: WeightSet = "research") -> QualityJudgement:
     """The judgement of one picture by the model of these terms."""
     return load_quality_model(terms).judge(image)
+
+
+def judge_places(image: Pixels | LoadedImage, terms: WeightSet = "research") -> LocalQuality:
+    """The quality of one picture place by place, by the model of these terms."""
+    return load_quality_model(terms).places(image)
 
 
 LEVELS = (1, 2, 3, 4, 5)
@@ -246,14 +254,14 @@ def colour_grain(pixels: Pixels) -> float:
     import cv2
 
     _, red, blue = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2YCrCb))
-    return float(np.mean([np.log(0.05 + np.percentile(_grain_cells(plane), FLOORS)) for plane in (red, blue)]))
+    return float(np.mean([np.log(0.05 + percentile(_grain_cells(plane), FLOORS)) for plane in (red, blue)]))
 
 
 def tonal_range(pixels: Pixels) -> float:
     """Grey levels between the darkest and the brightest hundredth of a picture."""
     import cv2
 
-    low, high = np.percentile(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (1, 99))
+    low, high = percentile(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), (1, 99))
     return float(high - low)
 
 
@@ -266,7 +274,7 @@ def common_tint(pixels: Pixels) -> float:
     coloured = lab[(lab[:, 0] > DARKEST) & (lab[:, 0] < BRIGHTEST)]
     planes = (coloured if len(coloured) > FEWEST_PIXELS else lab)[:, 1:]
     mean = planes.mean(0)
-    return float(np.percentile(planes @ (mean / (np.hypot(*mean) + 1e-6)), LEAST_TINTED))
+    return float(percentile(planes @ (mean / (np.hypot(*mean) + 1e-6)), LEAST_TINTED))
 
 
 def _grain_cells(plane: Pixels) -> npt.NDArray[np.float32]:

@@ -82,10 +82,10 @@ def _preview(image: LoadedImage) -> Image.Image:
 
 def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.quality_model import judge
+    from agenticiqa.embedded.quality.quality_model import judge_places
 
-    judged = judge(image, "open" if terms == "commercial" else "research")
-    grid, worst = judged.local_quality, judged.worst_region
+    local = judge_places(image, "open" if terms == "commercial" else "research")
+    grid, worst = local.grid, local.worst
     across, down = small.width / image.width, small.height / image.height
     target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
     return {

@@ -9,7 +9,15 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.planes import Image, Plane, load_parameters, require_image, rounded_luma, sum_of_squares
+from agenticiqa.tools.metrics.planes import (
+    Image,
+    Plane,
+    load_parameters,
+    percentile,
+    require_image,
+    rounded_luma,
+    sum_of_squares,
+)
 
 SMALLEST_SIDE = 24
 LARGEST_RADIUS = 12.0
@@ -38,13 +46,14 @@ def blur_radius(image: Image) -> float:
 def edge_features(brightness: Plane) -> NDArray[np.float64] | None:
     """How much the strongest edges fade under five further blurs, as percentiles; None without edges."""
     slope = _slope(brightness)
-    edges = _edges(slope)
-    if edges.sum() < FEWEST_EDGES:
+    edges = np.flatnonzero(_edges(slope))
+    if len(edges) < FEWEST_EDGES:
         return None
-    before = slope[edges]
-    faded = np.stack([_slope(cv2.GaussianBlur(brightness, (0, 0), sigma))[edges] for sigma in REBLURS])
+    before = slope.ravel()[edges]
+    blurred = (np.asarray(cv2.GaussianBlur(brightness, (0, 0), sigma)) for sigma in REBLURS)
+    faded = np.stack([_size(*(part.ravel()[edges] for part in _slopes(plane))) for plane in blurred])
     # A tenth of a grey level keeps rounding of faint slopes from deciding.
-    return np.percentile(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES, axis=1).T.ravel()
+    return np.concatenate([percentile(row, PERCENTILES) for row in np.log((before + 0.1) / (faded + 0.1))])
 
 
 def expand(features: NDArray[np.float64], mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -63,16 +72,24 @@ def sharpness(image: Image) -> float:
 
 
 def _slope(brightness: Plane) -> Plane:
+    return _size(*_slopes(brightness))
+
+
+def _slopes(brightness: Plane) -> tuple[Plane, Plane]:
     difference, point = np.array([-0.5, 0, 0.5], np.float32), np.ones(1, np.float32)
     across = cv2.sepFilter2D(brightness, cv2.CV_32F, difference, point, borderType=cv2.BORDER_REFLECT)
     down = cv2.sepFilter2D(brightness, cv2.CV_32F, point, difference, borderType=cv2.BORDER_REFLECT)
+    return cast(Plane, across), cast(Plane, down)
+
+
+def _size(across: Plane, down: Plane) -> Plane:
     return cast(Plane, np.sqrt(sum_of_squares(across, down)))
 
 
 def _edges(slope: Plane) -> NDArray[np.bool_]:
     """The local peaks among the steepest tenth of the image, away from its border."""
     peaks = slope >= cv2.dilate(slope, np.ones((3, 3), np.uint8))
-    edges = peaks & (slope >= max(FAINTEST_EDGE, float(np.percentile(slope, EDGE_PERCENTILE))))
+    edges = peaks & (slope >= max(FAINTEST_EDGE, float(percentile(slope, EDGE_PERCENTILE))))
     inner = np.zeros_like(edges)
     inner[MARGIN:-MARGIN, MARGIN:-MARGIN] = edges[MARGIN:-MARGIN, MARGIN:-MARGIN]
     return cast(NDArray[np.bool_], inner)

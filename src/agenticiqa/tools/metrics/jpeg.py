@@ -61,8 +61,11 @@ def _grid_offset(grey: Image) -> tuple[int, int]:
 
 def _step_profile(grey: Image, axis: int) -> NDArray[np.float64]:
     """The mean step between neighbours at each of the eight phases of the grid."""
-    plane = grey.astype(np.int16)
-    steps = np.abs(np.diff(plane, axis=axis)).mean(axis=1 - axis)
+    steps = (
+        cv2.reduce(cv2.absdiff(grey[1:], grey[:-1]), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+        if axis == 0
+        else cv2.reduce(cv2.absdiff(grey[:, 1:], grey[:, :-1]), 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+    ).ravel() / grey.shape[1 - axis]
     return np.array([steps[phase::BLOCK].mean() for phase in range(BLOCK)])
 
 
@@ -75,13 +78,9 @@ def _evidence(image: Image, down: int, across: int) -> NDArray[np.float64]:
     """Log-likelihood gain per coefficient of each quality over no compression, for one grid offset."""
     histograms = _coefficient_histograms(_coefficients(image[down:, across:]))
     count = max(1.0, histograms.sum())
-    gains = _lattice_gains()
-    steps = quantisation_steps()
-    position = np.arange(BLOCK * BLOCK)
-    # Most magnitudes are small, and columns nobody fills cost as much as others.
-    used = int(np.flatnonzero(histograms.any(axis=0)).max(initial=0)) + 1
-    scores = gains[:, :used] @ histograms[:, :used].T
-    return np.array([scores[table.reshape(-1) - 1, position].sum() / count for table in steps])
+    scores = _lattice_gains()[:, : histograms.shape[1]] @ histograms.T
+    tables = quantisation_steps().reshape(-1, BLOCK * BLOCK)
+    return np.asarray(scores[tables - 1, np.arange(BLOCK * BLOCK)].sum(axis=1) / count)
 
 
 def _coefficients(image: Image) -> NDArray[np.float32]:
@@ -89,21 +88,23 @@ def _coefficients(image: Image) -> NDArray[np.float32]:
     rows, columns = (side // BLOCK for side in image.shape[:2])
     cells = image[: rows * BLOCK, : columns * BLOCK].reshape(rows, BLOCK, columns, BLOCK, 3).swapaxes(1, 2)
     cells = cells.reshape(-1, BLOCK, BLOCK, 3)[:: max(1, rows * columns // MOST_BLOCKS)]
-    unclipped = cells[(cells.min(axis=(1, 2, 3)) > 0) & (cells.max(axis=(1, 2, 3)) < 255)]
+    samples = cells.reshape(len(cells), -1)
+    unclipped = cells[(samples.min(axis=1) > 0) & (samples.max(axis=1) < 255)]
     luma = unclipped.astype(np.float32) @ YIQ[0]
     return block_dct(luma)
 
 
 def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.float64]:
-    """How often each magnitude occurs at each of the 63 varying positions of a block."""
-    bins_in_all = HIGHEST * BINS_PER_LEVEL
+    """How often each magnitude, up to the largest there is, occurs at each of the 63 varying positions of a block."""
     magnitudes = np.abs(coefficients.reshape(-1, BLOCK * BLOCK))
     magnitudes[:, 0] = 0
-    bins = np.rint(magnitudes * BINS_PER_LEVEL).astype(np.intp)
-    counted = (magnitudes > SMALLEST_COEFFICIENT) & (bins < bins_in_all)
-    places = (bins + np.arange(BLOCK * BLOCK) * bins_in_all)[counted]
-    counts = np.bincount(places, minlength=BLOCK * BLOCK * bins_in_all)
-    return counts.reshape(BLOCK * BLOCK, bins_in_all).astype(np.float64)
+    bins = np.rint(magnitudes * BINS_PER_LEVEL)
+    counted = (magnitudes > SMALLEST_COEFFICIENT) & (bins < HIGHEST * BINS_PER_LEVEL)
+    # Most magnitudes are small, and columns nobody fills cost as much as others.
+    used = int(bins.max(where=counted, initial=0)) + 1
+    places = bins[counted].astype(np.intp) + used * np.nonzero(counted)[1]
+    counts = np.bincount(places, minlength=BLOCK * BLOCK * used)
+    return counts.reshape(BLOCK * BLOCK, used).astype(np.float64)
 
 
 @functools.lru_cache(maxsize=1)
@@ -117,14 +118,11 @@ def quantisation_steps() -> NDArray[np.intp]:
 @functools.lru_cache(maxsize=1)
 def _lattice_gains() -> NDArray[np.float64]:
     """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
-    magnitudes = np.arange(HIGHEST * BINS_PER_LEVEL) / BINS_PER_LEVEL
-    gains = np.empty((255, len(magnitudes)))
+    gains = np.empty((255, HIGHEST * BINS_PER_LEVEL))
     for step, row in enumerate(gains, 1):
-        off = magnitudes - step * np.rint(magnitudes / step)
-        # The distance to the nearest multiple takes few values, each of them many times.
-        half = BINS_PER_LEVEL * step // 2
-        distances = np.arange(-half, half + 1) / BINS_PER_LEVEL
-        row[:] = _lattice_gain(distances, step)[np.rint(off * BINS_PER_LEVEL).astype(np.intp) + half]
+        # From one multiple of the step to the next, and so on again and again.
+        magnitudes = np.arange(BINS_PER_LEVEL * step) / BINS_PER_LEVEL
+        row[:] = np.resize(_lattice_gain(magnitudes - step * np.rint(magnitudes / step), step), len(row))
     return gains
 
 

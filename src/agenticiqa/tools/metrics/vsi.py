@@ -117,7 +117,7 @@ def _pooled_enlargement(length: int, factor: int) -> Plane:
 def saliency(pixels: Plane) -> Plane:
     """The unscaled saliency of float RGB pixels on a 256 × 256 grid."""
     lab = _lab(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_LINEAR))
-    contrast = np.sqrt(sum(_band_pass(channel) ** 2 for channel in lab))
+    contrast = np.sqrt(np.square(_band_pass(np.stack(lab))).sum(axis=0))
     warmth = _stretched(lab[1]) ** 2 + _stretched(lab[2]) ** 2
     return cast(Plane, contrast * _centre() * (1 - np.exp(-warmth / WARMTH_SPREAD**2)))
 
@@ -135,8 +135,8 @@ def _lab(pixels: Plane) -> list[Plane]:
     return list(cv2.split(cv2.transform(roots, LAB)))
 
 
-def _band_pass(channel: Plane) -> Plane:
-    return cast(Plane, np.fft.irfft2(np.fft.rfft2(channel) * _log_gabor(), s=channel.shape))
+def _band_pass(channels: Plane) -> Plane:
+    return cast(Plane, np.fft.irfft2(np.fft.rfft2(channels) * _log_gabor(), s=channels.shape[1:]))
 
 
 def _stretched(channel: Plane) -> Plane:
