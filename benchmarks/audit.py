@@ -1,8 +1,8 @@
 """The audit beside cleanvision: the same pictures with known faults, time, memory, precision and recall per issue.
 
     python -m benchmarks.audit PHOTOGRAPHS [--count 2000] [--peer PYTHON]
-    python -m benchmarks.audit PHOTOGRAPHS --count 5000 --killed           killed twice, finished, compared
-    python -m benchmarks.audit PHOTOGRAPHS --count 20000 --memory          the largest process, small pictures
+    python -m benchmarks.audit PHOTOGRAPHS --count 5000 --killed [--quick]   killed twice, finished, compared
+    python -m benchmarks.audit PHOTOGRAPHS --count 20000 --memory            quick; the largest process, small pictures
 
 PHOTOGRAPHS is a folder of ordinary photographs; PEER is the Python of an environment with cleanvision. Two fifths of
 the pictures are left as they are, the rest get one fault each; among the first are pictures that are often called
@@ -99,12 +99,12 @@ IMPLIED = {
 }
 
 
-def run_killed(folder: Path, jobs: int) -> bool:
+def run_killed(folder: Path, jobs: int, quick: bool) -> bool:
     """An audit killed twice, each time with everything it started, then finished: nothing lost, nothing doubled."""
     with tempfile.TemporaryDirectory() as output:
         records = Path(output) / "measurements.jsonl"
         command = [sys.executable, "-m", "agenticiqa", "audit", str(folder), "-o", output, "-j", str(jobs), "-q"]
-        command += ["--quick", "--no-gallery", "--to", "json"]
+        command += ["--no-gallery", "--to", "json", *(["--quick"] if quick else [])]
         total, kept = len(list(folder.iterdir())), list[int]()
         for share in (0.2, 0.6):
             running = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
@@ -115,9 +115,11 @@ def run_killed(folder: Path, jobs: int) -> bool:
             kept.append(_lines(records))
         shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         names = [json.loads(line)["sample_id"] for line in records.read_text().splitlines()]
-    whole = len(names) == len(set(names)) == total
+        rows = len(json.loads((Path(output) / "table.json").read_text()))
+    whole = len(names) == len(set(names)) == rows == total
     print(f"{total} pictures, killed with {kept[0]} and {kept[1]} records, then: {shown.splitlines()[-2]}")
-    print(f"{len(names)} records, {len(set(names))} different: {'nothing lost or doubled' if whole else 'WRONG'}")
+    print(f"{len(names)} records, {len(set(names))} different, {rows} rows in the table:", end=" ")
+    print("nothing lost or doubled" if whole else "WRONG")
     return whole
 
 
@@ -187,6 +189,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--peer", help="Python of an environment with cleanvision")
     parser.add_argument("--killed", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="kill the quick audit, not the full one")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--keep", type=Path, help="keep the pictures and their labels in this folder")
     given = parser.parse_args()
@@ -197,7 +200,7 @@ def main() -> None:
         if given.memory:
             run_many(folder / "pictures", given.jobs)
         else:
-            sys.exit(0 if run_killed(folder / "pictures", given.jobs) else 1)
+            sys.exit(0 if run_killed(folder / "pictures", given.jobs, given.quick) else 1)
         return
     labels = build_set(given.photographs, folder / "pictures", given.count)
     (folder / "labels.json").write_text(json.dumps({name: sorted(files) for name, files in labels.items()}))

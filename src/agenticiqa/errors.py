@@ -21,6 +21,7 @@ AgenticIQAError
 │   ├── ImageOutsideRootError   the path leaves the allowed folder
 │   ├── ImageFormatError        not an image, or a format that needs an extra
 │   ├── ImageTruncatedError     an image whose data ends early or is damaged
+│   │   └── ImageDamagedError   an empty file, or a damaged one that goes on to its end
 │   ├── ImageTooLargeError      more pixels or bytes than the limit
 │   ├── ImageTooSmallError      fewer pixels than the minimum
 │   ├── ImageShapeError         a strip too long for its width
@@ -181,6 +182,10 @@ class ImageFormatError(ImageError):
 
 class ImageTruncatedError(ImageError):
     """The image's data ends early or is damaged."""
+
+
+class ImageDamagedError(ImageTruncatedError):
+    """The file is empty, or is there to its end and damaged in between."""
 
 
 class ImageTooLargeError(ImageError):

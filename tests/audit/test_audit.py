@@ -21,7 +21,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from agenticiqa.audit import Audit, AuditOptions, audit, judge
+from agenticiqa.audit import ISSUES, Audit, AuditOptions, audit, judge
 from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
 from agenticiqa.cli import app
@@ -71,6 +71,36 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def result(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> Audit:
     return audit(faults, tmp_path_factory.mktemp("out"), THREADS)
+
+
+def test_the_summary_names_the_worst_pictures_of_each_issue(result: Audit) -> None:
+    lines = result.in_words().splitlines()
+
+    noisy = next(line for line in lines if line.startswith("  noisy"))
+    exact = next(line for line in lines if line.startswith("  exact_duplicates"))
+    assert "noisy.png" in noisy
+    assert exact == "  exact_duplicates: 2 (exact.png, original.png)"
+
+
+def test_an_empty_and_a_damaged_file_are_corrupt_and_half_a_file_is_truncated(tmp_path: Path) -> None:
+    whole = save(tmp_path / "whole.png", photograph()).read_bytes()
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "damaged.png").write_bytes(whole[:60] + bytes(len(whole) - 160) + whole[-100:])
+    (tmp_path / "half.png").write_bytes(whole[: len(whole) // 2])
+
+    result = audit(tmp_path, tmp_path / "out", THREADS, quick=True)
+
+    assert flagged(result, "corrupt") == {"empty.png", "damaged.png"}
+    assert flagged(result, "truncated") == {"half.png"}
+    told = {row["name"]: row["error"] for row in result.rows}
+    assert "is empty (0 bytes)" in told["empty.png"]
+    assert "is damaged" in told["damaged.png"]
+
+
+def test_the_help_names_every_issue() -> None:
+    shown = " ".join(CliRunner().invoke(app, ["audit", "--help"]).output.split())
+
+    assert f"Issues: {', '.join(issue.name for issue in ISSUES)}." in shown
 
 
 def flagged(result: Audit, issue: str) -> set[str]:

@@ -98,7 +98,9 @@ def test_files_that_can_never_work_are_counted_and_not_recommended_again(folder:
 
     shown = run(folder, inputs=[str(folder / "m.jsonl")])
 
-    assert "2 of 3 samples remain; 2 of them can never work as their files are (`error` in the records" in shown.stdout
+    assert "2 of 3 samples remain; the files of 2 of them are missing or cannot be used:" in shown.stdout
+    assert f"{folder}/pictures/9.png: no such file" in shown.stdout
+    assert f"{folder}/pictures/text.png: is not an image" in shown.stdout
     assert "run the same command again" not in shown.stdout
 
 
@@ -107,8 +109,17 @@ def test_files_that_can_never_work_leave_the_others_to_another_run(folder: Path)
 
     shown = run(folder, "--max-calls", "7", "-j", "1", inputs=[str(folder / "m.jsonl")])
 
-    assert "of 4 samples remain; 1 of them can never work" in shown.stdout
+    assert "of 4 samples remain; the file of 1 of them is missing or cannot be used" in shown.stdout
     assert "run the same command again for the others" in shown.stdout
+
+
+def test_files_missing_from_another_list_are_not_counted(folder: Path) -> None:
+    run(folder, inputs=[str(folder / "gone-1.png"), str(folder / "gone-2.png")])
+
+    shown = run(folder, inputs=[str(folder / "gone-3.png"), str(folder / "gone-4.png")])
+
+    assert "the files of 2 of them are missing" in shown.stdout
+    assert "gone-1.png" not in shown.stdout
 
 
 def test_a_typo_in_a_field_is_refused_with_its_line(folder: Path) -> None:

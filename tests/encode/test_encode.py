@@ -60,7 +60,7 @@ def test_a_score_that_no_quality_reaches_is_said() -> None:
         encode(np.ascontiguousarray(photo("chelsea")[:64, :64]), "jpeg", 5.0, judge=closeness, step=25)
 
 
-def test_a_folder_is_encoded_with_loss_maps_and_a_page(tmp_path: Path) -> None:
+def test_a_folder_is_encoded_with_a_page_and_nothing_else_lies_about(tmp_path: Path) -> None:
     (tmp_path / "in" / "deep").mkdir(parents=True)
     for name in ("a.png", "deep/b.png"):
         save(tmp_path / "in" / name, np.ascontiguousarray(photo("coffee")[:96, :128]))
@@ -74,11 +74,15 @@ def test_a_folder_is_encoded_with_loss_maps_and_a_page(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in json.loads(shown.stdout)}
     assert rows["deep/b.png"]["file"] == str(tmp_path / "out" / "deep" / "b.webp")
     assert rows["a.png"]["bytes"] == (tmp_path / "out" / "a.webp").stat().st_size < rows["a.png"]["original_bytes"]
-    assert (tmp_path / "out" / "a.loss.png").exists()
-    assert "deep/b.png" in report_page(tmp_path / "out", "webp", 2.0)
+    left = {file.relative_to(tmp_path / "out").as_posix() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+    assert {name for name in left if not name.startswith(".encode/")} == {"a.webp", "deep/b.webp"}
+    page_text = (tmp_path / "page.html").read_text()
+    assert page_text == report_page(tmp_path / "out", "webp", 2.0)
+    assert (page_text.count("<img"), "deep/b.png" in page_text) == (2, True)
     assert json.loads(again.stdout) == json.loads(shown.stdout)
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("output", "more", "words"),
     [
@@ -102,3 +106,18 @@ def test_an_output_that_is_the_original_or_lies_about_its_format_is_refused(
     assert words in shown.stderr
     assert original.read_bytes() == before
     assert not (tmp_path / "copy.webp").exists()
+=======
+def test_another_score_in_the_same_folder_is_refused_and_force_encodes_again(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    save(tmp_path / "in" / "a.png", np.ascontiguousarray(photo("coffee")[:96, :128]))
+    folders = ["encode", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--step", "25", "--json", "-q", "-j", "1"]
+    CliRunner().invoke(app, [*folders, "--min-score", "2"])
+
+    refused = CliRunner().invoke(app, [*folders, "--min-score", "2.5"])
+    forced = CliRunner().invoke(app, [*folders, "--min-score", "2.5", "--force", "--map"])
+
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert (forced.exit_code, json.loads(forced.stdout)[0]["score"] >= 2.5) == (0, True)
+    assert (tmp_path / "out" / "a.loss.png").exists()
+>>>>>>> a6f9408 (Audit names its worst files, damaged files are not called truncated, encode keeps its folder tidy, limits and missing files in plain words)

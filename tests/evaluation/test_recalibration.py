@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from agenticiqa.cli import app
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.combined_models import RecalibratedEyes
 from agenticiqa.errors import CalibrationError
-from agenticiqa.evaluation.recalibration import folds_of, recalibrate
+from agenticiqa.evaluation.recalibration import Change, folds_of, recalibrate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.images import load_image
 from agenticiqa.parts import build_parts
@@ -79,6 +80,22 @@ def test_a_fit_that_agrees_less_is_told_and_kept_only_if_asked_for() -> None:
     assert found.calibrations == {}
     assert found.embedded.keys() == {"No-Reference"}
     assert (forced.changes[1].stored, list(forced.calibrations)) == (True, ["GAUGE"])
+
+
+def test_a_fit_that_orders_pictures_less_well_is_worse_however_near_it_is() -> None:
+    nearer = Change("GAUGE", before_rmse=0.9, after_rmse=0.5, before_srcc=0.92, after_srcc=0.85)
+
+    assert nearer.is_worse
+    assert not replace(nearer, after_srcc=0.918).is_worse
+
+
+def test_a_rising_curve_keeps_the_order_within_each_fold() -> None:
+    rated, evidence = made_set()
+
+    embedded = recalibrate(rated, evidence, registry(FixedTool(), FixedTool("STUBBORN"))).changes[0]
+
+    assert embedded.after_srcc == pytest.approx(embedded.before_srcc, abs=0.005)
+    assert embedded.stored
 
 
 def test_contents_are_left_out_whole() -> None:

@@ -199,3 +199,14 @@ def test_the_curve_of_plcc_always_converges_and_says_its_form(seed: int) -> None
     assert fit.converged
     assert fit.form in ("five-parameter", "four-parameter", "line")
     assert plcc(fit(x), y) > 0.9
+
+
+def test_a_handful_of_pictures_gets_a_straight_line_and_says_so() -> None:
+    # Five parameters go through any five points: PLCC would be 1 whatever was predicted.
+    predicted, observed = [1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 4.5, 1.0, 3.0, 5.0]
+
+    found = agreement(predicted, observed)
+
+    assert found.fit.form == "line"
+    assert "5 pictures are too few for a logistic" in found.fit.message
+    assert found.plcc == pytest.approx(stats.pearsonr(predicted, observed).statistic)

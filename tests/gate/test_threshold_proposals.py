@@ -7,6 +7,7 @@ import tomllib
 import numpy as np
 import pytest
 
+from agenticiqa.cli.calibrate import proposals_in_words
 from agenticiqa.errors import UsageError
 from agenticiqa.gate import parse_rule
 from agenticiqa.gate.threshold_proposals import as_toml, propose
@@ -63,3 +64,18 @@ def test_the_useful_measurement_comes_first_and_the_rules_can_be_read_back() -> 
 def test_too_few_accepted_pictures_are_refused() -> None:
     with pytest.raises(UsageError, match="at least 10"):
         propose({"score": [3.0] * 5}, {}, {"score": True})
+
+
+def test_proposals_are_told_as_what_they_do_to_good_and_bad_pictures() -> None:
+    # Ten accepted pictures: the strictest promise is one of twelve, 8 %, and eighteen would do for 5 %.
+    few = propose({"score": GOOD[:10]}, {}, {"score": True}, 0.05)
+    both = propose({"score": GOOD, "PIQE": BAD}, {"score": BAD, "PIQE": BAD}, {"score": True, "PIQE": False}, 0.05)
+
+    alone, told = list(proposals_in_words(few, 0.05)), list(proposals_in_words(both, 0.05))
+
+    assert alone[1] == '  --fail-if "score < 3" fails 8% of good ones'
+    assert alone[2] == "Too few to promise at most 5% of good ones; 18 accepted pictures would do."
+    assert "--rejected" in alone[3]
+    assert told[0].startswith("From 50 pictures you accept and 50 you reject")
+    assert "lets 2% of bad ones pass" in told[1]
+    assert told[2].endswith("of bad ones pass; of no use here")

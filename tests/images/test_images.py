@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageCms, ImageOps
 
 from agenticiqa.errors import (
+    ImageDamagedError,
     ImageFormatError,
     ImageIsDirectoryError,
     ImageNotFoundError,
@@ -392,7 +393,7 @@ def unprivileged() -> Iterator[None]:
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.png").touch()
 
-    with pytest.raises(ImageTruncatedError, match=r"empty\.png: is empty"):
+    with pytest.raises(ImageDamagedError, match=r"empty\.png: is empty"):
         load_image(tmp_path / "empty.png")
 
 
@@ -421,6 +422,16 @@ def test_half_a_file_is_truncated(tmp_path: Path, suffix: str) -> None:
 
     with pytest.raises(ImageTruncatedError, match=r"half: this .* ends early"):
         load_image(tmp_path / "half")
+
+
+@pytest.mark.parametrize("suffix", ["jpg", "png"])
+def test_a_file_damaged_in_between_is_not_said_to_end_early(tmp_path: Path, suffix: str) -> None:
+    data = bytearray(save(tmp_path / f"whole.{suffix}", photo("chelsea")).read_bytes())
+    data[60 : len(data) - 100] = bytes(len(data) - 160)
+    (tmp_path / "zeroed").write_bytes(data)
+
+    with pytest.raises(ImageDamagedError, match=r"zeroed: this \w+ is damaged"):
+        load_image(tmp_path / "zeroed")
 
 
 def png_header(width: int, height: int) -> bytes:

@@ -25,6 +25,8 @@ from agenticiqa.report.writing import write_whole
 from agenticiqa.weights import WeightSet
 
 MEASUREMENTS = "measurements.jsonl"
+# Pictures named behind each count.
+NAMED = 3
 Row = dict[str, Any]
 TableFormat = Literal["csv", "parquet", "json"]
 
@@ -76,15 +78,19 @@ class Audit:
         return pandas.DataFrame(self.rows, columns=self.columns()).set_index("name")
 
     def in_words(self) -> str:
-        """The counts as lines for a person, the most frequent first."""
+        """The counts as lines for a person, the most frequent issue first, each with its worst pictures by name."""
         counts = sorted(self.counts().items(), key=lambda item: -item[1])
         lines = [f"{len(self.rows)} pictures audited"]
-        lines += [f"  {name}: {count}" for name, count in counts if count]
+        lines += [f"  {name}: {count} ({self._named(name, count)})" for name, count in counts if count]
         clean = sum(not any(row[f"is_{name}_issue"] for name in self.issues) for row in self.rows)
         return "\n".join([*lines, f"  without an issue: {clean}"])
 
     def __str__(self) -> str:
         return self.in_words()
+
+    def _named(self, issue: str, count: int) -> str:
+        names = [str(row["name"]) for row in self.worst(issue, NAMED)]
+        return ", ".join(names) + (f" and {count - len(names)} more" if count > len(names) else "")
 
     def as_dict(self) -> dict[str, Any]:
         """Counts, thresholds and groups as JSON values."""

@@ -123,7 +123,7 @@ ISSUES: tuple[Issue, ...] = (
     Issue("odd_aspect_ratio", 0.35, "far from square", lambda found: _shape(found)),
     Issue("odd_size", 0.10, "much larger or smaller than the others", lambda found: 1.0),
     Issue("grayscale", 0.50, "no colour", lambda found: 0.0 if found["grey"] else 1.0),
-    Issue("corrupt", 0.50, "cannot be opened", _corrupt),
+    Issue("corrupt", 0.50, "cannot be opened: empty, damaged or no picture", _corrupt),
     Issue("truncated", 0.98, "ends early: data is missing, or a grey band stands in for it", _truncated),
     Issue("exact_duplicates", 0.50, "the same pixels as another one", lambda found: 1.0),
     Issue("near_duplicates", 0.50, "nearly the same as another one", lambda found: 1.0),

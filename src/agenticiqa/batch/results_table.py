@@ -116,9 +116,14 @@ def _severity_column(category: str) -> str:
     return f"severity.{category}"
 
 
-def count_unusable(records: Path) -> int:
-    """How many records failed because of a file: their error begins with its name, and comes again until it changes."""
-    return sum(_blames_a_file(record) for record in standing_records(records))
+def unusable_files(records: Path, samples: Iterable[str]) -> list[str]:
+    """The errors of these samples that blame a file: they come again until it changes."""
+    asked = set(samples)
+    return [
+        str(record["error"])
+        for record in standing_records(records)
+        if record["sample_id"] in asked and _blames_a_file(record)
+    ]
 
 
 def _blames_a_file(record: Mapping[str, Any]) -> bool:

@@ -21,23 +21,31 @@ INTERRUPTED_CODE = 130
 def audit(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT", help="A folder, a .zip, a pattern, images, a .txt list, - for a list."),
+        typer.Argument(
+            metavar="INPUT", help="A folder, a .zip, a quoted pattern, images, a .txt list of paths, or - for such a list."
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("audit"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for table, summary and gallery.")] = Path("audit"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Only hash, size, exposure, sharpness and information.")
+        bool,
+        typer.Option("--quick", help="Several times faster: simple measurements, no neural network, no check for noise."),
     ] = False,
     threshold: Annotated[
-        list[str] | None, typer.Option("--threshold", metavar="ISSUE=SCORE", help="Flag below this score instead.")
+        list[str] | None,
+        typer.Option(
+            "--threshold",
+            metavar="ISSUE=SCORE",
+            help="Flag pictures that score below this (0 worst, 1 best), e.g. blurry=0.4; 0 flags none.",
+        ),
     ] = None,
-    issues: Annotated[str | None, typer.Option("--issues", help="Only these, parted by commas.")] = None,
-    to: Annotated[Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table.")] = "csv",
-    gallery: Annotated[bool, typer.Option("--gallery/--no-gallery", help="Write a page of the worst pictures.")] = True,
+    issues: Annotated[str | None, typer.Option("--issues", metavar="ISSUE,…", help="Look only for these.")] = None,
+    to: Annotated[Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table of all pictures.")] = "csv",
+    gallery: Annotated[bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")] = True,
     engine: Annotated[
-        Literal["auto", "threads", "processes", "ray"], typer.Option("--engine", help="auto: processes.")
+        Literal["auto", "threads", "processes", "ray"], typer.Option("--engine", help="How to work in parallel; auto: processes.")
     ] = "auto",
-    address: Annotated[str | None, typer.Option("--address", help="Of a Ray cluster.")] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once.")] = None,
+    address: Annotated[str | None, typer.Option("--address", help="Address of a Ray cluster, with --engine ray.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Measure again what was measured with other settings.")
     ] = False,
@@ -45,16 +53,22 @@ def audit(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check a data set: blurry, dark, over-exposed, noisy, broken, odd and duplicate pictures.
+    """Find the bad pictures of a folder: blurry, dark, over-exposed, noisy, broken, odd and duplicate ones.
 
-    The same command again finishes what was interrupted and measures changed pictures anew. Exit codes: 0 audited,
-    1 some remain, 2 wrong request, 130 interrupted.
+    Writes table.csv (a row per picture: a score and a flag per issue), summary.json and gallery.html into the output
+    folder. No picture is changed or deleted. The same command again finishes what was interrupted and measures
+    only new and changed pictures.
+
+    Issues: blurry, dark, light, noisy, low_contrast, colour_cast, low_information, odd_aspect_ratio, odd_size,
+    grayscale, corrupt, truncated, exact_duplicates, near_duplicates.
+
+    Exit codes: 0 audited, 1 some remain, 2 wrong request, 130 interrupted.
 
     \b
     Examples:
       agenticiqa audit photos/
       agenticiqa audit photos/ --quick -o quick-audit --to json
-      agenticiqa audit photos/ --threshold blurry=0.5 --issues blurry,dark --no-gallery
+      agenticiqa audit photos/ --threshold blurry=0.4 --issues blurry,dark --no-gallery
     """
     from agenticiqa.audit.auditing import AuditOptions, require_format
     from agenticiqa.audit.auditing import audit as run_audit

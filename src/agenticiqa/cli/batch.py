@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from agenticiqa.gate.gatekeeping import Gate
 
 INTERRUPTED_CODE = 130
+# So many files that are missing or cannot be used are named; the records have all.
+FILES_NAMED = 5
 
 
 def batch(
@@ -148,8 +150,9 @@ def batch(
         for record in standing_records(output) if gate or junit else ():
             _pass_gate(gate, seen, record)
     table = None if to is None else write_table(output, to)
+    ids = (sample.sample_id for sample in manifest)
     values = {**summary.as_dict(), **({"gate": gate.report.as_dict()} if gate else {})}
-    words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table)
+    words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table, ids)
     # Standard output belongs to the records where they go there.
     typer.echo(words, err=streaming)
     tell(gate, seen, junit, github, quiet_words=as_json)
@@ -178,8 +181,10 @@ def exit_code(summary: BatchSummary, gate: Gate) -> int:
     return gate_code(gate) or (1 if summary.remaining else 0)
 
 
-def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = None) -> str:
-    """The summary as lines for a person."""
+def summary_in_words(
+    summary: BatchSummary, output: Path, table: Path | None = None, asked: Iterable[str] = ()
+) -> str:
+    """The summary as lines for a person; `asked` are the ids of the samples, of which those without a file are named."""
     lines = [
         f"{summary.answered} answered, {summary.failed} failed in {summary.seconds:.1f} s "
         f"({summary.calls} calls, {money(summary.cost_usd)}); {summary.done_before} were done before",
@@ -194,7 +199,7 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
-        lines.append(f"{summary.remaining} of {summary.samples} samples remain; {_advice(summary, output)}")
+        lines.append(f"{summary.remaining} of {summary.samples} samples remain; {_advice(summary, output, asked)}")
     return "\n".join(lines)
 
 
@@ -209,17 +214,20 @@ def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
     return pairing.manifest
 
 
-def _advice(summary: BatchSummary, output: Path) -> str:
+def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
     from agenticiqa.batch.journal import is_stream
-    from agenticiqa.batch.results_table import count_unusable
+    from agenticiqa.batch.results_table import unusable_files
 
     if is_stream(output):
         return "their `error` says why"
-    unusable = count_unusable(output)
+    unusable = unusable_files(output, asked)
     if not unusable:
         return "run the same command again for them"
-    again = "" if unusable >= summary.remaining else "; run the same command again for the others"
-    return f"{unusable} of them can never work as their files are (`error` in the records says why){again}"
+    again = "" if len(unusable) >= summary.remaining else "; run the same command again for the others"
+    more = len(unusable) - FILES_NAMED
+    shown = [*unusable[:FILES_NAMED], *([f"and {more} more; `error` in the records says why"] if more > 0 else [])]
+    one = "the file of 1 of them is" if len(unusable) == 1 else f"the files of {len(unusable)} of them are"
+    return "\n  ".join([f"{one} missing or cannot be used{again}:", *shown])
 
 
 def preview_in_words(preview: Preview) -> str:

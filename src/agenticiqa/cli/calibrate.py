@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.evaluation.recalibration import Change, Recalibration
     from agenticiqa.evaluation.samples import RatedSet
+    from agenticiqa.gate.choosing import Proposal
 
 
 def calibrate(
@@ -26,13 +28,16 @@ def calibrate(
         Path | None, typer.Option("--manifest", help="Your ratings: a table with image and rating.")
     ] = None,
     accepted: Annotated[
-        Path | None, typer.Option("--from-accepted", metavar="GOOD", help="Propose a gate from pictures you accept.")
+        Path | None,
+        typer.Option(
+            "--from-accepted", metavar="GOOD", help="Folder of pictures you accept: propose limits for --fail-if."
+        ),
     ] = None,
     rejected: Annotated[
-        Path | None, typer.Option("--rejected", metavar="BAD", help="Pictures you reject, with --from-accepted.")
+        Path | None, typer.Option("--rejected", metavar="BAD", help="Folder of pictures you reject, with --from-accepted.")
     ] = None,
     false_rejects: Annotated[
-        float, typer.Option("--false-rejects", min=0, max=1, help="The share of good pictures a gate may reject.")
+        float, typer.Option("--false-rejects", min=0, max=1, help="The share of good pictures a limit may fail.")
     ] = 0.05,
     root: Annotated[Path | None, typer.Option("--root", help="Folder of the pictures, with --manifest.")] = None,
     scale: Annotated[
@@ -50,14 +55,18 @@ def calibrate(
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a tool's curve on graded damage, or tools and the embedded score to your ratings; both count from then on.
+    """Fit scores to your eyes: limits from pictures you accept, or curves from your ratings or from made damage.
 
-    --from-accepted proposes rules for `--fail-if` instead, and says how many good and bad pictures each gets wrong.
+    --from-accepted proposes limits for `--fail-if`, and says how many good and bad pictures each would get wrong. It
+    needs at least 10 pictures and stores nothing.
 
-    --manifest needs at least 30 ratings of several contents; see docs/calibrate.md.
+    --manifest fits the tools and the embedded score to your ratings (at least 30, of several contents); fits that
+    agree less with ratings left out are not stored. --ladder fits one tool's curve on damage made step by step.
+    Both count from then on.
 
     \b
     Examples:
+      agenticiqa calibrate --from-accepted good/ --rejected bad/
       agenticiqa calibrate --ladder PSNR --photographs 1
     """
     from agenticiqa.config import load_settings
@@ -74,6 +83,8 @@ def calibrate(
         _from_accepted(settings, accepted, rejected, false_rejects, as_json)
 
 
+# A rule that lets so many of the bad pictures pass is no gate.
+USELESS = 0.8
 # What a gate on single pictures can use: the score, and measurements in which more of one thing is plainly worse.
 GATED = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSED", "PIQE")
 
@@ -90,10 +101,31 @@ def _from_accepted(
     if as_json:
         typer.echo(json.dumps([{"rule": each.rule, **vars(each)} for each in proposals], indent=2))
         return
+    for line in proposals_in_words(proposals, false_rejects):
+        typer.echo(line)
+    typer.echo(f"\nThe best of them, for agenticiqa.toml:\n{as_toml(proposals[:1])}", nl=False)
+
+
+def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterator[str]:
+    """What each rule would do to new pictures like these, the best rule first."""
+    best = proposals[0]
+    against = f" and {best.rejected} you reject" if best.rejected else ""
+    yield f"From {best.accepted} pictures you accept{against}; expected of new pictures like these:"
     for each in proposals:
-        wrong = "" if each.false_accepts is None else f", accepts {each.false_accepts:.0%} of bad ones"
-        typer.echo(f"{each.rule}: rejects {each.false_rejects:.0%} of good pictures{wrong}")
-    typer.echo(f"\nFor agenticiqa.toml, the best of them:\n{as_toml(proposals[:1])}", nl=False)
+        yield f'  --fail-if "{each.rule}" fails {each.false_rejects:.0%} of good ones{_let_through(each)}'
+    if best.false_rejects > allowed:
+        needed = math.ceil(1 / allowed - 2) if allowed else None
+        more = f"; {needed} accepted pictures would do" if needed else ""
+        yield f"Too few to promise at most {allowed:.0%} of good ones{more}."
+    if not best.rejected:
+        yield "Add pictures you reject (--rejected) to learn how many bad ones each rule lets through."
+
+
+def _let_through(proposal: Proposal) -> str:
+    if proposal.false_accepts is None:
+        return ""
+    useless = "; of no use here" if proposal.false_accepts >= USELESS else ""
+    return f", lets {proposal.false_accepts:.0%} of bad ones pass{useless}"
 
 
 def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:
@@ -179,7 +211,7 @@ def _by_ratings(
 def _lines(rated: RatedSet, found: Recalibration) -> Iterator[str]:
     missing = f", {len(rated.missing)} pictures missing" if rated.missing else ""
     yield f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}"
-    yield f"as shipped, and fitted, on ratings left out ({found.folds} folds over contents):"
+    yield f"as shipped → fitted, on ratings left out ({found.folds} folds over contents, SRCC within folds):"
     yield from map(_line, found.changes)
     yield from (f"  {name}: left as it was, {reason}" for name, reason in found.left.items())
 

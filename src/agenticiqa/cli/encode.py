@@ -23,34 +23,52 @@ SUFFIXES: dict[str, Format] = {".webp": "webp", ".avif": "avif", ".jpg": "jpeg",
 
 def encode(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image, or a folder of images.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, or the folder.")],
-    min_score: Annotated[float, typer.Option("--min-score", min=1, max=5, help="The least score from 1 to 5.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; for a folder, the folder to fill.")],
+    min_score: Annotated[
+        float,
+        typer.Option(
+            "--min-score", min=1, max=5, help="How like the original it must stay: 4.2 high quality, 4 medium, 3.5 low."
+        ),
+    ],
     format: Annotated[
-        Format | None, typer.Option("--format", help="Default: by the output's suffix, webp for a folder.")
+        Format | None, typer.Option("--format", help="Default: by the output's suffix; for a folder webp.")
     ] = None,
-    maps: Annotated[bool, typer.Option("--map", help="Also draw where each copy differs (NAME.loss.png).")] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a page about a folder.")] = None,
-    step: Annotated[int, typer.Option("--step", min=1, max=25, help="Distance of the qualities tried.")] = 1,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once.")] = None,
+    maps: Annotated[bool, typer.Option("--map", help="Also write NAME.loss.png: where each copy differs.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="For a folder: a page with qualities, scores, sizes and loss maps.")
+    ] = None,
+    step: Annotated[
+        int, typer.Option("--step", min=1, max=25, help="Try only every so many quality settings; faster, coarser.")
+    ] = 1,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Encode again what was encoded with another score, format or step.")
+    ] = False,
     config: ConfigFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the smallest WebP, AVIF or JPEG whose score against the original is still high enough.
+    """Make pictures as small as they can be while they still look like the original.
+
+    Tries quality settings of the encoder, scores each copy against the original (1 to 5), and keeps the smallest one
+    that reaches --min-score. Originals are left alone. A folder can be interrupted: the same command finishes it,
+    with what it remembers in OUTPUT/.encode.
 
     Exit codes: 0 written, 1 some failed, 2 wrong request, 3 no quality reaches the score.
 
     \b
     Examples:
       agenticiqa encode original.png -o small.webp --min-score 4
-      agenticiqa encode originals/ -o encoded --format jpeg --min-score 3 --step 25 --map --html encoded.html
+      agenticiqa encode originals/ -o encoded --format jpeg --min-score 3 --step 25 --html encoded.html
     """
     settings = effective_settings(config)
     if html is not None:
         require_folder_of(html)
     if source.is_dir():
-        wish = Wish(format or "webp", min_score, maps or html is not None, step)
-        raise typer.Exit(_folder(source, output, wish, html, concurrency, settings, as_json, quiet))
+        wish = Wish(format or "webp", min_score, maps, step)
+        raise typer.Exit(_folder(source, output, wish, html, concurrency, force, settings, as_json, quiet))
     require_folder_of(output)
     chosen = _format_of(source, output, format)
     typer.echo(_single(source, output, Wish(chosen, min_score, maps, step), settings, as_json))
@@ -105,6 +123,7 @@ def _folder(
     wish: Wish,
     html: Path | None,
     concurrency: int | None,
+    force: bool,
     settings: Settings,
     as_json: bool,
     quiet: bool,
@@ -115,12 +134,13 @@ def _folder(
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         summary = encode_folder(
             source, output, wish.format, wish.min_score, settings=settings, maps=wish.maps,
-            concurrency=concurrency, step=wish.step, stop=stop, on_progress=on_progress,
+            concurrency=concurrency, step=wish.step, force=force, stop=stop, on_progress=on_progress,
         )  # fmt: skip
     rows = list(encoded_rows(output))
     if html is not None:
         write_whole(html, report_page(output, wish.format, wish.min_score))
-    typer.echo(json.dumps(rows, indent=2) if as_json else _in_words(rows))
+    told = [{name: value for name, value in row.items() if name != "map"} for row in rows]
+    typer.echo(json.dumps(told, indent=2) if as_json else _in_words(rows))
     return 1 if summary.remaining else 0
 
 

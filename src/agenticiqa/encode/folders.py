@@ -20,8 +20,10 @@ from agenticiqa.images import load_image
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
 
-JOURNAL = "encode.jsonl"
+# What a later run goes on from, out of the way of the encoded files.
+JOURNAL = Path(".encode") / "records.jsonl"
 MAP_SUFFIX = ".loss.png"
+MAP_SIDE = 220
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; } body { margin: 1rem auto; max-width: 78rem; }
 table { border-collapse: collapse; } td, th { padding: .25rem .9rem .25rem 0; text-align: right; }
@@ -53,8 +55,9 @@ class EncodeWith:
         target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.format])
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(found.data)
+        drawn = loss_map(original.pixels, found.pixels)
         if self.maps:
-            loss_map(original.pixels, found.pixels).save(target.with_suffix(MAP_SUFFIX))
+            drawn.save(target.with_suffix(MAP_SUFFIX))
         return {
             "file": str(target),
             "quality": found.quality,
@@ -63,6 +66,8 @@ class EncodeWith:
             "original_bytes": original_bytes(original),
             "tried": {str(quality): score for quality, score in found.tried.items()},
             "took": round(time.perf_counter() - started, 3),
+            # Small, for the page; with it here, a page can be asked for afterwards.
+            "map": _thumbnail(drawn),
             "error": None,
         }
 
@@ -84,17 +89,21 @@ def encode_folder(
     maps: bool = False,
     concurrency: int | None = None,
     step: int = 1,
+    force: bool = False,
     stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[BatchProgress], None] | None = None,
 ) -> BatchSummary:
-    """Encodes every picture of a folder into another; the same call again finishes the rest."""
+    """Encodes every picture of a folder into another; the same call again finishes the rest.
+
+    `force` encodes again what was encoded with other settings.
+    """
     if not source.is_dir():
         raise ManifestError(f"{source}: is no folder")
     prepare = EncodeWith(str(output.absolute()), format, min_score, maps, settings.pipeline.terms, step)
     return run_batch(
         open_manifest(source),
         output / JOURNAL,
-        BatchOptions(concurrency=concurrency),
+        BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
         prepare=prepare,
         identity={"encode": format, "min_score": min_score, "maps": maps, "step": step},
@@ -110,7 +119,7 @@ def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:
 
 
 def report_page(output: Path, format: Format, min_score: float) -> str:
-    """A page with every picture's quality, score and saving, and its loss map where there is one."""
+    """A page with every picture's quality, score, saving and loss map."""
     rows = list(encoded_rows(output))
     before = sum(row.get("original_bytes") or 0 for row in rows)
     after = sum(row.get("bytes") or 0 for row in rows)
@@ -132,16 +141,14 @@ def _row(row: Mapping[str, Any]) -> str:
     name = escape(row["name"])
     if row["error"] is not None:
         return f'<tr><td>{name}</td><td colspan="5">{escape(row["error"])}</td></tr>'
-    shown = Path(row["file"]).with_suffix(MAP_SUFFIX)
-    picture = f'<img alt="" src="{_thumbnail(shown)}">' if shown.exists() else ""
+    picture = f'<img alt="" src="{escape(row["map"], quote=True)}">'
     cells = [str(row["quality"]), f"{row['score']:.2f}", _size(row["original_bytes"]), _size(row["bytes"]), picture]
     return f"<tr><td>{name}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
-def _thumbnail(path: Path) -> str:
-    with Image.open(path) as image:
-        small = image.convert("RGB")
-    small.thumbnail((220, 220))
+def _thumbnail(drawn: Image.Image) -> str:
+    small = drawn.convert("RGB")
+    small.thumbnail((MAP_SIDE, MAP_SIDE))
     return data_url(small)
 
 

@@ -26,6 +26,8 @@ LEAST_CORRELATION = 0.2
 # How far, in points, a distortion's own curve may leave the tool's overall one.
 REACH = 0.3
 COVERED = 0.95
+# A rising curve keeps the order but for pictures at its flat ends, which become equal.
+SAME_ORDER = 0.005
 Fold = npt.NDArray[np.bool_]
 
 
@@ -33,6 +35,7 @@ Fold = npt.NDArray[np.bool_]
 class Change:
     """Agreement with ratings before and after, the latter on folds the fit has not seen; None where there is none.
 
+    Rank correlations are means over the folds: each has a curve of its own, and across them ranks would mix.
     `stored` is false for a fit that agrees less than what was there before.
     """
 
@@ -49,8 +52,10 @@ class Change:
 
     @property
     def is_worse(self) -> bool:
-        """Whether ratings left out are met less well than before."""
-        return self.before_rmse is not None and self.after_rmse > self.before_rmse
+        """Whether ratings left out are met less well than before, in distance or in order."""
+        if self.before_rmse is None or self.before_srcc is None:
+            return False
+        return self.after_rmse > self.before_rmse or self.after_srcc < self.before_srcc - SAME_ORDER
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,7 @@ def _tool(
     after = _held_out(folds, lambda rows, out: _scores(fit(rows), raw[out], rated, out))
     everything, known = np.ones(len(raw), bool), tools.calibration(name)
     before = None if known is None else _scores(known, raw, rated, everything)
-    return fit(everything), _change(name, before, after, rated.common)
+    return fit(everything), _change(name, before, after, rated.common, folds)
 
 
 def fit_tool(raw: Values, rated: RatedSet, rows: Fold, increasing: bool) -> Calibration:
@@ -163,7 +168,7 @@ def _embedded(rated: RatedSet, evidence: Evidence, folds: Sequence[Fold]) -> tup
         ends[out] = _applied(scale, score, spans, out)[:, 1:]
     everything = np.ones(len(score), bool)
     final = _stretched(_plain_scale(score, rated, everything), needed)
-    change = _change("embedded model", score, after, rated.common, np.array(spans), ends)
+    change = _change("embedded model", score, after, rated.common, folds, np.array(spans), ends)
     return final, change
 
 
@@ -209,7 +214,7 @@ def _held_out(folds: Sequence[Fold], work: Callable[[Fold, Fold], Values]) -> Va
 
 
 def _change(
-    name: str, before: Values | None, after: Values, common: Values,
+    name: str, before: Values | None, after: Values, common: Values, folds: Sequence[Fold],
     spans_before: Values | None = None, spans_after: Values | None = None,
 ) -> Change:  # fmt: skip
     inside = [_coverage(spans, common) for spans in (spans_before, spans_after)]
@@ -217,13 +222,20 @@ def _change(
         name,
         None if before is None else rmse(before, common),
         rmse(after, common),
-        None if before is None else srcc(before, common),
-        srcc(after, common),
+        None if before is None else _srcc_within(folds, before, common),
+        _srcc_within(folds, after, common),
         inside[0][0],
         inside[1][0],
         inside[0][1],
         inside[1][1],
     )
+
+
+def _srcc_within(folds: Sequence[Fold], values: Values, common: Values) -> float:
+    """The mean rank correlation of the folds, by their size; those in which all values are equal say nothing."""
+    found = [(int(out.sum()), srcc(values[out], common[out])) for out in folds if out.sum() > 1]
+    known = [(size, value) for size, value in found if math.isfinite(value)]
+    return sum(size * value for size, value in known) / sum(size for size, _ in known) if known else math.nan
 
 
 def _coverage(spans: Values | None, common: Values) -> tuple[float | None, float | None]:

@@ -2,7 +2,8 @@
 
 Rank correlations are taken as they are; PLCC and RMSE after the usual five-parameter logistic
 β1·(1/2 − 1/(1 + exp(β2(x − β3)))) + β4·x + β5. Where that does not converge the four-parameter form without the slope
-β4 is fitted within bounds, and where that fails too a straight line; which one was used is part of the result.
+β4 is fitted within bounds, and where that fails too a straight line; so is one to fewer than 15 pictures, which five
+parameters would follow whatever they say. Which curve was used is part of the result.
 Intervals are percentile bootstraps with a seed. Pictures of one reference or one burst are not
 independent: give their common name as `clusters`, and whole clusters are drawn.
 """
@@ -32,6 +33,8 @@ from agenticiqa.evaluation.resampling import (
 
 Statistic = Callable[[Values, Values], float]
 Numbers = Sequence[float] | npt.NDArray[Any]
+# Three pictures for each of its parameters; a curve through five of them would agree with any five.
+FEWEST_FOR_LOGISTIC = 15
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,8 @@ def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     height = np.ptp(y) * (1 if plcc(x, y) >= 0 else -1)
     start = np.array([height, 1.0, 0.0, 0.0, y.mean()])
     scaled = (x - centre) / spread
+    if len(x) < FEWEST_FOR_LOGISTIC:
+        return _line(scaled, y, centre, spread, f"{len(x)} pictures are too few for a logistic; a straight line")
     found = least_squares(lambda b: _logistic(scaled, b) - y, start, method="lm", max_nfev=2_000)
     if found.success:
         return LogisticFit(_unscaled(found.x, centre, spread), True, str(found.message))
@@ -149,9 +154,13 @@ def _simpler(scaled: Values, y: Values, start: Values, centre: float, spread: fl
     if found.success:
         told = "five parameters did not converge; four did"
         return LogisticFit(_unscaled(whole(found.x), centre, spread), True, told, "four-parameter")
+    return _line(scaled, y, centre, spread, "no logistic converged; a straight line")
+
+
+def _line(scaled: Values, y: Values, centre: float, spread: float, told: str) -> LogisticFit:
     slope = float(scaled @ (y - y.mean()) / max(float(scaled @ scaled), 1e-12))
     line = np.array([0.0, 1.0, 0.0, slope, float(y.mean())])
-    return LogisticFit(_unscaled(line, centre, spread), True, "no logistic converged; a straight line", "line")
+    return LogisticFit(_unscaled(line, centre, spread), True, told, "line")
 
 
 def agreement(predicted: Numbers, observed: Numbers) -> Agreement:

@@ -62,6 +62,22 @@ def _sniff_brand(data: bytes) -> str | None:
     return None
 
 
+# How a whole file ends; a few bytes may follow that belong to nobody.
+_ENDINGS = {"JPEG": b"\xff\xd9", "PNG": b"IEND"}
+_AFTER_THE_END = 64
+
+
+def is_complete(kind: str, data: bytes) -> bool:
+    """Whether the data goes on to its end, by the mark or the length its format has; False where none is known."""
+    if kind in _ENDINGS:
+        return _ENDINGS[kind] in data[-_AFTER_THE_END:]
+    if kind == "WebP":
+        return len(data) >= 8 + int.from_bytes(data[4:8], "little")
+    if kind == "GIF":
+        return data.endswith(b";")
+    return kind == "BMP" and len(data) >= int.from_bytes(data[2:6], "little") > 0
+
+
 def inspect(kind: str, data: bytes) -> Container:
     """The decoder's copy of a file of this kind; damaged bytes are passed on for the decoder to refuse."""
     if kind == "PNG":

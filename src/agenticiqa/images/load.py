@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from agenticiqa.errors import (
+    ImageDamagedError,
     ImageError,
     ImageFormatError,
     ImageShapeError,
@@ -25,7 +26,7 @@ from agenticiqa.errors import (
     MissingExtraError,
 )
 from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
-from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, sniff
+from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, is_complete, sniff
 from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
 from agenticiqa.images.files import check_byte_count, read_file
 from agenticiqa.images.tiff import exif_orientation
@@ -165,7 +166,7 @@ def _file_content(source: BinaryIO, limits: ImageLimits) -> bytes:
 
 def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) -> LoadedImage:
     kind = _kind(data, name, limits)
-    with _named(name, kind):
+    with _named(name, kind, data):
         container = inspect(kind, data)
         image = _opened_webp(container.data, limits) if kind == "WebP" else open_header(kind, container.data)
         _check_size(image.size, limits, f"progressive {kind}" if "progressive" in image.info else kind)
@@ -188,7 +189,7 @@ def _opened_webp(data: bytes, limits: ImageLimits) -> Image.Image:
 
 def _kind(data: bytes, name: str, limits: ImageLimits) -> str:
     if not data:
-        raise ImageTruncatedError(f"{name}: is empty (0 bytes); copy or download it again")
+        raise ImageDamagedError(f"{name}: is empty (0 bytes); copy or download it again")
     check_byte_count(len(data), name, limits.max_bytes)
     kind = sniff(data)
     if kind is None:
@@ -197,7 +198,7 @@ def _kind(data: bytes, name: str, limits: ImageLimits) -> str:
 
 
 @contextmanager
-def _named(name: str, kind: str) -> Iterator[None]:
+def _named(name: str, kind: str, data: bytes = b"") -> Iterator[None]:
     """Whatever a decoder raises, as an ImageError that names the file."""
     try:
         yield
@@ -208,9 +209,12 @@ def _named(name: str, kind: str) -> Iterator[None]:
     except (MemoryError, Image.DecompressionBombError) as error:
         raise ImageTooLargeError(f"{name}: does not fit into memory; make it smaller") from error
     except Exception as error:  # decoders of damaged files raise nearly anything
+        if is_complete(kind, data):
+            raise ImageDamagedError(
+                f"{name}: this {kind} is damaged or of an unknown variant ({error}); copy it again or convert it to PNG"
+            ) from error
         raise ImageTruncatedError(
-            f"{name}: this {kind} ends early, is damaged or is of an unknown variant ({error}); "
-            "copy it again or convert it to PNG"
+            f"{name}: this {kind} ends early or is damaged ({error}); copy it again or convert it to PNG"
         ) from error
 
 
