@@ -22,13 +22,18 @@ def audit(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT", help="A folder, a .zip, a quoted pattern, images, a .txt list of paths, or - for such a list."
+            metavar="INPUT",
+            help="A folder, a .zip, a quoted pattern, images, a .txt list of paths, or - for such a list.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for table, summary and gallery.")] = Path("audit"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for table, summary and gallery.")] = Path(
+        "audit"
+    ),
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Several times faster: simple measurements, no neural network, no check for noise."),
+        typer.Option(
+            "--quick", help="Several times faster: simple measurements, no neural network, no check for noise."
+        ),
     ] = False,
     threshold: Annotated[
         list[str] | None,
@@ -39,13 +44,22 @@ def audit(
         ),
     ] = None,
     issues: Annotated[str | None, typer.Option("--issues", metavar="ISSUE,…", help="Look only for these.")] = None,
-    to: Annotated[Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table of all pictures.")] = "csv",
-    gallery: Annotated[bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")] = True,
+    to: Annotated[
+        Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table of all pictures.")
+    ] = "csv",
+    gallery: Annotated[
+        bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")
+    ] = True,
     engine: Annotated[
-        Literal["auto", "threads", "processes", "ray"], typer.Option("--engine", help="How to work in parallel; auto: processes.")
+        Literal["auto", "threads", "processes", "ray"],
+        typer.Option("--engine", help="How to work in parallel; auto: processes."),
     ] = "auto",
-    address: Annotated[str | None, typer.Option("--address", help="Address of a Ray cluster, with --engine ray.")] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", help="Address of a Ray cluster, with --engine ray.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Measure again what was measured with other settings.")
     ] = False,

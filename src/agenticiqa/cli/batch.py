@@ -181,10 +181,8 @@ def exit_code(summary: BatchSummary, gate: Gate) -> int:
     return gate_code(gate) or (1 if summary.remaining else 0)
 
 
-def summary_in_words(
-    summary: BatchSummary, output: Path, table: Path | None = None, asked: Iterable[str] = ()
-) -> str:
-    """The summary as lines for a person; `asked` are the ids of the samples, of which those without a file are named."""
+def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = None, asked: Iterable[str] = ()) -> str:
+    """The summary as lines for a person; of the samples `asked` by id those whose files cannot be used are named."""
     lines = [
         f"{summary.answered} answered, {summary.failed} failed in {summary.seconds:.1f} s "
         f"({summary.calls} calls, {money(summary.cost_usd)}); {summary.done_before} were done before",

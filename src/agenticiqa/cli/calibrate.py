@@ -34,7 +34,8 @@ def calibrate(
         ),
     ] = None,
     rejected: Annotated[
-        Path | None, typer.Option("--rejected", metavar="BAD", help="Folder of pictures you reject, with --from-accepted.")
+        Path | None,
+        typer.Option("--rejected", metavar="BAD", help="Folder of pictures you reject, with --from-accepted."),
     ] = None,
     false_rejects: Annotated[
         float, typer.Option("--false-rejects", min=0, max=1, help="The share of good pictures a limit may fail.")

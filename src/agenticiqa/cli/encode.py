@@ -23,7 +23,9 @@ SUFFIXES: dict[str, Format] = {".webp": "webp", ".avif": "avif", ".jpg": "jpeg",
 
 def encode(
     source: Annotated[Path, typer.Argument(metavar="IN", help="An image, or a folder of images.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; for a folder, the folder to fill.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write; for a folder, the folder to fill.")
+    ],
     min_score: Annotated[
         float,
         typer.Option(
