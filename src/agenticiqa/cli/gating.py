@@ -20,21 +20,30 @@ BELOW = 3
 """Exit code of a picture that meets a rule it must not meet; 1 is a failure, 2 a wrong request."""
 
 FailUnder = Annotated[
-    float | None, typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Exit code 3 for a score below.")
+    float | None,
+    typer.Option("--fail-under", metavar="SCORE", min=1, max=5, help="Fail pictures that score below this (1 to 5)."),
 ]
 FailIf = Annotated[
     list[str] | None,
-    typer.Option("--fail-if", metavar="RULE", help="Exit code 3 where it holds: 'SSIM < 0.95', 'blur >= moderate'."),
+    typer.Option(
+        "--fail-if", metavar="RULE", help="Fail pictures where this holds: 'SSIM < 0.95', 'blur >= moderate'."
+    ),
 ]
 Require = Annotated[
     list[str] | None,
-    typer.Option("--require", metavar="RULE", help="Exit code 3 where it does not hold: 'face: sharp', 'score >= 3'."),
+    typer.Option(
+        "--require", metavar="RULE", help="Fail pictures where this does not hold: 'face: sharp', 'score >= 3'."
+    ),
 ]
 GateFile = Annotated[
     Path | None,
-    typer.Option("--gate", metavar="FILE", help="Thresholds per pattern (TOML); default: ./agenticiqa.toml if there."),
+    typer.Option(
+        "--gate",
+        metavar="FILE",
+        help="TOML file of such rules per folder or name; default: ./agenticiqa.toml if there.",
+    ),
 ]
-JUnit = Annotated[Path | None, typer.Option("--junit", help="Also write the gate's report as JUnit XML.")]
+JUnit = Annotated[Path | None, typer.Option("--junit", help="Also write passes and failures as JUnit XML.")]
 GitHub = Annotated[bool, typer.Option("--github", help="Print failures as GitHub annotations too.")]
 # XML 1.0 has no way to write these, however they are escaped.
 _FORBIDDEN = {number: "\ufffd" for number in range(32) if number not in (9, 10, 13)}
