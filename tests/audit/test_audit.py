@@ -225,6 +225,15 @@ def test_a_page_shows_the_worst_and_escapes_names(result: Audit, faults: Path) -
     assert 'id="duplicates"' in page
 
 
+def test_the_gallery_links_issues_to_their_pictures_and_says_why_one_cannot_be_shown(result: Audit) -> None:
+    page = gallery_page(result, lambda row: row["path"])
+
+    assert '<a href="#blurry">blurry</a>' in page
+    assert '<section id="blurry">' in page
+    assert '<p class="missing">is not an image we can read' in page
+    assert page.count("keep this one") == len(result.groups)
+
+
 def test_a_zip_a_list_and_a_data_set_are_audited_like_a_folder(faults: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "set.zip", "w") as archive:
         for name in ("dark.png", "fine.png"):

@@ -21,19 +21,25 @@ SIDE = 220
 SHOWN = 12
 GROUPS_SHOWN = 30
 MEMBERS_SHOWN = 8
+KEEP = "keep this one"
+MEANINGS = {issue.name: issue.meaning for issue in ISSUES}
 
 OpenPicture = Callable[[Row], ImageSource]
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
 body { margin: 0 auto; max-width: 78rem; padding: 1rem; }
-h2 { margin: 1.6rem 0 .3rem; } p { margin: .2rem 0 .6rem; }
-.cards { display: flex; flex-wrap: wrap; gap: .7rem; align-items: flex-start; }
-figure { margin: 0; width: 13.75rem; } figure img { max-width: 100%; display: block; border: 1px solid #8885; }
-figcaption { font-size: .8rem; overflow-wrap: anywhere; } .keep { font-weight: 600; }
-.group { border-top: 1px solid #8885; padding: .6rem 0; } .missing { padding: 2rem .5rem; background: #8882; }
-table { border-collapse: collapse; } td, th { padding: .15rem .8rem .15rem 0; text-align: left; }
-td:nth-child(2), td:nth-child(3) { text-align: right; font-variant-numeric: tabular-nums; }
+h1 { overflow-wrap: anywhere; } h2 { margin: 1.8rem 0 .3rem; } p { margin: .2rem 0 .6rem; } a { color: inherit; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 46%), 1fr)); gap: .9rem .7rem; }
+figure { margin: 0; } figure img, .missing { width: 100%; aspect-ratio: 1; object-fit: contain; background: #8881;
+box-sizing: border-box; border: 1px solid #8884; border-radius: 4px; display: block; }
+.missing { padding: .8rem; margin: 0; font-size: .8rem; overflow: hidden; overflow-wrap: anywhere; }
+figcaption { font-size: .8rem; overflow-wrap: anywhere; margin-top: .2rem; } .kept img { outline: 3px solid #2a9d5c; }
+.group { border-top: 1px solid #8885; padding: .7rem 0; } .none { opacity: .6; } .overview { overflow-x: auto; }
+table { border-collapse: collapse; } td, th { padding: .15rem .9rem .15rem 0; text-align: left; }
+td:nth-child(2), td:nth-child(3), th:nth-child(2), th:nth-child(3) { text-align: right;
+font-variant-numeric: tabular-nums; }
+@media (max-width: 34rem) { td:nth-child(4), th:nth-child(4) { display: none; } h1 { font-size: 1.5rem; } }
 """
 
 
@@ -64,22 +70,29 @@ def _with_pictures(result: Audit) -> list[str]:
 
 
 def _counts(result: Audit) -> str:
-    meanings = {issue.name: issue.meaning for issue in ISSUES}
     rows = "".join(
-        f"<tr><td>{name.replace('_', ' ')}</td><td>{count:,}</td><td>{result.thresholds[name]:g}</td>"
-        f"<td>{escape(meanings[name])}</td></tr>"
+        f"<tr{'' if count else ' class=none'}><td>{_linked(name, count)}</td><td>{count:,}</td>"
+        f"<td>{result.thresholds[name]:g}</td><td>{escape(MEANINGS[name])}</td></tr>"
         for name, count in result.counts().items()
     )
-    return f"<table><tr><th>Issue</th><th>Pictures</th><th>Threshold</th><th>Meaning</th></tr>{rows}</table>"
+    head = "<tr><th>Issue</th><th>Pictures</th><th>Threshold</th><th>Meaning</th></tr>"
+    return f'<div class="overview"><table>{head}{rows}</table></div>'
+
+
+def _linked(name: str, count: int) -> str:
+    """The issue's name, as a link to its pictures where there are some."""
+    place = "duplicates" if name.endswith("_duplicates") else name
+    words = name.replace("_", " ")
+    return f'<a href="#{place}">{words}</a>' if count else words
 
 
 def _issue_section(result: Audit, name: str, open_picture: OpenPicture, shown: int) -> str:
-    cards = "".join(_card(row, f"{row[f'{name}_score']:.2f}", open_picture) for row in result.worst(name, shown))
+    cards = "".join(_card(row, f"score {row[f'{name}_score']:.2f}", open_picture) for row in result.worst(name, shown))
     count = result.counts()[name]
     more = f"; the worst {shown} are shown" if count > shown else ""
     return (
         f'<section id="{name}"><h2>{name.replace("_", " ").capitalize()}</h2>'
-        f'<p>{count:,} flagged{more}.</p><div class="cards">{cards}</div></section>'
+        f'<p>{count:,} flagged, {escape(MEANINGS[name])}{more}.</p><div class="cards">{cards}</div></section>'
     )
 
 
@@ -95,8 +108,7 @@ def _duplicates(result: Audit, open_picture: OpenPicture) -> str:
 
 def _group(group: Group, by_name: dict[str, Row], open_picture: OpenPicture) -> str:
     cards = "".join(
-        _card(by_name[name], "keep" if name == group.keep else "", open_picture)
-        for name in group.members[:MEMBERS_SHOWN]
+        _card(by_name[name], KEEP if name == group.keep else "", open_picture) for name in group.members[:MEMBERS_SHOWN]
     )
     more = len(group.members) - MEMBERS_SHOWN
     rest = f"<p>and {more} more</p>" if more > 0 else ""
@@ -107,16 +119,18 @@ def _group(group: Group, by_name: dict[str, Row], open_picture: OpenPicture) -> 
 
 
 def _card(row: Row, note: str, open_picture: OpenPicture) -> str:
-    size = f"{row['width']}×{row['height']}" if row["width"] else ""
-    caption = f"{escape(str(row['name']))}<br>{size} {escape(note)}"
-    label = ' class="keep"' if note == "keep" else ""
-    return f"<figure>{_thumbnail(row, open_picture)}<figcaption{label}>{caption}</figcaption></figure>"
+    facts = [f"{row['width']}×{row['height']}" if row["width"] else "", escape(note)]
+    caption = f"{escape(str(row['name']))}<br>{' · '.join(filter(None, facts))}"
+    label = ' class="kept"' if note == KEEP else ""
+    return f"<figure{label}>{_thumbnail(row, open_picture)}<figcaption>{caption}</figcaption></figure>"
 
 
 def _thumbnail(row: Row, open_picture: OpenPicture) -> str:
     try:
         small: Any = Image.fromarray(load_image(open_picture(row)).pixels)
     except AgenticIQAError as error:
-        return f'<p class="missing">{escape(str(error))}</p>'
+        # Its name stands below.
+        told = str(error).removeprefix(f"{row['path']}: ")
+        return f'<p class="missing">{escape(told)}</p>'
     small.thumbnail((SIDE, SIDE))
     return f'<img alt="{escape(str(row["name"]), quote=True)}" src="{data_url(small)}">'
