@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.evaluation.recalibration import Change, Recalibration
     from agenticiqa.evaluation.samples import RatedSet
-    from agenticiqa.gate.choosing import Proposal
+    from agenticiqa.gate.threshold_proposals import Proposal
 
 
 def calibrate(
