@@ -96,8 +96,14 @@ def examples(text: str) -> list[str]:
 
 
 EXAMPLES = {name: examples(text) for name, text in help_texts(typer.main.get_command(app))}
-# They serve until they are stopped, or need a key or a cluster; other tests carry these commands out.
-ONLY_READ = ("agenticiqa serve", "agenticiqa mcp", "agenticiqa batch samples.csv", "agenticiqa batch samples.parquet")
+# They serve until they are stopped, or need a key, a cluster or twenty pictures; other tests carry these commands out.
+ONLY_READ = (
+    "agenticiqa serve",
+    "agenticiqa mcp",
+    "agenticiqa batch samples.csv",
+    "agenticiqa batch samples.parquet",
+    "agenticiqa calibrate --from-accepted",
+)
 ALL_EXAMPLES = [line for lines in EXAMPLES.values() for line in lines]
 
 

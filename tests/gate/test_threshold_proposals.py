@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from agenticiqa.cli import app
 from agenticiqa.cli.calibrate import proposals_in_words
 from agenticiqa.errors import UsageError
 from agenticiqa.gate import parse_rule
 from agenticiqa.gate.threshold_proposals import as_toml, propose
+from tests.support.photos import photo, save
 
 GOOD = [3.0 + number / 50 for number in range(50)]
 BAD = [1.0 + number / 50 for number in range(50)]
@@ -79,3 +84,21 @@ def test_proposals_are_told_as_what_they_do_to_good_and_bad_pictures() -> None:
     assert told[0].startswith("From 50 pictures you accept and 50 you reject")
     assert "lets 2% of bad ones pass" in told[1]
     assert told[2].endswith("of bad ones pass; of no use here")
+
+
+def test_the_command_proposes_limits_from_two_folders(tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+    for number in range(10):
+        sharp = np.ascontiguousarray(photo("chelsea")[number * 8 : number * 8 + 96, 150:278])
+        save(tmp_path / "good" / f"{number}.png", sharp)
+        save(tmp_path / "bad" / f"{number}.png", np.asarray(cv2.GaussianBlur(sharp, (0, 0), 4), np.uint8))
+
+    shown = CliRunner().invoke(
+        app, ["calibrate", "--from-accepted", str(tmp_path / "good"), "--rejected", str(tmp_path / "bad")]
+    )
+
+    assert shown.exit_code == 0, shown.output
+    assert "From 10 pictures you accept and 10 you reject" in shown.output
+    assert "[gate]\nfail_if = [" in shown.output
+    assert tomllib.loads(shown.output.partition("agenticiqa.toml:\n")[2])["gate"]["fail_if"]
