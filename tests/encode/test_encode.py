@@ -82,7 +82,6 @@ def test_a_folder_is_encoded_with_a_page_and_nothing_else_lies_about(tmp_path: P
     assert json.loads(again.stdout) == json.loads(shown.stdout)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("output", "more", "words"),
     [
@@ -106,7 +105,8 @@ def test_an_output_that_is_the_original_or_lies_about_its_format_is_refused(
     assert words in shown.stderr
     assert original.read_bytes() == before
     assert not (tmp_path / "copy.webp").exists()
-=======
+
+
 def test_another_score_in_the_same_folder_is_refused_and_force_encodes_again(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     save(tmp_path / "in" / "a.png", np.ascontiguousarray(photo("coffee")[:96, :128]))
@@ -120,4 +120,3 @@ def test_another_score_in_the_same_folder_is_refused_and_force_encodes_again(tmp
     assert "--force" in refused.output
     assert (forced.exit_code, json.loads(forced.stdout)[0]["score"] >= 2.5) == (0, True)
     assert (tmp_path / "out" / "a.loss.png").exists()
->>>>>>> a6f9408 (Audit names its worst files, damaged files are not called truncated, encode keeps its folder tidy, limits and missing files in plain words)
