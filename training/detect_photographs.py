@@ -2,10 +2,11 @@
 
     python -m training.detect_photographs --cache DIR --terms research --tail tail_research.onnx
 
-DIR holds what `training.detect_pictures looks|camera` wrote. `research` learns from the labelled photographs of the
-training split and from pictures through a camera; `open` from pictures of free photographs through a camera alone.
-Curves and thresholds come from folds over the labelled training photographs (clusters whole); the test split is not
-read. The weights go to `src/agenticiqa/weights/flaws_<terms>.npz`.
+DIR holds what `training.detect_pictures looks|other|plain|camera|hard|whole` wrote. `research` learns from the labelled
+photographs of two sources and from pictures through a camera; `open` from pictures of free photographs through a camera
+alone. Curves and thresholds come from folds over the labelled training photographs (clusters whole), those for sources
+nobody trained on also from one source judged by a fit without it; the test split is not read. The weights go to
+`src/agenticiqa/weights/flaws_<terms>.npz`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ import numpy.typing as npt
 
 from agenticiqa.tools.synthetic.kinds import KINDS
 from training.clusters import folds_of
-from training.looks import CATEGORY_OF, FLAWS, LookedAt, read_looks
-from training.photograph_curves import fit_curves
+from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, LookedAt, read_looks
+from training.photograph_curves import Sources, fit_all_curves
 
 Floats = npt.NDArray[np.float64]
+Arrays = dict[str, npt.NDArray[np.generic]]
 WEIGHTS = Path("src/agenticiqa/weights")
 BLUR_KINDS = ("defocus", "motion", "soft")
 NETWORK = ("pooled", "half", "tail")
@@ -37,13 +39,14 @@ BOUND = 5.0
 # Two widths of the kernel, averaged, with the ridge of each; widths are in medians of the squared distance.
 WIDTHS = ((1.0, 0.3), (0.1, 0.1))
 HARD = -2
-GATE_RIDGE, PLAIN_WEIGHT = 0.3, 3.0
+GATE_RIDGE, PLAIN_WEIGHT, ELSEWHERE_WEIGHT = 0.3, 3.0, 2.0
 # The share of landmarks that are pictures made by us, and that are photographs nobody labelled.
 MADE_LANDMARKS, PLAIN_LANDMARKS = 0.1, 0.05
 FLAW_OF_CATEGORY = {category: flaw for flaw, category in CATEGORY_OF.items()}
 FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", "upscale": "blur", "pixelate": "blur"}
-# What a picture made by us counts beside a photograph labelled by eye.
-MADE_WEIGHT = 0.1
+# What a picture made by us counts beside a photograph labelled by eye; a whole photograph damaged by code more, because
+# it looks like a photograph and there are few of them.
+MADE_WEIGHT, WHOLE_WEIGHT = 0.1, 0.3
 # Pictures meant to look as they do count more: nothing else says that a night is dark on purpose.
 HARD_WEIGHT = 1.5
 
@@ -66,8 +69,10 @@ class Rows:
 
 
 def read_part(cache: Path, name: str, tail: Path) -> dict[str, npt.NDArray[np.generic]]:
-    """One extracted file with what the tail makes of its stage-5 maps."""
+    """One extracted file with what the tail makes of its stage-5 maps, unless it holds that already."""
     part = dict(np.load(cache / f"{name}.npz"))
+    if "tail" in part:
+        return part
     kept = cache / f"{name}_{hashlib.sha256(tail.read_bytes()).hexdigest()[:12]}.npy"
     if not kept.exists():
         np.save(kept, run_tail(cache / f"{name}_s5.npz", tail))
@@ -103,16 +108,28 @@ def looked_at_rows(part: dict[str, npt.NDArray[np.generic]], clusters: dict[str,
     return Rows(*_features(part), wanted, np.ones(count), fold, np.zeros(count, bool), main)
 
 
+def other_rows(part: dict[str, npt.NDArray[np.generic]]) -> Rows:
+    """The labelled photographs of another source; they teach and have folds, but the curves of home are not theirs."""
+    known = {photograph.image: photograph for photograph in read_looks("train", OTHER_TABLE)}
+    looked_at = [known[str(name)] for name in part["names"]]
+    wanted = np.array([_wanted(photograph) for photograph in looked_at])
+    count = len(looked_at)
+    # Each shows another thing: there are no twins to keep together.
+    fold = np.random.default_rng(3).permutation(count) % FOLDS
+    return Rows(*_features(part), wanted, np.ones(count), fold, np.zeros(count, bool), np.full(count, "", "U16"))
+
+
 def made_rows(part: dict[str, npt.NDArray[np.generic]], terms: str) -> Rows:
     """Pictures through a camera with their flaws; clean, hard and damaged ones for telling the two worlds apart."""
     chosen = np.isin(part["terms"], ("open",) if terms == "open" else ("open", "research"))
     part = {name: column[chosen] for name, column in part.items() if len(column) == len(chosen)}
-    by_code = part["world"] == "kinds"
+    by_code = np.isin(part["world"], ("kinds", "whole"))
     flaws = np.where(by_code[:, None], [_flaws_of(str(recipe)) for recipe in part["recipe"]], part["flaws"])
     worst = flaws.max(axis=1, keepdims=True)
     kinds = np.array([_blur_kinds(str(r), f[0]) for r, f in zip(part["recipe"], flaws, strict=True)])
     rest = np.concatenate([kinds, (worst < 1).astype(np.float64)], axis=1)
     weight = np.where(part["world"] == "hard", HARD_WEIGHT, MADE_WEIGHT)
+    weight = np.where(part["world"] == "whole", WHOLE_WEIGHT, weight)
     fold, main = np.where(part["world"] == "hard", HARD, -1), np.full(len(flaws), "", "U16")
     if terms == "open":
         # Without labelled photographs the pictures through a camera calibrate too, photographs whole.
@@ -137,12 +154,13 @@ def _flaws_of(recipe: str) -> list[float]:
         return list(found.values())
     for kind, level in (part.split(":") for part in recipe.split("+")):
         flaw = FLAW_OF_KIND.get(kind) or FLAW_OF_CATEGORY[KINDS[kind].category]
-        found[flaw] = max(found[flaw], _losses()[kind][int(level) - 1])
+        found[flaw] = max(found[flaw], kind_losses()[kind][int(level) - 1])
     return list(found.values())
 
 
 @lru_cache(maxsize=1)
-def _losses() -> dict[str, list[float]]:
+def kind_losses() -> dict[str, list[float]]:
+    """The loss of quality of every kind of made damage at each of its levels."""
     losses: dict[str, list[float]] = json.loads(Path(__file__).with_name("kind_losses.json").read_text())
     return losses
 
@@ -237,17 +255,21 @@ def _same_known(wanted: Floats) -> list[npt.NDArray[np.intp]]:
     return [np.flatnonzero(group) for group in (~kinds, kinds) if group.any()]
 
 
-def fit(rows: Rows) -> tuple[dict[str, npt.NDArray[np.generic]], Floats]:
-    """All arrays of a model but its curves, and the out-of-fold outputs of every row that has a fold."""
+def fit(rows: Rows, home: npt.NDArray[np.bool_], away: npt.NDArray[np.bool_]) -> tuple[Arrays, Sources]:
+    """All arrays of a model but its curves, and the outputs the curves are fitted on.
+
+    `home` are the rows most labels come from, `away` the labelled ones of another source, if there are any.
+    """
     arrays = fit_inputs(rows)
     values = prepare(rows, arrays)
     usable = np.flatnonzero(rows.weight > 0)
     stored, step = in_steps(values[pick_landmarks(rows, usable)])
-    landmarks = stored * step.astype(np.float64)
+    landmarks: Floats = np.asarray(stored * step.astype(np.float64), np.float64)
     far, own = distances(values, landmarks), distances(landmarks, landmarks)
     middle = float(np.median(far[usable]))
     near, among = ([np.exp(-width * d / middle) for width, _ in WIDTHS] for d in (far, own))
     outputs = _out_of_fold(rows, near, among)
+    unseen = _left_out(rows, away, near, among) if away.any() else outputs[away]
     duals, means = fit_kernel(near, among, rows.wanted, rows.weight)
     arrays |= {
         "landmarks": stored,
@@ -256,7 +278,11 @@ def fit(rows: Rows) -> tuple[dict[str, npt.NDArray[np.generic]], Floats]:
         "dual": (np.stack(duals) / len(WIDTHS)).astype(np.float32),
         "bias": means.astype(np.float32),
     }
-    return arrays | fit_gate(near, among, rows), outputs
+    arrays |= fit_gate(near, among, rows)
+    if away.any():
+        arrays["likeness"] = fit_likeness(near, among, rows, home)
+    likeness = sum((n @ d for n, d in zip(near, arrays["likeness"], strict=True)), np.zeros(1)) if away.any() else None
+    return arrays, Sources(outputs, unseen, likeness, home, away)
 
 
 def pick_landmarks(rows: Rows, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -281,25 +307,44 @@ def in_steps(landmarks: Floats) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.fl
 def _out_of_fold(rows: Rows, near: list[Floats], among: list[Floats]) -> Floats:
     outputs = np.zeros((len(rows.fold), rows.wanted.shape[1]))
     for fold in range(FOLDS):
-        inside, outside = rows.fold != fold, rows.fold == fold
-        duals, means = fit_kernel([n[inside] for n in near], among, rows.wanted[inside], rows.weight[inside])
-        outputs[outside] = np.mean([n[outside] @ d for n, d in zip(near, duals, strict=True)], axis=0) + means
+        outside = rows.fold == fold
+        outputs[outside] = _left_out(rows, outside, near, among)
     return outputs
+
+
+def _left_out(rows: Rows, outside: npt.NDArray[np.bool_], near: list[Floats], among: list[Floats]) -> Floats:
+    """The outputs of some rows by a fit on all others."""
+    inside = ~outside
+    duals, means = fit_kernel([n[inside] for n in near], among, rows.wanted[inside], rows.weight[inside])
+    return np.asarray(np.mean([n[outside] @ d for n, d in zip(near, duals, strict=True)], axis=0) + means)
 
 
 def fit_gate(near: list[Floats], among: list[Floats], rows: Rows) -> dict[str, npt.NDArray[np.generic]]:
     """Weights of the landmarks for how likely code damaged a clean picture; both worlds weigh the same."""
     told = rows.fold > HARD
-    made = np.where(rows.made, 1.0, -1.0)[told]
-    weight = np.where(made > 0, 0.5 / (made > 0).mean(), 0.5 / (made < 0).mean())
+    made = np.where(rows.made, 1.0, -1.0)
+    weight = np.where(made > 0, 0.5 / (made[told] > 0).mean(), 0.5 / (made[told] < 0).mean())
     # The photographs nobody labelled come from other sources, of which the gate must hear as much.
-    weight = weight * np.where(rows.weight[told] == 0, PLAIN_WEIGHT, 1.0)
+    weight = weight * np.where(rows.weight == 0, PLAIN_WEIGHT, np.where(rows.made, rows.weight / MADE_WEIGHT, 1.0))
+    return {"gate": _tell_apart(near, among, made, np.where(told, weight, 0.0))}
+
+
+def fit_likeness(
+    near: list[Floats], among: list[Floats], rows: Rows, home: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float32]:
+    """Weights of the landmarks for how much a photograph is like those most labels come from."""
+    weight = np.where(home, 1.0, ELSEWHERE_WEIGHT) * (~rows.made & (rows.fold > HARD))
+    return _tell_apart(near, among, np.where(home, 1.0, -1.0), weight)
+
+
+def _tell_apart(near: list[Floats], among: list[Floats], side: Floats, weight: Floats) -> npt.NDArray[np.float32]:
+    told = weight > 0
     duals = []
     for here, own in zip(near, among, strict=True):
-        weighted = here[told] * weight[:, None]
+        weighted = here[told] * weight[told, None]
         left = weighted.T @ here[told] + GATE_RIDGE * own + 1e-6 * np.eye(len(own))
-        duals.append(np.linalg.solve(left, weighted.T @ made))
-    return {"gate": np.stack(duals).astype(np.float32) / len(WIDTHS)}
+        duals.append(np.linalg.solve(left, weighted.T @ side[told]))
+    return np.asarray(np.stack(duals) / len(WIDTHS), np.float32)
 
 
 def ship(name: str, arrays: dict[str, npt.NDArray[np.generic]], weights: Path = WEIGHTS) -> None:
@@ -321,7 +366,10 @@ def main() -> None:
     parser.add_argument("--tail", type=Path, required=True)
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--looks", nargs="*", default=["looks"])
-    parser.add_argument("--made", nargs="*", default=["made_train_31"])
+    parser.add_argument("--other", nargs="*", default=["other"], help="labelled photographs of another source")
+    parser.add_argument(
+        "--made", nargs="*", default=["made_train_31", "made_train_34", "made_train_77", "made_train_78"]
+    )
     parser.add_argument("--plain", nargs="*", default=["plain"], help="photographs nobody labelled, for the gate")
     parser.add_argument("--clusters", type=Path, help="cluster number per photograph, in the order of BIQ2021's lists")
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
@@ -336,12 +384,16 @@ def main() -> None:
         looks = [read_part(given.cache, name, given.tail) for name in given.looks]
         columns = {name: np.concatenate([part[name] for part in looks]) for name in looks[0]}
         plain = [plain_rows(read_part(given.cache, name, given.tail)) for name in given.plain]
-        parts = [looked_at_rows(columns, clusters), *parts, *plain]
+        others = [other_rows(read_part(given.cache, name, given.tail)) for name in given.other]
+        parts = [looked_at_rows(columns, clusters), *others, *parts, *plain]
     rows = join(parts)
-    arrays, outputs = fit(rows)
-    judged = rows.main != ""
-    curves = fit_curves(outputs[judged], rows.wanted[judged, : len(FLAWS)], rows.main[judged])
-    ship(f"flaws_{given.terms}", arrays | {"knots": curves.astype(np.float32)}, given.weights)
+    ends = np.cumsum([len(part.fold) for part in parts])
+    numbers = np.arange(len(rows.fold))
+    is_research = given.terms == "research"
+    home, away = numbers < ends[0], is_research & (numbers >= ends[0]) & (numbers < ends[len(given.other)])
+    arrays, sources = fit(rows, home, away)
+    curves = fit_all_curves(sources, rows.wanted[:, : len(FLAWS)], rows.main)
+    ship(f"flaws_{given.terms}", arrays | curves, given.weights)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,15 @@
 
     python -m training.detect_pictures looks  --cache DIR --data BIQ2021
     python -m training.detect_pictures plain  --cache DIR --bsds DIR --imagenet DIR --limit 360
+    python -m training.detect_pictures other  --cache DIR --imagenet DIR
     python -m training.detect_pictures camera --cache DIR --bsds DIR --imagenet DIR --split train --seed 31 --limit 1500
+    python -m training.detect_pictures hard   --cache DIR --bsds DIR --imagenet DIR --split train --seed 34 --limit 200
+    python -m training.detect_pictures whole  --cache DIR --bsds DIR --imagenet DIR --seed 77 --limit 110
 
-`looks` measures the photographs of `looks.csv`; `plain` photographs of other sources as they are, without those of
-`other_looks.csv`; `camera` makes pictures through a camera, hard negatives (half of them
-through a file) and pictures damaged by known kinds from clean photographs. Each file holds trunk statistics at both
+`looks` measures the photographs of `looks.csv`, `other` those of `other_looks.csv` to learn from; `plain` photographs
+of other sources as they are, without those for choosing and checking; `camera` makes pictures through a camera, hard
+negatives (half of them through a file) and pictures damaged by known kinds from clean photographs; `hard` only hard
+negatives and clean views; `whole` damages whole photographs instead of views. Each file holds trunk statistics at both
 sizes, traces and measurements; stage-5 maps lie beside it, so that another tail needs no new extraction.
 """
 
@@ -14,10 +18,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -36,6 +41,8 @@ from training.sources import SIDE, Scene, list_scenes, view
 
 # How many of each a photograph gives, on average; free photographs, of which there are few, five times as many.
 SHARES = {"clean": 0.2, "single": 1.25, "mixture": 0.35, "hard": 0.35, "camera": 1.15}
+ONLY_HARD = {"clean": 0.4, "hard": 1.2}
+WHOLE_DAMAGED = 0.85
 OPEN_TIMES = 5
 FAULTS = (0.2, 0.55, 0.25)
 FREE_SIDES = (SIDE, 1400)
@@ -61,7 +68,9 @@ def list_plain(bsds: Path, imagenet: Path) -> Iterator[Path]:
     return (files[int(n)] for n in np.random.default_rng(11).permutation(len(files)))
 
 
-def list_made(scenes: list[Scene], split: str, seed: int) -> Iterator[Made]:
+def list_made(
+    scenes: list[Scene], split: str, seed: int, shares: Mapping[str, float] = MappingProxyType(SHARES)
+) -> Iterator[Made]:
     """The pictures of a split in random order of photographs."""
     random = np.random.default_rng((seed, split == "held"))
     for index in random.permutation(len(scenes)):
@@ -70,11 +79,25 @@ def list_made(scenes: list[Scene], split: str, seed: int) -> Iterator[Made]:
         if (scene.split == "held" or kept) != (split == "held"):
             continue
         times = OPEN_TIMES if scene.terms == "open" and split == "train" else 1
-        for what, share in SHARES.items():
+        for what, share in shares.items():
             for _ in range(int(times * share + random.random())):
                 made = _make(scene, what, random) if not kept or what in ("clean", "hard") else None
                 if made is not None:
                     yield made
+
+
+def list_whole(scenes: list[Scene], seed: int, limit: int) -> Iterator[Made]:
+    """Most of so many whole photographs, each damaged by one kind at a level that is seen."""
+    random = np.random.default_rng(seed)
+    files = sorted({s.photograph for s in scenes if s.split != "held" and s.terms == "research"})
+    for index in random.permutation(len(files))[:limit]:
+        clean = read_pixels(Path(files[int(index)]))
+        if random.random() >= WHOLE_DAMAGED:
+            continue
+        parts = [(kind, max(2, level)) for kind, level in draw_parts(1, random)]
+        recipe = "+".join(f"{kind}:{level}" for kind, level in parts)
+        damaged = mix(clean, parts, int(random.integers(1 << 30)))
+        yield Made(files[int(index)], "research", recipe, "", (0.0,) * len(FLAWS), "whole", damaged)
 
 
 def _make(scene: Scene, what: str, random: np.random.Generator) -> Made | None:
@@ -116,7 +139,7 @@ def _hard(scene: Scene, clean: Pixels, random: np.random.Generator) -> Made:
     return Made(scene.photograph, scene.terms, "clean", name, (0.0,) * len(FLAWS), "hard", picture)
 
 
-def extract(pictures: Iterator[tuple[Pixels, dict[str, object]]], target: Path) -> None:
+def extract(pictures: Iterator[tuple[Pixels, Mapping[str, object]]], target: Path) -> None:
     """Features and notes of every picture, and the stage-5 maps beside them."""
     backbone = load_backbone()
     rows, notes, maps = [], [], []
@@ -149,7 +172,7 @@ def look(pixels: Pixels, backbone: Backbone) -> tuple[dict[str, np.ndarray], np.
 def main() -> None:
     """Extract what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("looks", "plain", "camera"))
+    parser.add_argument("what", choices=("looks", "other", "plain", "camera", "hard", "whole"))
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
     parser.add_argument("--bsds", type=Path)
@@ -161,15 +184,23 @@ def main() -> None:
     cv2.setNumThreads(1)
     if given.what == "looks":
         names = [photograph.image for photograph in read_looks("train")]
-        pictures = ((read_pixels(given.data / "Images" / name), {"names": name}) for name in names)
-        extract(pictures, given.cache / "looks.npz")
+        photographs = ((read_pixels(given.data / "Images" / name), {"names": name}) for name in names)
+        extract(photographs, given.cache / "looks.npz")
         return
     if given.what == "plain":
         files = islice(list_plain(given.bsds, given.imagenet), given.limit)
         extract(((read_pixels(path), {"names": str(path)}) for path in files), given.cache / "plain.npz")
         return
-    scenes = list_scenes(given.bsds, given.imagenet, 6)
-    made = islice(list_made(scenes, given.split, given.seed), given.limit)
+    if given.what == "other":
+        names = [photograph.image for photograph in read_looks("train", OTHER_TABLE)]
+        photographs = ((read_pixels(given.imagenet / name), {"names": name}) for name in names)
+        extract(photographs, given.cache / "other.npz")
+        return
+    scenes, shares = list_scenes(given.bsds, given.imagenet, 6), ONLY_HARD if given.what == "hard" else SHARES
+    pictures = list_made(scenes, given.split, given.seed, shares)
+    made = islice((each for each in pictures if given.what == "camera" or each.recipe == "clean"), given.limit)
+    if given.what == "whole":
+        made = islice(list_whole(scenes, given.seed, given.limit), given.limit)
     notes = ((each.pixels, {k: v for k, v in vars(each).items() if k != "pixels"}) for each in made)
     extract(notes, given.cache / f"made_{given.split}_{given.seed}.npz")
 

@@ -3,26 +3,60 @@
 The curve of a flaw passes through three points: where slight, moderate and severe begin. Moderate begins where at most
 `FALSE_ALARMS` of the photographs without the flaw are called so, slight and severe where severity words agree best with
 the labels. Which flaw is the main one is not the curves' business (`photograph_model.main_first`).
+
+Outputs for photographs of another source are smaller, so it has curves of its own, fitted on photographs whose source
+the fit knew and, the same ones, did not.
 """
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.photograph_model import HEIGHTS, SLIGHT, main_first
+from agenticiqa.embedded.distortions.photograph_model import HEIGHTS, LIKE_HOME, SLIGHT, on_scale
 from training.clusters import folds_of
 from training.looks import FLAWS, PRESENT
 
 Floats = npt.NDArray[np.float64]
 # What may be called moderate without being so; rare flaws may be imagined less often than common ones.
 FALSE_ALARMS = {
-    "blur": 0.045, "noise": 0.04, "compression": 0.02, "dark": 0.042, "bright": 0.038, "contrast": 0.04,
+    "blur": 0.05, "noise": 0.04, "compression": 0.02, "dark": 0.05, "bright": 0.038, "contrast": 0.04,
     "colour": 0.04, "oversharp": 0.006,
 }  # fmt: skip
+# Elsewhere: the same for every flaw, the share without a flaw below slight, the lowest output that is moderate, and how
+# much further severe begins.
+FALSE_ALARMS_ELSEWHERE, BELOW_SLIGHT_ELSEWHERE, LEAST_MODERATE, TO_SEVERE = 0.05, 0.85, 0.35, 0.9
 SLIGHT_OUTPUTS, SEVERE_OUTPUTS = (0.4, 0.5, 0.6, 0.7), (1.8, 2.0, 2.2, 2.4)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Outputs of every row left out of the fit, of the rows away from home also with their whole source left out.
+
+    `likeness` to home is None where there is no other source.
+    """
+
+    outputs: Floats
+    unseen: Floats
+    likeness: Floats | None
+    home: npt.NDArray[np.bool_]
+    away: npt.NDArray[np.bool_]
+
+
+def fit_all_curves(sources: Sources, truth: Floats, main: npt.NDArray[np.str_]) -> dict[str, npt.NDArray[np.float32]]:
+    """The knots of home and, where there is another source, of elsewhere."""
+    judged = main != ""
+    home = fit_curves(sources.outputs[judged], truth[judged], main[judged])
+    found = {"knots": home.astype(np.float32)}
+    if sources.likeness is not None:
+        outputs = np.concatenate([sources.outputs[sources.away], sources.unseen])
+        elsewhere = fit_elsewhere(outputs, np.tile(truth[sources.away], (2, 1)))
+        _report_elsewhere(sources, truth, home, elsewhere)
+        found["knots_elsewhere"] = elsewhere.astype(np.float32)
+    return found
 
 
 def fit_curves(outputs: Floats, truth: Floats, main: npt.NDArray[np.str_]) -> Floats:
@@ -36,10 +70,20 @@ def fit_curves(outputs: Floats, truth: Floats, main: npt.NDArray[np.str_]) -> Fl
     return _all_curves(outputs, truth)
 
 
+def fit_elsewhere(outputs: Floats, truth: Floats) -> Floats:
+    """Five knots per flaw for photographs of another source, few of which have a flaw."""
+    found = []
+    for n in range(len(FLAWS)):
+        without, calm = outputs[truth[:, n] < PRESENT, n], outputs[truth[:, n] < 1, n]
+        moderate = max(float(np.quantile(without, 1 - FALSE_ALARMS_ELSEWHERE)), LEAST_MODERATE)
+        slight = min(float(np.quantile(calm, BELOW_SLIGHT_ELSEWHERE)), moderate - 0.15)
+        found.append(knots(slight, moderate, moderate + TO_SEVERE))
+    return np.array(found)
+
+
 def strengths(outputs: Floats, curves: Floats) -> Floats:
-    """Severities of every flaw, as the product computes them."""
-    found = np.stack([np.interp(outputs[:, n], curves[n], HEIGHTS) for n in range(len(FLAWS))], axis=1)
-    return np.asarray(main_first(found, outputs[:, : len(FLAWS)], outputs[:, -1]))
+    """Severities of every flaw at home, as the product computes them."""
+    return np.asarray(on_scale(outputs, np.full(len(outputs), LIKE_HOME[1]), curves, curves))
 
 
 def knots(slight: float, moderate: float, severe: float) -> Floats:
@@ -89,3 +133,15 @@ def _report(found: Floats, truth: Floats, main: npt.NDArray[np.str_]) -> None:
     clear = (truth.max(axis=1) >= PRESENT) | (main == "none")
     print(f"folds main flaw right {main_right(found, main):.3f} of {len(main)}, ", end="")
     print(f"{main_right(found[clear], main[clear]):.3f} of the {int(clear.sum())} clear ones")
+
+
+def _report_elsewhere(sources: Sources, truth: Floats, home: Floats, elsewhere: Floats) -> None:
+    """What both sets of curves reach on the other source, known to the fit and left out of it."""
+    assert sources.likeness is not None
+    true, likeness = truth[sources.away], sources.likeness[sources.away]
+    for name, outputs in (("known", sources.outputs[sources.away]), ("left out", sources.unseen)):
+        found = on_scale(outputs, likeness, home, elsewhere)
+        present, alarmed = true >= PRESENT, found >= PRESENT
+        hits, false = (present & alarmed).sum(axis=0), (~present & alarmed).sum(axis=0)
+        counts = zip(FLAWS, hits, present.sum(axis=0), false, strict=True)
+        print(f"other source, {name}: " + ", ".join(f"{f} {h} of {n}, {x} false" for f, h, n, x in counts))
