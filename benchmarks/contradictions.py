@@ -80,7 +80,8 @@ def _of_answer(question: YesNo, answer: str, look: Look) -> Iterator[str]:
     if said is None:
         return
     flawed = (said[1].lower() == "yes") == question.yes_is_flaw
-    findings = [f for f in look.findings if question.category in (None, f.category) and _is_asked(f, question)]
+    told = [each for finding in look.findings for each in (finding, *finding.directions)]
+    findings = [f for f in told if question.category in (None, f.category) and _is_asked(f, question)]
     worst = max((SEVERITIES.index(f.severity) for f in findings), default=0)
     if flawed and worst == 0:
         yield "affirmed, but no such finding"

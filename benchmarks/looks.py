@@ -2,14 +2,16 @@
 
     python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions]
     python -m benchmarks.looks --other IMAGENET [--split check] [--terms research]
+    python -m benchmarks.looks --show FILE ... [--terms research]
 
 Looks at the photographs of BIQ2021's test split that two eyes labelled independently (`training/looks.csv`); those
 with a near-identical twin in the training split are left out. A flaw is present from a mean severity of 1.5; the main
 flaw is the strongest finding, dark and bright told apart by direction; "nothing wrong" is no finding of moderate or
 above. Intervals are 95 % bootstraps over photographs.
 
-`--other` looks at photographs of a source nobody trained on, labelled by one eye (`training/other_looks.csv`); of
-these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong.
+`--other` looks at photographs of another source that were left out of the fit, labelled by one eye
+(`training/other_looks.csv`); of these the main flaw counts where it is clear: something is at least moderate, or
+nothing is wrong. `--show` prints a table of what is said about any photographs.
 """
 
 from __future__ import annotations
@@ -50,17 +52,21 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--data", type=Path, help="folder of BIQ2021")
     options.add_argument("--other", type=Path, help="folder of the ImageNet sample, to look at instead")
+    options.add_argument("--show", type=Path, nargs="+", help="photographs to print a table of instead")
     options.add_argument("--split", choices=("choice", "check"), default="check", help="which part of the other source")
     options.add_argument("--terms", choices=("research", "open"), default="research")
     options.add_argument("--limit", type=int, default=10_000)
     options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")
     options.add_argument("--json", type=Path, help="also write the figures here")
     given = options.parse_args()
+    if given.show:
+        show(given.show, given.terms)
+        return
     if given.other:
         look_elsewhere(given.other, given.split, given.terms)
         return
     if given.data is None:
-        options.error("give --data or --other")
+        options.error("give --data, --other or --show")
     looked_at = without_twins(read_looks("test"), given.data)[: given.limit]
     eyes = RememberingEyes(ShippedEyes(given.terms), capacity=4)
     client = PerceptionClient(eyes)
@@ -77,6 +83,16 @@ def main() -> None:
         figures["contradictions"] = float(len(contradictions))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
+
+
+def show(files: Sequence[Path], terms: WeightSet) -> None:
+    """Prints score and findings of each photograph as a table."""
+    eyes = ShippedEyes(terms)
+    print("| photograph | score | findings |\n|---|---|---|")
+    for path in files:
+        look = eyes.look(load_image(path))
+        told = [f"{f.category}: {f.severity}, {f.manner or f.kind}" for f in look.findings if f.severity != "none"]
+        print(f"| {path.stem} | {look.quality.score:.1f} | {'; '.join(told) or 'nothing'} |")
 
 
 def look_elsewhere(folder: Path, split: str, terms: WeightSet) -> None:
@@ -104,11 +120,13 @@ def without_twins(looked_at: list[LookedAt], data: Path) -> list[LookedAt]:
 
 
 def strength_of(look: Look, flaw: str) -> float:
-    """The strength of a flaw's finding; the opposite exposure counts below none."""
+    """The strength of a flaw's finding, by its own direction; without directions the opposite counts below none."""
     finding = look.finding(CATEGORY_OF[flaw])
     if finding is None:
         return 0.0
     if flaw in ("dark", "bright"):
+        if finding.directions:
+            return finding.directions[flaw == "bright"].position
         return finding.position if is_flaw(finding.kind, flaw) else -finding.position
     return finding.position
 

@@ -328,3 +328,25 @@ def test_a_shifted_brightness_is_named_by_its_side() -> None:
 
 def test_neither_is_chosen_where_none_of_the_flaws_offered_is_there() -> None:
     assert told("A: blurred B: noisy C: neither", DARK) == "C"
+
+
+@pytest.mark.parametrize(
+    ("query", "dark", "bright", "expected"),
+    [
+        ("Is the image too dark?", "severe", "moderate", "Yes"),
+        ("Is the image overexposed?", "severe", "moderate", "Yes"),
+        ("Is the image overexposed?", "severe", "none", "No"),
+        ("Is the image too dark?", "none", "moderate", "No"),
+    ],
+)
+def test_a_question_about_one_exposure_is_answered_by_that_direction(
+    query: str, dark: Severity, bright: Severity, expected: str
+) -> None:
+    there = (dark != "none", bright != "none")
+    sides = (
+        Finding("Brightness change", 0.9 if there[0] else 0.1, dark, "darken" if there[0] else None),
+        Finding("Brightness change", 0.9 if there[1] else 0.1, bright, "brighten" if there[1] else None),
+    )
+    finding = replace(max(sides, key=lambda side: side.position), directions=sides)
+
+    assert told(query, seen(2.4, Brightness_change=finding)) == expected

@@ -10,12 +10,13 @@ import pytest
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
     ShippedEyes,
+    in_agreement,
     settled,
     shipped_eyes,
     softness_counted_as_blur,
     with_a_reason,
 )
-from agenticiqa.embedded.findings import Eyes, Finding
+from agenticiqa.embedded.findings import Eyes, Finding, Judgement
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
@@ -104,11 +105,26 @@ def test_what_is_more_likely_absent_is_not_called_severe() -> None:
 def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
     findings = (Finding("Blurs", 0.1, "none", strength=0.2), Finding("Noise", 0.3, "none", strength=0.4))
 
-    assert with_a_reason(findings, 4.0) == findings
-    assert [finding.severity for finding in with_a_reason(findings, 2.9)] == ["none", "slight"]
+    assert with_a_reason(findings, 2.6) == findings
+    assert [finding.severity for finding in with_a_reason(findings, 2.4)] == ["none", "slight"]
 
 
 def test_a_low_score_with_a_finding_keeps_its_findings() -> None:
     findings = (Finding("Blurs", 0.9, "moderate", strength=2.0), Finding("Noise", 0.3, "none", strength=0.4))
 
     assert with_a_reason(findings, 2.0) == findings
+
+
+def test_what_is_more_likely_absent_is_weaker_than_slight_in_numbers_too() -> None:
+    weaker, stronger = (settled(Finding("Noise", 0.4, "severe", strength=strength)) for strength in (1.0, 2.6))
+
+    assert weaker.position < stronger.position < 0.5
+
+
+def test_a_picture_with_a_slight_flaw_that_is_certain_is_not_excellent() -> None:
+    flawless = Judgement({"A": 1.0, "B": 0.0, "C": 0.0, "D": 0.0, "E": 0.0}, (4.8, 5.0))
+
+    bounded = in_agreement(flawless, (Finding("Blurs", 0.9, "slight", strength=0.9),))
+
+    assert bounded.score == pytest.approx(4.45, abs=0.15)
+    assert in_agreement(flawless, (Finding("Blurs", 0.6, "slight", strength=0.9),)) == flawless

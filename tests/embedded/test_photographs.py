@@ -8,9 +8,11 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, by_category
+from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.kind_and_direction import hue_name
 from agenticiqa.embedded.distortions.measurements import measure_readings
-from agenticiqa.embedded.distortions.photograph_model import FLAWS, main_first
+from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, main_first, on_scale
 from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.trunk import load_backbone
@@ -129,3 +131,57 @@ def test_a_picture_dark_all_over_lacks_light_even_if_only_slightly() -> None:
 
     assert at_least(finding, "slight")
     assert finding.kind == "darken"
+
+
+def test_dark_and_bright_are_told_apart_and_the_stronger_leads() -> None:
+    found = {flaw: Finding(category, 0.1, "none", strength=0.1) for flaw, category in CATEGORY_OF.items()}
+    found["dark"] = Finding("Brightness change", 0.9, "moderate", "darken", strength=1.8, manner="under-exposed")
+    found["bright"] = Finding("Brightness change", 0.95, "severe", "brighten", strength=2.6, manner="over-exposed")
+
+    finding = next(each for each in by_category(found) if each.category == "Brightness change")
+
+    assert [each.kind for each in finding.directions] == ["darken", "brighten"]
+    assert (finding.kind, finding.severity, finding.position) == ("brighten", "severe", 2.6)
+    assert finding.manner == "under-exposed, with over-exposed parts"
+
+
+def test_a_burnt_out_picture_is_no_darker_for_it() -> None:
+    dark, bright = found(exposed(photo("coffee"), 5), "Brightness change").directions
+
+    assert at_least(bright, "moderate")
+    assert not at_least(dark, "slight")
+
+
+def opinions(strength: float) -> dict[str, Finding]:
+    """Every flaw at the same strength."""
+    word = SEVERITIES[min(4, int(strength + 0.5))]
+    return {flaw: Finding(category, 0.9, word, strength=strength) for flaw, category in CATEGORY_OF.items()}
+
+
+def test_each_model_is_heard_in_its_own_world() -> None:
+    photographed, made = opinions(2.0), opinions(0.0)
+
+    assert join_worlds(photographed, made, -1.0)["noise"].position == 2.0
+    assert join_worlds(photographed, made, 1.0)["noise"].severity == "none"
+    assert join_worlds(made, photographed, 1.0)["noise"].position == 2.0
+    assert join_worlds(made, photographed, -1.0)["noise"].position == 0.0
+
+
+def test_a_photograph_of_an_unknown_look_is_still_heard() -> None:
+    calm = {flaw: Finding(category, 0.0, "none", strength=0.0) for flaw, category in CATEGORY_OF.items()}
+
+    heard = join_worlds(opinions(2.0), calm, -0.35)["blur"]
+
+    assert heard.severity == "moderate"
+
+
+def test_the_curves_of_elsewhere_count_as_far_as_a_picture_is_unlike_home() -> None:
+    home = np.tile(np.array([-1.0, 0.5, 1.2, 2.0, 3.2]), (len(FLAWS), 1))
+    outputs = np.concatenate([strengths(dark=0.8), [[0.2, 0.2, 0.6, 0.1]]], axis=1)
+
+    at_home, between, away = (on_scale(outputs, np.array([like]), home, home / 2)[0] for like in (1.0, 0.05, -1.0))
+
+    dark = FLAWS.index("dark")
+    assert at_home[dark] < 1.5 < away[dark]
+    assert at_home[dark] < between[dark] < away[dark]
+    assert away[dark] == pytest.approx(np.interp(0.8, home[0] / 2, HEIGHTS))

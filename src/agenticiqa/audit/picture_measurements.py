@@ -105,6 +105,9 @@ def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
     seen = dict.fromkeys(("dark", "light", *ISSUE_OF.values()), 0.0)
     for finding in findings:
         issue = ISSUE_OF.get(finding.category)
+        if finding.directions:
+            seen["dark"], seen["light"] = (round(float(each.position), 2) for each in finding.directions)
+            continue
         if finding.category == "Brightness change":
             darker = finding.kind == "darken" or (finding.kind is None and mean < MIDDLE_GREY)
             issue = "dark" if darker else "light"

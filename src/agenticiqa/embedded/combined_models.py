@@ -36,11 +36,15 @@ Pixels = NDArray[np.uint8]
 PRESENT, ALMOST_PRESENT, BARELY_PRESENT = 0.5, 0.49, 0.51
 # From this probability on a flaw bounds the score.
 CERTAINLY = 0.8
-# A score below this one, between Good and Fair, says that something is wrong; from this strength on a flaw is slight.
-NOTHING_WRONG, SLIGHT = 3.5, 0.5
-# The highest score beside a flaw of each strength: a picture with a moderate one is not Good, with a severe not Fair.
-# Four fifths of the labelled training photographs with such a flaw have an opinion below it.
-STRENGTHS, HIGHEST_SCORES = (1.5, 2.5, 4.0), (3.45, 2.45, 1.5)
+# A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
+# which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
+NOTHING_WRONG = 2.5
+# From this strength on a flaw is slight; what is more likely absent stays below it by at least this much.
+SLIGHT, BELOW_SLIGHT = 0.5, 0.02
+# The highest score beside a flaw of each strength: a picture with a slight one is not Excellent, with a moderate one
+# not Good, with a severe not Fair. Four fifths of the labelled training photographs with such a flaw, moderate or
+# above, have an opinion below it.
+STRENGTHS, HIGHEST_SCORES = (0.5, 1.4999, 1.5, 2.5, 4.0), (4.45, 4.45, 3.45, 2.45, 1.5)
 _UNCHANGED = tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES)
 
 
@@ -133,11 +137,19 @@ class ShippedEyes:
 
 def settled(finding: Finding) -> Finding:
     """The finding with severity and probability in agreement: "none" and more likely absent, or neither."""
+    finding = replace(finding, directions=tuple(map(settled, finding.directions)))
     if finding.probability < PRESENT:
-        return replace(finding, severity="none", kind=None, manner=None, region=None)
+        return replace(
+            finding, severity="none", strength=_less_than_slight(finding), kind=None, manner=None, region=None
+        )
     if finding.severity == "none":
         return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None)
     return finding
+
+
+def _less_than_slight(finding: Finding) -> float:
+    """Below slight, and still rising with the strength: of two calm pictures one is nearer to having the flaw."""
+    return min(finding.position, SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * finding.position / len(SEVERITIES))
 
 
 def in_agreement(quality: Judgement, findings: tuple[Finding, ...]) -> Judgement:
@@ -160,8 +172,14 @@ def with_a_reason(findings: tuple[Finding, ...], score: float) -> tuple[Finding,
     if score >= NOTHING_WRONG or any(f.probability >= PRESENT and f.severity != "none" for f in findings):
         return findings
     likeliest = max(findings, key=lambda finding: finding.position)
-    slight = replace(likeliest, probability=BARELY_PRESENT, severity="slight", strength=SLIGHT)
-    return tuple(slight if finding is likeliest else finding for finding in findings)
+    return tuple(_slight(finding) if finding is likeliest else finding for finding in findings)
+
+
+def _slight(finding: Finding) -> Finding:
+    """The finding as barely present; of two directions the likelier one."""
+    likelier = max(finding.directions, key=lambda each: each.position, default=None)
+    directions = tuple(_slight(each) if each is likelier else each for each in finding.directions)
+    return replace(finding, probability=BARELY_PRESENT, severity="slight", strength=SLIGHT, directions=directions)
 
 
 def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

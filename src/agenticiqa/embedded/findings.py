@@ -32,6 +32,7 @@ class Finding:
     `kind` is a name of `tools.synthetic.kinds.KINDS` or None when it cannot be told; `strength` is the severity as a
     number between 0 (none) and 4 (extreme), where the eyes can be finer than the five words. `manner` says which way
     in a photographer's words ("under-exposed", "out of focus", "yellow cast"), `region` where it is worst.
+    A brightness that may be wrong either way has both under `directions`: too dark, then too bright.
     """
 
     category: DistortionCategory
@@ -42,6 +43,7 @@ class Finding:
     strength: float | None = None
     manner: str | None = None
     region: Region | None = None
+    directions: tuple[Finding, ...] = ()
 
     @property
     def position(self) -> float:

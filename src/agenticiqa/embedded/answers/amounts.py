@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, kind_by_direction, kind_factor
@@ -13,12 +13,14 @@ from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, De
 
 # From here on a distortion is taken to be there.
 PRESENT = 0.5
-_OPPOSITE = 0.02
+_OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
 _LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
 # The same for the overall quality: the strongest finding, or a score below this one.
 _OVERALL_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 1.5, "acceptable": 1.5, "severe": 2.5}
 _OVERALL_SCORE: dict[Degree, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
+# Where nothing was found, only a score that reads Poor says that something must be wrong.
+_WITHOUT_FINDING: dict[Degree, float] = {**_OVERALL_SCORE, "any": 2.5, "visible": 2.5}
 Relation = Literal["better", "worse", "same"]
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
@@ -66,6 +68,8 @@ def amount_of(attribute: Attribute, evidence: Evidence, kind: str | None = None)
     item = evidence.strongest([CATEGORY_OF[attribute]])
     if item is None:
         return None
+    if attribute in DIRECTION_OF and item.finding.directions:
+        return _in_direction(item, list(DIRECTION_OF).index(attribute))
     finding = item.finding
     found = kind_by_direction(finding)
     fit = kind_factor(DIRECTION_OF.get(attribute) or kind, found)
@@ -73,6 +77,15 @@ def amount_of(attribute: Attribute, evidence: Evidence, kind: str | None = None)
     # What is too bright is not too dark as well.
     is_opposite = attribute in DIRECTION_OF and fit < PRESENT
     return Amount(min(finding.probability, _OPPOSITE) if is_opposite else finding.probability * fit, strength, item)
+
+
+def _in_direction(item: PlacedFinding, number: int) -> Amount:
+    """How much of one of a finding's two directions is there; the one that is not found is as good as denied."""
+    finding = item.finding.directions[number]
+    if finding.severity == "none":
+        return Amount(min(finding.probability, _ABSENT), 0.0, item)
+    same = finding.kind is None or finding.kind == item.finding.kind
+    return Amount(finding.probability, finding.position, item if same else replace(item, finding=finding))
 
 
 def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: str | None = None) -> float | None:
@@ -168,7 +181,8 @@ def _overall_too_much(degree: Degree, evidence: Evidence, amount: Amount) -> flo
         by_finding = min(top.probability, step(top.position, _OVERALL_LIMIT[degree], 0.25))
     if evidence.judgement is None:
         return by_finding
-    return max(by_finding, step(-evidence.judgement.score, -_OVERALL_SCORE[degree], 0.25))
+    limit = _OVERALL_SCORE[degree] if by_finding >= PRESENT or not evidence.findings else _WITHOUT_FINDING[degree]
+    return max(by_finding, step(-evidence.judgement.score, -limit, 0.25))
 
 
 def relation_of(attribute: Attribute, evidence: Evidence) -> Relation | None:

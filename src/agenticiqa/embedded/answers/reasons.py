@@ -13,7 +13,7 @@ from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.text import Language
-from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES
+from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES, UNABLE
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
@@ -85,6 +85,8 @@ def in_one_text(sentences: list[Sentence], language: Language) -> str:
 def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     asked = [item for item in evidence.findings if item.finding.category in question.categories]
     amount = amount_of(question.attribute, evidence) if question.attribute in CATEGORY_OF else None
+    if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
+        asked = [amount.item]  # of two directions the one asked about
     # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
     if amount is not None and asked and is_present(asked[0], question) and not amount.is_present:
         asked = []
@@ -250,8 +252,8 @@ def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> 
 
 
 def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sentence]:
-    # The analysis of such a place already begins with these words.
-    said = {item.place for item in evidence.findings if item.explanation}
+    # The analysis of such a place already begins with these words, but is not told where it answers nothing.
+    said = {item.place for item in evidence.findings if item.explanation and given.text != UNABLE}
     unlocated = [name for name in evidence.unlocated if name not in said]
     seen = _seen(evidence, language)
     doubts = [

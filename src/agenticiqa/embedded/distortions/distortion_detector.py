@@ -9,15 +9,18 @@ certain. `in_context` corrects what a crop alone would get wrong.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from agenticiqa.embedded.distortions import kind_and_direction as manners
 from agenticiqa.embedded.distortions.distortion_model import Opinion, load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces, photograph_vector
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, by_category
 from agenticiqa.embedded.distortions.flaw_maps import MappedFlaw, flaw_maps
+from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.measurement_rules import as_measured, with_strength
 from agenticiqa.embedded.distortions.measurements import Pixels, Readings, measure_readings
 from agenticiqa.embedded.distortions.photograph_model import FlawOpinion, load_photograph_model
 from agenticiqa.embedded.distortions.severity import severity_of
@@ -37,60 +40,11 @@ from agenticiqa.weights import WeightSet
 Findings = tuple[Finding, ...]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
-# How fast the probability of a flaw grows about the strength from which it is called slight.
-SLIGHT, GROWTH = 0.5, 6.0
-
-
-@dataclass(frozen=True)
-class Hearing:
-    """How far the model of photographs is heard on pictures unlike those it knows.
-
-    Pairs are where something begins and where it is complete: the gate's output of made damage, and the certainty of
-    the model of made damage from which that one is believed alone. `least` is the certainty left to the other model.
-    """
-
-    made_world: tuple[float, float]
-    sure_of_damage: tuple[float, float]
-    least: float
-
-
-# Chosen on made pictures left out of the fit and on 80 photographs of a source the labels do not come from. Of blur and
-# noise the model of photographs is heard further out: there it hardly ever cries wolf.
-HEARD = Hearing((-0.5, -0.2), (0.2, 0.6), 0.5)
-HEARD_FURTHER: dict[str, Hearing] = dict.fromkeys(("Blurs", "Noise"), Hearing((-0.2, 0.3), (0.5, 0.9), 0.6))
-# The gate's output from which a file shows made damage, about which worlds are in doubt, and of looks it knows.
-MADE_FILE, DOUBTFUL_WORLD, KNOWN_LOOK = (-0.5, -0.2), (-0.7, -0.5), (0.4, 0.7)
-SURE_OF_MEASUREMENT = 0.95
+MIDDLE_GREY = 127.5
 # Without an edge nothing shows that a picture is blurred more than slightly.
 WITHOUT_EDGES = 0.8
 # A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
 FEATURELESS = 0.8
-
-
-@dataclass(frozen=True)
-class BeyondDoubt:
-    """A measurement that no model may deny: from `limits` on the finding is at least as strong as `strengths` say."""
-
-    category: DistortionCategory
-    reading: str
-    limits: tuple[float, ...]
-    strengths: tuple[float, ...]
-    manner: manners.Manner | None = None
-
-
-# Chosen on the labelled training photographs; limits rise or fall to the stronger side.
-BEYOND_DOUBT = (
-    BeyondDoubt("Brightness change", "clipped highlights", (25, 50, 75), (1.6, 2.4, 3.2), manners.OVER_EXPOSED),
-    BeyondDoubt("Brightness change", "mean brightness", (27, 18, 10), (1.6, 2.4, 3.2), manners.UNDER_EXPOSED),
-    BeyondDoubt("Color distortions", "color cast", (50, 65, 80), (1.6, 2.2, 3.0)),
-    BeyondDoubt("Compression", "JPEG quality", (24, 15, 8, 4), (1.6, 2.2, 3.0, 3.6), manners.JPEG_FILE),
-    BeyondDoubt("Blurs", "blur radius", (2.2, 3.0, 4.0, 5.0, 6.0), (2.3, 2.7, 3.3, 3.6, 3.8)),
-)
-# A picture this dark on average, in grey levels, with less than this share of clipped lights, in percent, lacks light:
-# of the labelled training photographs 187 of 197 such are dark, 148 of them at least moderately.
-DARK, NO_LIGHTS = 50.0, 0.05
-# So strong where the model of photographs knows the look and found less, and elsewhere.
-LACKS_LIGHT, LACKS_LIGHT_ELSEWHERE = 0.75, 1.6
 WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "noise"}
 
 
@@ -110,10 +64,17 @@ def find_distortions(
     readings = measure_readings(pixels, tiles, features.scale, brief)
     drawn = find_out_of_domain(features.working) is not None
     # A page or a drawing was never before a camera: white paper is not over-exposed.
-    findings = _joined(_photographed(flaws, seen, readings), _findings(made, readings), 1.0 if drawn else flaws.gate)
+    gate = 1.0 if drawn else flaws.gate
+    found = join_opinions(flaws, made, seen, readings, gate)
     if not drawn:
-        findings = tuple(_as_measured(finding, features.scale, seen, flaws.gate) for finding in findings)
+        found = {flaw: as_measured(each, flaw, features.scale, seen, gate) for flaw, each in found.items()}
+    findings = tuple(map(_without_missing_radius, by_category(found)))
     return findings if brief else _placed(findings, pixels)
+
+
+def join_opinions(flaws: FlawOpinion, made: Opinion, seen: Traces, readings: Readings, gate: float) -> ByFlaw:
+    """What both models together say of each flaw, before anything measured overrules them."""
+    return join_worlds(_photographed(flaws, seen, readings), _made(made, readings), gate)
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:
@@ -161,114 +122,49 @@ def _is_featureless(pixels: Pixels, region: Region) -> bool:
     return float(np.percentile(focus_map(crop), 90)) < FEATURELESS
 
 
-def _photographed(flaws: FlawOpinion, seen: Traces, readings: Readings) -> Findings:
-    """What the model of photographs found, with its direction in words."""
-    too_dark = flaws.strength["dark"] >= flaws.strength["bright"]
-    by_category: dict[DistortionCategory, tuple[str, manners.Manner]] = {
-        "Blurs": ("blur", manners.blur_manner(flaws.blur_kinds)),
-        "Color distortions": ("colour", manners.colour_manner(seen)),
-        "Compression": ("compression", manners.coding_manner(seen)),
-        "Noise": ("noise", manners.noise_manner(seen)),
-        "Brightness change": ("dark", manners.UNDER_EXPOSED) if too_dark else ("bright", manners.OVER_EXPOSED),
-        "Sharpness": ("oversharp", manners.OVER_SHARPENED),
-        "Contrast": ("contrast", manners.contrast_manner(seen)),
+def _photographed(flaws: FlawOpinion, seen: Traces, readings: Readings) -> ByFlaw:
+    """What the model of photographs found, each flaw in a photographer's words."""
+    words: dict[str, manners.Manner] = {
+        "blur": manners.blur_manner(flaws.blur_kinds),
+        "colour": manners.colour_manner(seen),
+        "compression": manners.coding_manner(seen),
+        "noise": manners.noise_manner(seen),
+        "dark": manners.UNDER_EXPOSED,
+        "bright": manners.OVER_EXPOSED,
+        "oversharp": manners.OVER_SHARPENED,
+        "contrast": manners.contrast_manner(seen),
     }
-    found = {category: (flaws.strength[flaw], manner) for category, (flaw, manner) in by_category.items()}
+    strength = dict(flaws.strength)
     if any(reading.value >= LARGEST_RADIUS for reading in readings.get("Blurs", ())):
-        found["Blurs"] = (min(found["Blurs"][0], WITHOUT_EDGES), found["Blurs"][1])
-    return tuple(
-        _with_strength(Finding(c, 0.0, "none", readings=readings.get(c, ())), *found[c]) for c in DISTORTION_CATEGORIES
-    )
+        strength["blur"] = min(strength["blur"], WITHOUT_EDGES)
+    return {
+        flaw: with_strength(_nothing(category, readings), strength[flaw], words[flaw])
+        for flaw, category in CATEGORY_OF.items()
+    }
 
 
-def _with_strength(finding: Finding, strength: float, manner: manners.Manner | None) -> Finding:
-    """The finding at this strength; probability and word follow from it."""
-    return replace(
-        finding,
-        probability=float(1 / (1 + np.exp(-GROWTH * (strength - SLIGHT)))),
-        severity=severity_of(strength),
-        strength=round(strength, 3),
-        kind=manner.kind if manner else finding.kind,
-        manner=manner.words if manner else finding.manner,
-    )
+def _without_missing_radius(finding: Finding) -> Finding:
+    """The finding without a blur radius that only says that there is no edge to measure it at."""
+    told = tuple(each for each in finding.readings if each.name != "blur radius" or each.value < LARGEST_RADIUS)
+    return replace(finding, readings=told)
 
 
-def _joined(photographed: Findings, made: Findings, gate: float) -> Findings:
-    """Of both worlds the stronger finding, each as far as the picture belongs to that world.
-
-    The model of made damage hardly ever cries wolf on photographs, except for compression, which it sees in any file;
-    the model of photographs does on made damage, and is less sure of what looks unlike the photographs it knows.
-    """
-    seen_by_code = max(finding.probability for finding in made if finding.category != "Compression")
-    pairs = zip(photographed, made, strict=True)
-    return tuple(_stronger(_heard(p, seen_by_code, gate), _scaled(m, _share_of_made(m, gate))) for p, m in pairs)
-
-
-def _heard(finding: Finding, seen_by_code: float, gate: float) -> Finding:
-    """What the model of photographs found, as far as the picture is one it knows."""
-    hearing = HEARD_FURTHER.get(finding.category, HEARD)
-    # Of a picture like the photographs it knows, it is believed whatever the other model sees.
-    believed = _ramp(seen_by_code, *hearing.sure_of_damage) * _ramp(gate, *DOUBTFUL_WORLD)
-    world = max(_ramp(gate, *hearing.made_world), believed)
-    sureness = hearing.least + (1 - hearing.least) * _ramp(-gate, *KNOWN_LOOK)
-    return _scaled(finding, 1 - world, sureness)
+def _made(opinion: Opinion, readings: Readings) -> ByFlaw:
+    """What the model of made damage found; a change of brightness is one of the two ways only."""
+    found = {finding.category: finding for finding in _findings(opinion, readings)}
+    tones = {reading.name: reading.value for reading in readings.get("Brightness change", ())}
+    brightness, kinds = tones.get("mean brightness", MIDDLE_GREY), opinion.kinds
+    shifted = found["Brightness change"].kind == "mean_shift"
+    darker = brightness < MIDDLE_GREY if shifted else kinds["darken"] >= kinds["brighten"]
+    other_way = "bright" if darker else "dark"
+    return {
+        flaw: _nothing(category, readings) if flaw == other_way else found[category]
+        for flaw, category in CATEGORY_OF.items()
+    }
 
 
-def _share_of_made(finding: Finding, gate: float) -> float:
-    return _ramp(gate, *MADE_FILE) if finding.category == "Compression" else 1.0
-
-
-def _scaled(finding: Finding, share: float, sureness: float = 1.0) -> Finding:
-    strength = share * finding.position
-    return replace(
-        finding,
-        probability=share * sureness * finding.probability,
-        strength=round(strength, 3),
-        severity=severity_of(strength),
-    )
-
-
-def _stronger(photographed: Finding, made: Finding) -> Finding:
-    if photographed.category == "Sharpness" or made.position >= photographed.position:
-        manner = photographed.manner if made.kind == photographed.kind else None
-        return replace(made, probability=max(made.probability, photographed.probability), manner=manner)
-    return replace(photographed, probability=max(made.probability, photographed.probability))
-
-
-def _ramp(value: float, start: float, end: float) -> float:
-    return min(1.0, max(0.0, (value - start) / (end - start)))
-
-
-def _as_measured(finding: Finding, scale: float, seen: Traces, gate: float) -> Finding:
-    """The finding, at least as strong as what was measured beyond doubt."""
-    values = {reading.name: reading.value for reading in finding.readings}
-    for rule in BEYOND_DOUBT:
-        if rule.category != finding.category or rule.reading not in values:
-            continue
-        strength = _least_strength(rule, values[rule.reading], scale)
-        if strength:
-            finding = replace(finding, probability=max(finding.probability, SURE_OF_MEASUREMENT))
-        if strength > finding.position:
-            manner = rule.manner or (manners.colour_manner(seen) if finding.category == "Color distortions" else None)
-            finding = _with_strength(finding, strength, manner)
-    least = LACKS_LIGHT if -gate >= KNOWN_LOOK[0] else LACKS_LIGHT_ELSEWHERE
-    lacks_light = finding.category == "Brightness change" and finding.position < least and _is_dark(values)
-    return _with_strength(finding, least, manners.UNDER_EXPOSED) if lacks_light else finding
-
-
-def _is_dark(values: Mapping[str, float]) -> bool:
-    """Whether a picture is dark all over, with nothing bright in it."""
-    return values["mean brightness"] <= DARK and values["clipped highlights"] <= NO_LIGHTS
-
-
-def _least_strength(rule: BeyondDoubt, value: float, scale: float) -> float:
-    if rule.reading == "blur radius":
-        # Without any edge the largest radius is told, and nothing is known.
-        value = 0.0 if value >= LARGEST_RADIUS else value * scale
-    limits = np.array(rule.limits)
-    if limits[0] > limits[-1]:
-        limits, value = -limits, -value
-    return 0.0 if value < limits[0] else float(np.interp(value, limits, rule.strengths))
+def _nothing(category: DistortionCategory, readings: Readings) -> Finding:
+    return Finding(category, 0.0, "none", readings=readings.get(category, ()), strength=0.0)
 
 
 def _placed(findings: Findings, pixels: Pixels) -> Findings:

@@ -29,7 +29,11 @@ HEIGHTS = (0.0, 0.5, 1.5, 2.5, 4.0)
 SLIGHT, MODERATE = 0.5, 1.5
 # The output from which the largest is the main flaw, and how much more it takes where nothing seems to be wrong: per
 # share of calm above the usual one. Chosen on content folds, as the curves are.
-MAIN_FROM, CALM_COSTS, USUAL_CALM = 0.8, 0.8, 0.3
+MAIN_FROM, CALM_COSTS, USUAL_CALM = 0.75, 0.8, 0.3
+# The same on photographs of another look than most labels show, where all outputs are smaller.
+MAIN_FROM_ELSEWHERE = 0.65
+# The likeness to the photographs most labels come from at which their curves begin to count, and count alone.
+LIKE_HOME = (-0.3, 0.4)
 # Below slight by this much: of two calm pictures one is still nearer to having a flaw.
 BELOW_SLIGHT = 0.02
 # Features further from training than this say only that they are far.
@@ -61,7 +65,7 @@ class PhotographModel:
         near = self._nearness(self._prepared(vector))
         # Flaws, kinds of blur, and how likely nothing is the main flaw.
         outputs = np.einsum("wl,wlo->o", near, self.arrays["dual"]) + self.arrays["bias"]
-        strength = self._on_scale(outputs[: len(FLAWS)], calm=float(outputs[-1]))
+        strength = self._on_scale(outputs, near)
         kinds = outputs[len(FLAWS) : len(FLAWS) + len(BLUR_KINDS)]
         return FlawOpinion(
             dict(zip(FLAWS, map(float, strength), strict=True)),
@@ -81,16 +85,33 @@ class PhotographModel:
         distance = self.arrays["lengths"] - 2 * landmarks @ values + values @ values
         return np.asarray(np.exp(-self.arrays["gamma"][:, None] * np.maximum(distance, 0)), np.float32)
 
-    def _on_scale(self, flaws: Floats, calm: float) -> Floats:
+    def _on_scale(self, outputs: Floats, near: Floats) -> Floats:
         """Strengths on the guide's scale, the main flaw first."""
-        knots = self.arrays["knots"]
-        found = np.array([np.interp(value, knots[n], HEIGHTS) for n, value in enumerate(flaws)])
-        return np.asarray(
-            np.clip(main_first(found[None], flaws[None], np.array([calm]))[0], 0, LARGEST_LOSS), np.float32
-        )
+        home = self.arrays["knots"]
+        likeness = np.sum(near * self.arrays["likeness"]) if "likeness" in self.arrays else LIKE_HOME[1]
+        found = on_scale(outputs[None], np.array([likeness]), home, self.arrays.get("knots_elsewhere", home))
+        return np.asarray(np.clip(found[0], 0, LARGEST_LOSS), np.float32)
 
 
-def main_first(found: Values, outputs: Values, calm: Values) -> Values:
+def on_scale(outputs: Values, likeness: Values, home: Values, elsewhere: Values) -> Values:
+    """Strengths, a row per picture, from all outputs: by the curves of home as far as a picture is like those there.
+
+    Of another source outputs are smaller, some more than others, so its curves begin lower; what is compared for the
+    main flaw is made half as comparable.
+    """
+    start, end = LIKE_HOME
+    share = np.clip((likeness - start) / (end - start), 0, 1)
+    knots = share[:, None, None] * home + (1 - share[:, None, None]) * elsewhere
+    flaws = outputs[:, : len(FLAWS)]
+    found = np.array(
+        [[np.interp(*pair, HEIGHTS) for pair in zip(*row, strict=True)] for row in zip(flaws, knots, strict=True)]
+    )
+    comparable = flaws * (1 + home[:, 2] / knots[:, :, 2]) / 2
+    main_from = share * MAIN_FROM + (1 - share) * MAIN_FROM_ELSEWHERE
+    return main_first(found, comparable, outputs[:, -1], main_from)
+
+
+def main_first(found: Values, outputs: Values, calm: Values, main_from: Values | float = MAIN_FROM) -> Values:
     """Strengths, a row per picture, in which the flaw of the largest output leads those of the same severity.
 
     The curves say how severe each flaw is, the outputs which one a person would name: they are severities a person
@@ -100,7 +121,7 @@ def main_first(found: Values, outputs: Values, calm: Values) -> Values:
     rows = np.arange(len(found))
     # Sharpening is hardly ever the main flaw, and the labels show too little of it.
     main = outputs[:, : FLAWS.index("oversharp")].argmax(axis=1)
-    named = outputs[rows, main] >= MAIN_FROM + CALM_COSTS * (calm - USUAL_CALM)
+    named = outputs[rows, main] >= main_from + CALM_COSTS * (calm - USUAL_CALM)
     quiet = ~named & (found.max(axis=1) < MODERATE)
     found[quiet] = np.minimum(found[quiet], SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * found[quiet] / LARGEST_LOSS)
     own = np.maximum(found[rows, main], np.where(named, SLIGHT, 0.0))
