@@ -23,6 +23,7 @@ from agenticiqa.question.meaning import (
     Question,
 )
 from agenticiqa.question.plain_questions import with_plain_words
+from agenticiqa.question.ratings import with_rating_direction
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
@@ -63,7 +64,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
     question = with_plain_words(_read(text, stem, intent, reading))
-    question = _with_named_end(_with_exact_names(question))
+    question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
         question = replace(question, intent="measure", doubts=())

@@ -181,8 +181,14 @@ def _score(question: Question, evidence: Evidence) -> Answer:
     if question.attribute not in CATEGORY_OF:
         loss = quality_loss(evidence) or 0.0
     scale = question.scale or OWN_SCALE
-    share = loss if (question.yes_means == "flaw") != (scale.best_is_low and question.yes_means != "flaw") else 1 - loss
+    share = share_of_scale(question, loss)
     return Answer(scale.written(share), value=scale.at(share))
+
+
+def share_of_scale(question: Question, loss: float) -> float:
+    """How far up the scale asked for a loss of quality lies: far down, unless the scale counts what is bad."""
+    counts_flaws = question.yes_means == "flaw" or (question.scale is not None and question.scale.best_is_low)
+    return loss if counts_flaws else 1 - loss
 
 
 def _measure(question: Question, evidence: Evidence) -> Answer:

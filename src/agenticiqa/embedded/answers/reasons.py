@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
-from agenticiqa.embedded.answers.answering import Answer, is_present
+from agenticiqa.embedded.answers.answering import Answer, is_present, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
@@ -153,8 +153,7 @@ def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
         return []
     if (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
         return []
-    share = (judgement.score - 1) / 4
-    number = f"{scale.at(1 - share if question.yes_means == 'flaw' else share):g}"
+    number = f"{scale.at(share_of_scale(question, (5 - judgement.score) / 4)):g}"
     score = f"{judgement.score:.2f}"
     text = say("on_scale", question.language, low=f"{scale.low:g}", high=f"{scale.high:g}", score=score, number=number)
     return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
