@@ -77,7 +77,9 @@ def test_a_scale_of_what_is_bad_counts_the_other_way(query: str) -> None:
     assert (question.intent, question.yes_means) == ("score", "flaw")
 
 
-@pytest.mark.parametrize("query", ["score?", "quality", "Rate this picture", "Give me a quality score, please.", "打分"])
+@pytest.mark.parametrize(
+    "query", ["score?", "quality", "Rate this picture", "Give me a quality score, please.", "打分"]
+)
 def test_a_plain_request_without_a_scale_asks_for_the_level(query: str) -> None:
     question = understand(query)
 

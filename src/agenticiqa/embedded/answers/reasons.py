@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
-from agenticiqa.embedded.answers.answering import Answer, is_present, share_of_scale
+from agenticiqa.embedded.answers.answering import Answer, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
+from agenticiqa.embedded.answers.flaw_words import is_asked_and_there
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
 from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
 from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES, UNABLE
 
@@ -21,6 +23,8 @@ DISAGREEMENT = 1.0
 CLOSE_CALL = 0.65
 # From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
 NEARLY_LOSSLESS = 99
+# An interval this wide, of the four points of the scale, says hardly anything.
+NEARLY_ALL = 3.5
 _FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
 
 
@@ -35,9 +39,15 @@ class Sentence:
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sentence]:
     """The sentences behind an answer, the decisive ones first."""
     language: Language = "zh" if question.language == "zh" else "en"
+    if question.language != language:
+        evidence = _with_english_places(evidence)
     question = replace(question, language=language)
     if given.why_not == "unclear":
         return [Sentence(_not_understood(question), f"question: unclear {', '.join(question.doubts)}")]
+    if question.fact:
+        return _fact(question, evidence)
+    if given.why_not == "unmeasured":
+        return [Sentence(say("unmeasured", language, what=_unmeasured(question)), f"question: {question.unmeasured}")]
     if given.why_not in ("content", "no_reference", "not_measured"):
         return [Sentence(say(given.why_not, language), f"question: {question.intent}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
@@ -46,6 +56,17 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
     sentences += _judgement(evidence, language)
     sentences += _tools(evidence, language)
     return sentences + _doubts(evidence, given, language)
+
+
+def _with_english_places(evidence: Evidence) -> Evidence:
+    """The evidence with things named in another language called by their English names, as the sentences are."""
+
+    def named(place: str) -> str:
+        called = None if place in evidence.unlocated else object_called(place)
+        return called.kind if called else place
+
+    findings = tuple(replace(item, place=named(item.place)) for item in evidence.findings)
+    return replace(evidence, findings=findings, judged_place=named(evidence.judged_place))
 
 
 def describe_finding(finding: Finding, language: Language) -> str:
@@ -88,13 +109,13 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
         asked = [amount.item]  # of two directions the one asked about
     # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
-    if amount is not None and asked and is_present(asked[0], question) and not amount.is_present:
+    if amount is not None and asked and is_asked_and_there(asked[0], question) and not amount.is_present:
         asked = []
-    if is_soft(question, evidence) and not any(is_present(item, question) for item in asked):
+    if is_soft(question, evidence) and not any(is_asked_and_there(item, question) for item in asked):
         return []  # that the image as a whole shows no blur would contradict the place that does
-    if question.places and not any(is_present(item, question) for item in asked):
+    if question.places and not any(is_asked_and_there(item, question) for item in asked):
         return []  # the two measurements say it
-    present = [item for item in evidence.findings if is_present(item, question)]
+    present = [item for item in evidence.findings if is_asked_and_there(item, question)]
     told = asked or present
     # After "blur (severe)" that the edges show no halos would only confuse.
     if any(item.finding.category == "Blurs" for item in present):
@@ -119,7 +140,7 @@ def _finding(item: PlacedFinding, evidence: Evidence, language: Language) -> Sen
         "finding" if is_of_whole else "finding_in",
         language,
         category=phrase("categories", finding.category, language),
-        severity=phrase("severities", finding.severity, language),
+        severity=phrase("severities", finding.severity if finding.probability >= PRESENT else "none", language),
         place=phrase("places", item.place, language),
         explanation=item.explanation or describe_finding(finding, language),
     )
@@ -133,6 +154,19 @@ def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
     bound = _percent(max(PRESENT, likeliest.probability), language)
     text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
     return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
+
+
+def _fact(question: Question, evidence: Evidence) -> list[Sentence]:
+    """What a fact of the picture was read from."""
+    if question.fact == "size" and evidence.size is not None:
+        return [Sentence(say("size_of_file", question.language), f"fact: size {evidence.size[0]}x{evidence.size[1]}")]
+    name = "no_colour" if evidence.is_grey else "has_colour"
+    return [Sentence(say(name, question.language), f"fact: grey {evidence.is_grey}")]
+
+
+def _unmeasured(question: Question) -> str:
+    name = question.unmeasured or ""
+    return _capitalised(phrase("unmeasured", name, question.language))
 
 
 def _not_understood(question: Question) -> str:
@@ -227,7 +261,9 @@ def _interval(judgement: Judgement, language: Language) -> str:
     if judgement.interval is None:
         return ""
     low, high = judgement.interval
-    return say("interval", language, low=f"{low:.1f}", high=f"{high:.1f}")
+    return say(
+        "interval_wide" if high - low >= NEARLY_ALL else "interval", language, low=f"{low:.1f}", high=f"{high:.1f}"
+    )
 
 
 def _tools(evidence: Evidence, language: Language) -> list[Sentence]:
