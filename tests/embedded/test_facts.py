@@ -30,7 +30,7 @@ DARK = seen(1.5, Brightness_change=(0.99, "severe", "darken"), Contrast=(0.7, "s
 def asked(query: str, picture: Image.Image, **inputs: object) -> tuple[str, str]:
     """The answer about a picture, and its reasons."""
     question = understand(query, tools=("PIQE",))
-    told = AnswerInputs(query=query, **inputs) if inputs else None  # type: ignore[arg-type]
+    told = AnswerInputs(query=query, **inputs) if inputs else None
     evidence = Observer(FixedEyes(CLEAN)).evidence(question, load_image(picture), None, told)
     given = answer(question, evidence)
     return given.text, in_one_text(explain(question, evidence, given), "en")

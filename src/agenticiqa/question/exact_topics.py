@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from typing import cast
+from typing import Any, cast
 
 import yaml
 
@@ -77,7 +77,7 @@ def _of_fact(text: str, plain: str) -> Question | None:
 
 
 def _of_the_unmeasured(text: str, plain: str) -> Question | None:
-    for name in _topics()["not_measured"]:
+    for name in _unmeasured():
         if _found(name, plain) and not _names_a_distortion(plain, name):
             return replace(_plainly(text, "decline"), attribute="none", unmeasured=name)
     return None
@@ -111,7 +111,7 @@ def _found(topic: str, plain: str) -> bool:
 @lru_cache(maxsize=64)
 def _pattern(topic: str) -> re.Pattern[str]:
     """The words of a topic: whole ones, but anywhere in a language that has no spaces."""
-    words = _topics()["not_measured"].get(topic) or _topics()[topic].strip()
+    words = _topics()[topic].strip()
     return re.compile(rf"(?<![^\W\d_])(?:{words})(?![^\W\d_])|{_spaceless(words)}", re.IGNORECASE)
 
 
@@ -120,7 +120,18 @@ def _spaceless(words: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _topics() -> dict[str, dict[str, str]]:
+def _topics() -> dict[str, str]:
+    """The words of every topic, measured or not."""
+    loaded = dict(_loaded())
+    return {**loaded.pop("not_measured"), **loaded}
+
+
+def _unmeasured() -> tuple[str, ...]:
+    return tuple(_loaded()["not_measured"])
+
+
+@lru_cache(maxsize=1)
+def _loaded() -> dict[str, Any]:
     text = (resources.files("agenticiqa.question") / "exact_topics.yaml").read_text(encoding="utf-8")
-    loaded: dict[str, dict[str, str]] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loaded: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded

@@ -156,8 +156,8 @@ def _remark(question: Question, evidence: Evidence) -> str:
             else ""
         )
     if _is_of_untold_kind(question, evidence):
-        named = named_flaw(amount.item, question) if amount.item else ""
-        return say("kind_untold", question.language, named=named)
+        found = named_flaw(amount.item, question) if amount.item else ""
+        return say("kind_untold", question.language, named=found)
     if amount.is_present and question.kind and amount.item and amount.item.finding.kind != question.kind:
         return named_flaw(amount.item, question)
     return strength_in_words(question.attribute, amount, question) if amount.is_present else none_of(question, evidence)
