@@ -10,7 +10,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
-from agenticiqa.embedded.findings import Finding, Look
+from agenticiqa.embedded.findings import Finding, Look, Reading
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
@@ -43,6 +43,19 @@ KINDS = (
 )
 def test_a_kind_that_was_asked_for_is_answered_by_kind(query: str, look: Look, expected: str) -> None:
     assert answer(understand(query), gather({GLOBAL: look})).text == expected
+
+
+@pytest.mark.parametrize(("share", "expected"), [(1.49, "Yes (false contours on 1.49 % of the pixels)"), (0.03, "No")])
+def test_banding_that_was_measured_is_told_where_no_compression_was_found(share: float, expected: str) -> None:
+    smooth = Finding("Compression", 0.1, "none", None, (Reading("banding", share, "%"),))
+    question, evidence = understand("Is there banding?"), gather({GLOBAL: seen(3.0, Compression=smooth)})
+
+    given = answer(question, evidence)
+    told = in_one_text(explain(question, evidence, given), "en")
+
+    assert given.text.startswith(expected)
+    assert ("Banding: on 1.49 %" in told) == (share > 1)
+    assert ("Compression (none)" in told) == (share < 1)
 
 
 @pytest.mark.parametrize("language", get_args(Language))

@@ -12,7 +12,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.gathering import Observer
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
-from agenticiqa.embedded.distortions.distortion_detector import BEYOND_DOUBT
+from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import load_image
@@ -61,7 +61,10 @@ def test_the_size_is_width_by_height() -> None:
 
 
 def test_the_value_of_a_tool_is_the_number_it_measured() -> None:
-    assert asked("What is the PIQE?", COLOURED, tool_values={"PIQE": 23.456})[0] == "23.46"
+    given, reasons = asked("What is the PIQE?", COLOURED, tool_values={"PIQE": 23.456})
+
+    assert given == "23.46"
+    assert "PIQE measures 23.46 on its own scale." in reasons
     assert asked("What is the PIQE?", COLOURED)[0] == UNABLE
 
 

@@ -237,7 +237,7 @@ def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None)
         distortions=dict.fromkeys(places, named) if named else None,
         reference_mode="Full-Reference" if has_reference and not question.refuses_reference else "No-Reference",
         required_tool=question.tool,
-        plan=_NOTHING_TO_DO if question.is_declined or question.fact else _flags(question, explicit=bool(named)),
+        plan=_NOTHING_TO_DO if question.is_declined else _flags(question, explicit=bool(named)),
     )
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import (
     PRESENT,
+    SURE_OF_BANDING,
     amount_of,
     is_too_much,
+    measured_banding,
     quality_loss,
     relation_of,
     step,
@@ -117,6 +119,10 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
     if too_much is None or question.yes_means is None:
         return _unable("no_evidence")
+    banding = measured_banding(question, evidence)
+    if banding is not None:
+        yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
+        return _said(question, yes, say("banding_share", question.language, value=f"{banding.value:.3g}"))
     if _is_of_untold_kind(question, evidence):
         too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much

@@ -45,14 +45,14 @@ class Observer:
         """The evidence in the inputs, completed by what the eyes see of the same places."""
         if question.is_declined:
             return Evidence(has_reference=reference is not None)
-        if question.fact:
-            return Evidence(has_reference=reference is not None, size=image.size, is_grey=has_no_colour(image))
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
         names = tuple(analysis or question.scope or (GLOBAL,))
         looks, unlocated = self.looks(image, reference, names)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
+        if question.fact:
+            evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:

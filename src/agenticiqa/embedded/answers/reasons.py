@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
+from agenticiqa.embedded.answers.amounts import PRESENT, amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import Answer, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
 from agenticiqa.embedded.answers.flaw_words import is_asked_and_there
@@ -51,7 +51,12 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
     if given.why_not in ("content", "no_reference", "not_measured"):
         return [Sentence(say(given.why_not, language), f"question: {question.intent}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
-    sentences += _on_scale(question, evidence) + _beside(question, evidence) + _places(question, evidence)
+    sentences += (
+        _value(question, evidence)
+        + _on_scale(question, evidence)
+        + _beside(question, evidence)
+        + _places(question, evidence)
+    )
     sentences += _findings(question, evidence)
     sentences += _judgement(evidence, language)
     sentences += _tools(evidence, language)
@@ -104,6 +109,9 @@ def in_one_text(sentences: list[Sentence], language: Language) -> str:
 
 
 def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
+    if banding := measured_banding(question, evidence):
+        text = say("banding_told", question.language, value=f"{banding.value:.3g}")
+        return [Sentence(text, f"reading: banding {banding.value:.3g} %")]
     asked = [item for item in evidence.findings if item.finding.category in question.categories]
     amount = amount_of(question.attribute, evidence) if question.attribute in CATEGORY_OF else None
     if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
@@ -178,6 +186,15 @@ def _not_understood(question: Question) -> str:
     if "attribute" in question.doubts or not question.doubts:
         return say("unclear", language)
     return say("unclear_intent", language, attribute=name)
+
+
+def _value(question: Question, evidence: Evidence) -> list[Sentence]:
+    """What the tool asked for measured, on its own scale."""
+    tool = question.tool
+    if question.intent != "measure" or tool is None or tool not in evidence.values:
+        return []
+    value = f"{evidence.values[tool]:.4g}"
+    return [Sentence(say("tool_value", question.language, tool=tool, value=value), f"tool: {tool} {value}")]
 
 
 def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
