@@ -29,9 +29,7 @@ _DEEDS: tuple[tuple[str, Attribute, Meant, Degree], ...] = (
     (rf"(?:should|must) (?:i|we) darken {_IT}|does {_IT} need darkening", "bright", "flaw", "visible"),
     (rf"(?:should|must) (?:i|we) (?:sharpen|refocus) {_IT}|does {_IT} need sharpening", "blur", "flaw", "visible"),
     (rf"(?:should|must) (?:i|we) de-?noise {_IT}|does {_IT} need de-?noising", "noise", "flaw", "visible"),
-    (rf"(?:should|must|do|would) (?:i|we) (?:(?:need|have) to )?(?:re-?take|re-?shoot|re-?scan|re-?do|throw away|delete"
-     rf"|discard|reject) {_IT}", "overall", "flaw", "acceptable"),
-    (rf"(?:can|could|may|should) (?:i|we) (?:publish|print|use|keep|post|share|submit|upload|sell) {_IT}"
+    (rf"(?:can|could|may) (?:i|we) (?:publish|print|use|keep|post|share|submit|upload|sell) {_IT}"
      rf"|can {_IT} be (?:published|printed|used|kept|posted|shared|submitted|uploaded|sold)",
      "overall", "fine", "acceptable"),
 )  # fmt: skip
