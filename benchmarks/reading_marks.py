@@ -68,8 +68,8 @@ _FLAWS: dict[str, tuple[str, ...]] = {
                "露出オーバー", "superexposição"),
     "contrast": ("contrast", "对比度", "Kontrast", "contraste", "コントラスト"),
     "colour": ("color", "colour", "颜色", "偏色", "饱和", "Farb", "couleur", "色の", "cor"),
-    "none": ("no visible", "Nothing to do", "没有可见", "无需处理", "kein sichtbarer", "Nichts zu tun", "ningún",
-             "sin ",
+    "none": ("no visible", "Nothing to do", "没有可见", "无需处理", "nicht zu sehen", "kein sichtbarer",
+             "Nichts zu tun", "ningún", "sin ",
              "No hay que", "aucun", "pas de", "Rien à faire", "なし", "対処不要", "nenhum", "sem ", "Nada a fazer"),
 }  # fmt: skip
 

@@ -65,6 +65,12 @@ def test_choices_may_be_a_list(tmp_path: Path) -> None:
         assessor().assess(picture(tmp_path), "Is it blurry?", choices=[1, 2])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize("wrong", [42, b"Is it blurry?", ["Is it blurry?"]])
+def test_a_question_that_is_no_text_is_a_typed_error(tmp_path: Path, wrong: Any) -> None:
+    with pytest.raises(QueryError, match="the question must be a text, not"):
+        assessor().assess(picture(tmp_path), wrong)
+
+
 def test_many_pictures_are_assessed_as_they_are_asked_for(tmp_path: Path) -> None:
     files = [picture(tmp_path, "a.png"), str(tmp_path / "missing.png"), picture(tmp_path, "b.png")]
     missed: list[Any] = []

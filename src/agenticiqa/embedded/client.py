@@ -21,7 +21,6 @@ from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.meaning import Question
-from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
@@ -232,7 +231,7 @@ def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None)
     scope = list(question.scope) or GLOBAL
     places = [GLOBAL] if scope == GLOBAL else list(question.scope)
     return PlannerOutput(
-        query_type="IQA" if question.is_scoring and question.scale in (None, OWN_SCALE) else "Other",
+        query_type="IQA" if question.is_scoring and question.scale is None else "Other",
         query_scope=scope,
         distortion_source="Explicit" if named else "Inferred",
         distortions=dict.fromkeys(places, named) if named else None,

@@ -199,6 +199,8 @@ def checked_choices(choices: Choices | None) -> dict[str, str] | None:
 
 def _check_query(state: AgenticIQAState, longest: int) -> None:
     query, choices = state["query"], state.get("choices") or {}
+    if not isinstance(query, str):
+        raise QueryError(f"the question must be a text, not {type(query).__name__}")
     if not query.strip():
         raise QueryError("the question is blank; ask something or leave it out")
     asked = query + "".join(f"{letter}{text}" for letter, text in choices.items())

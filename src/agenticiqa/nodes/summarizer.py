@@ -190,7 +190,7 @@ class AnswerRequest:
             told["distortion_analysis"] = self.evidence.distortion_analysis or None
             told["quality_scores"] = self.evidence.quality_scores or None
         if not self.scoring:
-            return AnswerInputs(**told, choices=self.choices)
+            return AnswerInputs(**told, choices=self.choices, tool_values=self._values() or None)
         return ScoreInputs(**told, **self._guidance())
 
     def checked(self, reply: AnswerReply) -> AnswerReply:
@@ -231,6 +231,12 @@ class AnswerRequest:
         name = _LEVELS[weighed.fused_level]
         said = "gave no level" if answer == UNABLE else f"chose {answer}"
         return [f"The fused score {weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
+
+    def _values(self) -> dict[str, float]:
+        """What the tool that the question names measured on its own scale."""
+        named = self.plan.required_tool if self.plan else None
+        logs = self.evidence.tool_logs if self.evidence and named else []
+        return {log.tool_name: log.raw_score for log in logs if log.tool_name == named and log.raw_score is not None}
 
     def _guidance(self) -> dict[str, Any]:
         mean = mean_score(self.tool_scores)

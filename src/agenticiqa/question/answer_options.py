@@ -11,7 +11,7 @@ from typing import Literal, cast
 import yaml
 
 from agenticiqa.question.composition import composed_polarity
-from agenticiqa.question.lexicon import lexicon
+from agenticiqa.question.lexicon import Mention, lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Meant, OptionMeaning
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.text import Language, normalise
@@ -137,8 +137,12 @@ def _named(text: str, language: Language) -> Iterator[tuple[tuple[Attribute, Mea
     for match in lexicon().matches(text, "distortions"):
         mention = match.meaning
         if not mention.neutral:
-            attribute = _BY_KIND.get(mention.kind or "", _ATTRIBUTE_OF[mention.category])
-            yield (attribute, "fine" if mention.absent else "flaw"), match.start, match.end
+            yield (attribute_of(mention), "fine" if mention.absent else "flaw"), match.start, match.end
+
+
+def attribute_of(mention: Mention) -> Attribute:
+    """The attribute a distortion named in a text belongs to."""
+    return _BY_KIND.get(mention.kind or "", _ATTRIBUTE_OF[mention.category])
 
 
 @lru_cache(maxsize=8)

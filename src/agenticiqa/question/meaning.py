@@ -77,6 +77,10 @@ class Question:
     kind: str | None = None
     """The finer kind named, for example "motion_blur"."""
     tool: str | None = None
+    fact: Literal["size", "grey"] | None = None
+    """A fact of the picture that is asked for: its size in pixels, or whether it has colour."""
+    unmeasured: str | None = None
+    """What is asked for that nothing here measures, as it is called in the reply."""
     asks_for_least: bool = False
     """Whether the least of something is wanted: "where is it sharpest?", "which is least noisy?"."""
     asks_for_absent: bool = False
@@ -100,7 +104,8 @@ class Question:
         if self.intent in DECLINED:
             return []
         named = [option.attribute for option in self.options.values() if option.attribute]
-        asked = [self.attribute] if self.attribute not in ("overall", "none") else named
+        # Of "blurry or noisy?" both are looked at, whichever of the two the question seems to be about.
+        asked = [self.attribute, *named]
         return list(dict.fromkeys(CATEGORY_OF[name] for name in asked if name in CATEGORY_OF))
 
     @property

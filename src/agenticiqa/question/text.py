@@ -138,6 +138,13 @@ def language_of(text: str) -> Literal["en", "zh"]:
     return "zh" if characters and characters >= len(re.findall(r"[A-Za-z]{2,}", text)) else "en"
 
 
+def written_language(text: str, read_as: Language) -> Language:
+    """The language a text was read as, or English where its writing speaks against it: "?" is not Chinese."""
+    is_spaceless = bool(re.search(rf"[{_CJK}]", text))
+    has_words = bool(re.search(r"[^\W\d_]*[^\W\d_A-Z][^\W\d_]*", text))
+    return read_as if is_spaceless or (has_words and read_as not in ("zh", "ja")) else "en"
+
+
 def masked(text: str, spans: Iterable[tuple[int, int]], sign: str = " ") -> str:
     """The text with every letter inside the spans replaced by the sign."""
     letters = list(text)

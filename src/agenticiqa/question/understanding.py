@@ -10,6 +10,7 @@ from typing import cast
 from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity, without_asides
+from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -23,11 +24,12 @@ from agenticiqa.question.meaning import (
     Question,
 )
 from agenticiqa.question.plain_questions import with_plain_words
+from agenticiqa.question.ratings import with_rating_direction
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.scope import scope_of
-from agenticiqa.question.text import masked, normalise
+from agenticiqa.question.text import masked, normalise, written_language
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
 # seen, so that a wrong answer costs as much as two declined ones.
@@ -45,7 +47,19 @@ _CATEGORY_NAMES: dict[str, Attribute] = {
 }  # fmt: skip
 # Measurements asked for by their names.
 _MEASUREMENT = re.compile(
-    r"noise sigma|jpe?g quality|blur radius|mean brightness|噪声标准差|模糊半径|平均亮度", re.IGNORECASE
+    r"noise sigma|jpe?g quality|blur radius|mean brightness|噪声标准差|模糊半径|平均亮度"
+    r"|nois\w*\b.*\bin gr[ea]y levels|blur\w*\b.*\bin (?:pixels|px)\b",
+    re.IGNORECASE,
+)
+# The value of a tool, rather than a rating by it.
+_VALUE = re.compile(
+    r"\bwhat(?:'s| is| does)\b|\bvalues?\b|\bhow (?:high|large|much)\b|\braw\b"
+    r"|多少|数值|\bwert\b|\bvalor\b|\bvaleur\b|値",
+    re.IGNORECASE,
+)
+_RATES = re.compile(
+    r"\b(?:rat\w+|scor\w+|grad\w+|assess\w*|evaluat\w*|judg\w+|quality|good|use|using|with|by)\b|打分|评|画质|质量|用",
+    re.IGNORECASE,
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
@@ -54,21 +68,24 @@ _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it."""
-    text = normalise(query)
+    text = in_its_usual_sense(normalise(query))
     asked = without_asides(text)
     stem, written = split_choices(asked)
     options = {label: normalise(option) for label, option in (choices or written).items()}
+    if not options and (exact := exact_question(asked)):
+        return exact
     reading = read(asked if not choices else stem)
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = with_plain_words(_read(text, stem, intent, reading))
-    question = _with_named_end(_with_exact_names(question))
+    question = with_named_kind(with_plain_words(_read(text, stem, intent, reading)))
+    question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
         question = replace(question, intent="measure", doubts=())
     if tool and (intent in ("decline", "measure", "open", "score", "compare") or question.doubts):
-        question = replace(question, intent="score", attribute="overall", yes_means="fine", doubts=(), confidence=1.0)
+        wanted: Intent = "measure" if _VALUE.search(stem) or not _RATES.search(stem) else "score"
+        question = replace(question, intent=wanted, attribute="overall", yes_means="fine", doubts=(), confidence=1.0)
     if options and question.intent != "decline":
         meanings = read_options(options, question.attribute, question.language)
         question = replace(question, choices=options, options=meanings)
@@ -160,7 +177,7 @@ def _read(text: str, stem: str, intent: Intent, reading: Reading) -> Question:
     question = Question(
         text=text,
         stem=stem,
-        language=reading.language,
+        language=written_language(text, reading.language),
         intent="unclear" if doubts else intent,
         attribute=_attribute(intent, reading),
         yes_means=cast(Meant, reading.best("yes_means")) if intent in _HAS_POLARITY or intent == "choose" else None,

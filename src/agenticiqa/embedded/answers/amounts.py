@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, kind_by_direction, kind_factor
-from agenticiqa.embedded.findings import Look
+from agenticiqa.embedded.findings import Look, Reading
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Degree, Question
 
 # From here on a distortion is taken to be there.
@@ -21,6 +21,11 @@ _OVERALL_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 1.5, "acceptable":
 _OVERALL_SCORE: dict[Degree, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
 # Where nothing was found, only a score that reads Poor says that something must be wrong.
 _WITHOUT_FINDING: dict[Degree, float] = {**_OVERALL_SCORE, "any": 2.5, "visible": 2.5}
+# From this share of pixels on false contours, in percent, a picture is banded: photographs stay below 0.05, the same
+# with 16 grey levels left lie between 0.5 and 2.5.
+BANDED = 0.25
+# How sure such a measurement is.
+SURE_OF_BANDING = 0.9
 Relation = Literal["better", "worse", "same"]
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
@@ -100,6 +105,14 @@ def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: 
     if degree in ("any", "visible"):
         return amount.probability
     return min(amount.probability, step(amount.strength, _LIMIT[degree], 0.25))
+
+
+def measured_banding(question: Question, evidence: Evidence) -> Reading | None:
+    """The banding that was measured, where it was asked for and no compression that was found explains it."""
+    item = evidence.strongest(["Compression"]) if question.kind == "banding" else None
+    if item is None or (item.finding.severity != "none" and item.finding.probability >= PRESENT):
+        return None
+    return next((each for each in item.finding.readings if each.name == "banding" and each.value >= BANDED), None)
 
 
 def flaw_share(attribute: Attribute, look: Look) -> float:

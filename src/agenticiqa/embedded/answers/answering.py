@@ -8,20 +8,22 @@ from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import (
     PRESENT,
-    Amount,
+    SURE_OF_BANDING,
     amount_of,
     is_too_much,
+    measured_banding,
     quality_loss,
     relation_of,
     step,
     yes_likelihood,
 )
 from agenticiqa.embedded.answers.best_option import best_option
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
+from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
+from agenticiqa.embedded.answers.flaw_words import is_there, kind_name, named_flaw, none_of, strength_in_words
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
-from agenticiqa.embedded.findings import Finding, Reading, level_of
-from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
+from agenticiqa.embedded.findings import Reading, level_of
+from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.state import SEVERITIES, UNABLE
 
@@ -76,7 +78,7 @@ def answer(question: Question, evidence: Evidence) -> Answer:
 def _by_intent(question: Question, evidence: Evidence) -> Answer:
     match question.intent:
         case "decline":
-            return _unable("content")
+            return _unable("unmeasured" if question.unmeasured else "content")
         case "unclear":
             return _unable("unclear")
         case "choose":
@@ -117,8 +119,20 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
     if too_much is None or question.yes_means is None:
         return _unable("no_evidence")
+    banding = measured_banding(question, evidence)
+    if banding is not None:
+        yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
+        return _said(question, yes, say("banding_share", question.language, value=f"{banding.value:.3g}"))
+    if _is_of_untold_kind(question, evidence):
+        too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much
     return _said(question, yes, _remark(question, evidence))
+
+
+def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
+    """Whether a kind was asked for, and what was found of its category is of no kind that could be told."""
+    item = evidence.strongest([CATEGORY_OF[question.attribute]]) if question.attribute in CATEGORY_OF else None
+    return question.kind is not None and item is not None and is_there(item) and item.finding.kind is None
 
 
 def _said(question: Question, yes: float, remark: str = "") -> Answer:
@@ -139,23 +153,20 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if question.attribute not in CATEGORY_OF:
         loss = quality_loss(evidence)
         level = None if loss is None else level_of(5 - 4 * loss)
-        named = [item for item in evidence.findings if _is_present(item)][:1]
+        named = [item for item in evidence.findings if is_there(item)][:1]
         if named and amount.strength >= 1.5:
-            return _named_flaw(named[0], question)
+            return named_flaw(named[0], question)
         return (
             say("quality_is", question.language, level=phrase("levels", level, question.language).lower())
             if level
             else ""
         )
-    return _strength(question.attribute, amount, question)
-
-
-def _strength(attribute: Attribute, amount: Amount, question: Question) -> str:
-    name = phrase("attributes", attribute, question.language)
-    if not amount.is_present:
-        return say("none_of", question.language, categories=name)
-    severity = phrase("severities", SEVERITIES[max(1, amount.severity)], question.language)
-    return say("named", question.language, severity=severity, kind=name)
+    if _is_of_untold_kind(question, evidence):
+        found = named_flaw(amount.item, question) if amount.item else ""
+        return say("kind_untold", question.language, named=found)
+    if amount.is_present and question.kind and amount.item and amount.item.finding.kind != question.kind:
+        return named_flaw(amount.item, question)
+    return strength_in_words(question.attribute, amount, question) if amount.is_present else none_of(question, evidence)
 
 
 def _degree(question: Question, evidence: Evidence) -> Answer:
@@ -170,7 +181,11 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
         word = phrases_in("merits", question.attribute, question.language)[amount.severity]
     else:
         word = phrase("severities", SEVERITIES[amount.severity], question.language)
-    return Answer(word, amount.probability if amount.is_present else 1 - amount.probability, value=word)
+    certainty = amount.probability if amount.is_present else 1 - amount.probability
+    if not amount.is_present and amount.item is not None and is_there(amount.item) and question.kind:
+        text = say("with_remark", question.language, word=word, remark=named_flaw(amount.item, question))
+        return Answer(text, certainty, value=word)
+    return Answer(word, certainty, value=word)
 
 
 def _score(question: Question, evidence: Evidence) -> Answer:
@@ -181,15 +196,38 @@ def _score(question: Question, evidence: Evidence) -> Answer:
     if question.attribute not in CATEGORY_OF:
         loss = quality_loss(evidence) or 0.0
     scale = question.scale or OWN_SCALE
-    share = loss if (question.yes_means == "flaw") != (scale.best_is_low and question.yes_means != "flaw") else 1 - loss
+    share = share_of_scale(question, loss)
     return Answer(scale.written(share), value=scale.at(share))
 
 
+def share_of_scale(question: Question, loss: float) -> float:
+    """How far up the scale asked for a loss of quality lies: far down, unless the scale counts what is bad."""
+    counts_flaws = question.yes_means == "flaw" or (question.scale is not None and question.scale.best_is_low)
+    return loss if counts_flaws else 1 - loss
+
+
 def _measure(question: Question, evidence: Evidence) -> Answer:
+    if question.fact:
+        return _fact(question, evidence)
+    if question.tool:
+        value = evidence.values.get(question.tool)
+        return _unable("not_measured") if value is None else Answer(f"{value:.4g}", value=value)
     found = _reading(question, evidence)
     if found is None:
         return _unable("not_measured")
     return Answer(f"{found.value:.3g} {phrase('units', found.unit, question.language)}".rstrip(), value=found.value)
+
+
+def _fact(question: Question, evidence: Evidence) -> Answer:
+    if question.fact == "size" and evidence.size is not None:
+        text = say("pixels", question.language, width=evidence.size[0], height=evidence.size[1])
+        return Answer(text, value=text)
+    if evidence.is_grey is None:
+        return _unable("no_evidence")
+    word = phrase("words", "grey" if evidence.is_grey else "in_colour", question.language)
+    if question.yes_means is None:
+        return Answer(word, value=word)
+    return replace(_said(question, float(evidence.is_grey == (question.yes_means == "flaw")), word), certainty=None)
 
 
 def _reading(question: Question, evidence: Evidence) -> Reading | None:
@@ -205,17 +243,17 @@ def _reading(question: Question, evidence: Evidence) -> Reading | None:
 def _advice(question: Question, evidence: Evidence) -> Answer:
     flaws = _asked_flaws(question, evidence)
     if not flaws:
-        return Answer(say("nothing_to_do", question.language, what=_none_of(question)))
+        return Answer(say("nothing_to_do", question.language, what=none_of(question, evidence)))
     parts = [
         say(
             "advice",
             question.language,
-            flaw=_capitalised(_named_flaw(item, question)),
+            flaw=_capitalised(named_flaw(item, question)),
             advice=_what_to_do(item, question),
         )
         for item in flaws[:2]
     ]
-    return Answer(phrase("words", "and_more", question.language).join(parts))
+    return Answer(("" if question.language in ("zh", "ja") else " ").join(parts))
 
 
 def _what_to_do(item: PlacedFinding, question: Question) -> str:
@@ -227,17 +265,17 @@ def _where(question: Question, evidence: Evidence) -> Answer:
     place = find_place(question, evidence)
     if place is None:
         return _unable("no_evidence")
-    return Answer(_none_of(question) if place == "" else phrase("places", place, question.language))
+    return Answer(none_of(question, evidence) if place == "" else phrase("places", place, question.language))
 
 
 def _open(question: Question, evidence: Evidence) -> Answer:
     flaws = _asked_flaws(question, evidence)
     if not flaws:
-        return Answer(_none_of(question), value=_none_of(question))
+        return Answer(none_of(question, evidence), value=none_of(question, evidence))
     told = flaws[:1] if question.form == "word" else flaws[:_FLAWS_TOLD]
     if question.form == "word":
         return Answer(kind_name(told[0], question), value=kind_name(told[0], question))
-    text = phrase("words", "and_more", question.language).join(_named_flaw(item, question) for item in told)
+    text = phrase("words", "and_more", question.language).join(named_flaw(item, question) for item in told)
     return Answer(text, value=text)
 
 
@@ -253,7 +291,7 @@ def _compare(question: Question, evidence: Evidence) -> Answer:
     if relation is None:
         return _unable("no_evidence")
     if question.compares == "what" and relation == "worse" and (flaws := _asked_flaws(question, evidence)):
-        told = (_named_flaw(item, question) for item in flaws[:_FLAWS_TOLD])
+        told = (named_flaw(item, question) for item in flaws[:_FLAWS_TOLD])
         return Answer(phrase("words", "and_more", question.language).join(told))
     if question.asks_which:
         wanted = "worse" if question.yes_means == "flaw" else "better"
@@ -275,45 +313,7 @@ def _asked_flaws(question: Question, evidence: Evidence) -> list[PlacedFinding]:
     if question.attribute in CATEGORY_OF:
         amount = amount_of(question.attribute, evidence)
         return [amount.item] if amount and amount.is_present and amount.item else []
-    return [item for item in evidence.findings if _is_present(item)]
-
-
-def _is_present(item: PlacedFinding) -> bool:
-    return item.finding.probability >= PRESENT and item.finding.severity != "none"
-
-
-def is_present(item: PlacedFinding, question: Question) -> bool:
-    """Whether a finding is there and asked for."""
-    asked = not question.categories or item.finding.category in question.categories
-    return asked and _is_present(item)
-
-
-def _named_flaw(item: PlacedFinding, question: Question) -> str:
-    severity = phrase("severities", item.finding.severity, question.language)
-    return say("named", question.language, severity=severity, kind=kind_name(item, question))
-
-
-def kind_name(item: PlacedFinding, question: Question) -> str:
-    """The finer kind where it is known, else the category."""
-    finding = item.finding
-    if question.language not in ("en", "zh"):
-        return phrase("attributes", _attribute_of(finding), question.language)
-    if finding.kind:
-        return phrase("kinds", finding.kind, question.language)
-    return phrase("categories", finding.category, question.language).lower()
-
-
-def _attribute_of(finding: Finding) -> Attribute:
-    by_direction = {direction: attribute for attribute, direction in DIRECTION_OF.items()}
-    by_category = {category: attribute for attribute, category in reversed(CATEGORY_OF.items())}
-    return by_direction.get(kind_by_direction(finding) or "", by_category[finding.category])
-
-
-def _none_of(question: Question) -> str:
-    """That none of what was asked for is there; only a question about everything is told that nothing is."""
-    if question.attribute not in CATEGORY_OF:
-        return phrase("words", "clean", question.language)
-    return say("none_of", question.language, categories=phrase("attributes", question.attribute, question.language))
+    return [item for item in evidence.findings if is_there(item)]
 
 
 def _as_json(question: Question, given: Answer) -> Answer:

@@ -53,6 +53,11 @@ class Evidence:
     """What is clearly there where something named was not found or is doubtful, as a list for a person."""
     doubtful: Mapping[str, float] = field(default_factory=dict)
     """Names whose likeliest place was judged although it may be something else, with the confidence."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """What the tools measured on their own scales, by tool, where the question asks for a tool's value."""
+    size: tuple[int, int] | None = None
+    is_grey: bool | None = None
+    """Whether the picture has no colour; None where that was not asked."""
     places: Mapping[str, Look] = field(default_factory=dict)
     asked_place: str | None = None
     """Of the places compared, the one a "where" question asks for."""
@@ -95,11 +100,24 @@ def gather(
     )
 
 
+# Kinds that pictures of them hardly tell apart: a soft edge is the same whoever made it soft.
+_ALIKE = (
+    frozenset({"gaussian_blur", "defocus_blur"}),
+    frozenset({"jpeg", "noisy_jpeg"}),
+    frozenset({"white_noise", "high_frequency_noise", "comfort_noise", "masked_noise"}),
+)
+
+
 def kind_factor(asked: str | None, found: str | None) -> float:
     """How well the kind found fits the kind asked for: 1 when none was asked for or both agree."""
     if asked is None or asked == found:
         return 1.0
-    return UNKNOWN_KIND if found is None else OTHER_KIND
+    return UNKNOWN_KIND if found is None or are_alike(asked, found) else OTHER_KIND
+
+
+def are_alike(one: str | None, other: str | None) -> bool:
+    """Whether two different kinds look so much the same that one may stand for the other."""
+    return any(one in kinds and other in kinds for kinds in _ALIKE)
 
 
 def kind_by_direction(finding: Finding) -> str | None:

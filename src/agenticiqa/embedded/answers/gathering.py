@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.embedded.combined_models import judgement_from_tools
@@ -23,6 +25,8 @@ from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 _PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
 # Quarters that differ by this share of what is asked for, 0 to 1, are clearly apart.
 CLEARLY_APART = 0.1
+# Channels of a grey picture differ by no more than this; about so many rows and columns are looked at.
+GREY_SPREAD, GREY_SAMPLES = 6, 400
 
 
 class Observer:
@@ -47,6 +51,10 @@ class Observer:
         looks, unlocated = self.looks(image, reference, names)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
+        if question.fact:
+            evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image))
+        if isinstance(inputs, AnswerInputs) and inputs.tool_values:
+            evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:
             evidence = replace(evidence, seen_instead=seen_in(image, question.language))
         if evidence.judgement is None:
@@ -147,6 +155,13 @@ def _of_anything(look: Look, image: LoadedImage) -> Look:
     if not blur_differs(scene_of(image).edges, image.width, image.height):
         return look
     return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
+
+
+def has_no_colour(image: LoadedImage) -> bool:
+    """Whether the channels of nearly all pixels agree, up to what JPEG leaves of a grey picture."""
+    step = max(1, min(image.size) // GREY_SAMPLES)
+    sample = image.pixels[::step, ::step].astype(np.int16)
+    return float(np.percentile(np.ptp(sample, axis=2), 99)) <= GREY_SPREAD
 
 
 def _consistent(look: Look) -> Look:

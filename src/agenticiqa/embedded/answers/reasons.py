@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agenticiqa.embedded.answers.amounts import PRESENT, amount_of
-from agenticiqa.embedded.answers.answering import Answer, is_present
+from agenticiqa.embedded.answers.amounts import PRESENT, amount_of, measured_banding
+from agenticiqa.embedded.answers.answering import Answer, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
+from agenticiqa.embedded.answers.flaw_words import is_asked_and_there
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
 from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
 from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES, UNABLE
 
@@ -21,6 +23,8 @@ DISAGREEMENT = 1.0
 CLOSE_CALL = 0.65
 # From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
 NEARLY_LOSSLESS = 99
+# An interval this wide, of the four points of the scale, says hardly anything.
+NEARLY_ALL = 3.5
 _FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
 
 
@@ -35,17 +39,39 @@ class Sentence:
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sentence]:
     """The sentences behind an answer, the decisive ones first."""
     language: Language = "zh" if question.language == "zh" else "en"
+    if question.language != language:
+        evidence = _with_english_places(evidence)
     question = replace(question, language=language)
     if given.why_not == "unclear":
         return [Sentence(_not_understood(question), f"question: unclear {', '.join(question.doubts)}")]
+    if question.fact:
+        return _fact(question, evidence)
+    if given.why_not == "unmeasured":
+        return [Sentence(say("unmeasured", language, what=_unmeasured(question)), f"question: {question.unmeasured}")]
     if given.why_not in ("content", "no_reference", "not_measured"):
         return [Sentence(say(given.why_not, language), f"question: {question.intent}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
-    sentences += _on_scale(question, evidence) + _beside(question, evidence) + _places(question, evidence)
+    sentences += (
+        _value(question, evidence)
+        + _on_scale(question, evidence)
+        + _beside(question, evidence)
+        + _places(question, evidence)
+    )
     sentences += _findings(question, evidence)
     sentences += _judgement(evidence, language)
     sentences += _tools(evidence, language)
     return sentences + _doubts(evidence, given, language)
+
+
+def _with_english_places(evidence: Evidence) -> Evidence:
+    """The evidence with things named in another language called by their English names, as the sentences are."""
+
+    def named(place: str) -> str:
+        called = None if place in evidence.unlocated else object_called(place)
+        return called.kind if called else place
+
+    findings = tuple(replace(item, place=named(item.place)) for item in evidence.findings)
+    return replace(evidence, findings=findings, judged_place=named(evidence.judged_place))
 
 
 def describe_finding(finding: Finding, language: Language) -> str:
@@ -83,18 +109,21 @@ def in_one_text(sentences: list[Sentence], language: Language) -> str:
 
 
 def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
+    if banding := measured_banding(question, evidence):
+        text = say("banding_told", question.language, value=f"{banding.value:.3g}")
+        return [Sentence(text, f"reading: banding {banding.value:.3g} %")]
     asked = [item for item in evidence.findings if item.finding.category in question.categories]
     amount = amount_of(question.attribute, evidence) if question.attribute in CATEGORY_OF else None
     if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
         asked = [amount.item]  # of two directions the one asked about
     # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
-    if amount is not None and asked and is_present(asked[0], question) and not amount.is_present:
+    if amount is not None and asked and is_asked_and_there(asked[0], question) and not amount.is_present:
         asked = []
-    if is_soft(question, evidence) and not any(is_present(item, question) for item in asked):
+    if is_soft(question, evidence) and not any(is_asked_and_there(item, question) for item in asked):
         return []  # that the image as a whole shows no blur would contradict the place that does
-    if question.places and not any(is_present(item, question) for item in asked):
+    if question.places and not any(is_asked_and_there(item, question) for item in asked):
         return []  # the two measurements say it
-    present = [item for item in evidence.findings if is_present(item, question)]
+    present = [item for item in evidence.findings if is_asked_and_there(item, question)]
     told = asked or present
     # After "blur (severe)" that the edges show no halos would only confuse.
     if any(item.finding.category == "Blurs" for item in present):
@@ -119,7 +148,7 @@ def _finding(item: PlacedFinding, evidence: Evidence, language: Language) -> Sen
         "finding" if is_of_whole else "finding_in",
         language,
         category=phrase("categories", finding.category, language),
-        severity=phrase("severities", finding.severity, language),
+        severity=phrase("severities", finding.severity if finding.probability >= PRESENT else "none", language),
         place=phrase("places", item.place, language),
         explanation=item.explanation or describe_finding(finding, language),
     )
@@ -135,6 +164,19 @@ def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
     return Sentence(text, f"finding: none, likeliest {likeliest.category} {likeliest.probability:.2f}")
 
 
+def _fact(question: Question, evidence: Evidence) -> list[Sentence]:
+    """What a fact of the picture was read from."""
+    if question.fact == "size" and evidence.size is not None:
+        return [Sentence(say("size_of_file", question.language), f"fact: size {evidence.size[0]}x{evidence.size[1]}")]
+    name = "no_colour" if evidence.is_grey else "has_colour"
+    return [Sentence(say(name, question.language), f"fact: grey {evidence.is_grey}")]
+
+
+def _unmeasured(question: Question) -> str:
+    name = question.unmeasured or ""
+    return _capitalised(phrase("unmeasured", name, question.language))
+
+
 def _not_understood(question: Question) -> str:
     """What was understood of the question and what was not."""
     language = question.language
@@ -146,6 +188,15 @@ def _not_understood(question: Question) -> str:
     return say("unclear_intent", language, attribute=name)
 
 
+def _value(question: Question, evidence: Evidence) -> list[Sentence]:
+    """What the tool asked for measured, on its own scale."""
+    tool = question.tool
+    if question.intent != "measure" or tool is None or tool not in evidence.values:
+        return []
+    value = f"{evidence.values[tool]:.4g}"
+    return [Sentence(say("tool_value", question.language, tool=tool, value=value), f"tool: {tool} {value}")]
+
+
 def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
     """How the number on the scale asked for came about, where that scale is another than ours."""
     scale, judgement = question.scale, evidence.judgement
@@ -153,8 +204,7 @@ def _on_scale(question: Question, evidence: Evidence) -> list[Sentence]:
         return []
     if (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
         return []
-    share = (judgement.score - 1) / 4
-    number = f"{scale.at(1 - share if question.yes_means == 'flaw' else share):g}"
+    number = f"{scale.at(share_of_scale(question, (5 - judgement.score) / 4)):g}"
     score = f"{judgement.score:.2f}"
     text = say("on_scale", question.language, low=f"{scale.low:g}", high=f"{scale.high:g}", score=score, number=number)
     return [Sentence(text, f"judgement: {judgement.source} {judgement.score:.2f}")]
@@ -228,7 +278,9 @@ def _interval(judgement: Judgement, language: Language) -> str:
     if judgement.interval is None:
         return ""
     low, high = judgement.interval
-    return say("interval", language, low=f"{low:.1f}", high=f"{high:.1f}")
+    return say(
+        "interval_wide" if high - low >= NEARLY_ALL else "interval", language, low=f"{low:.1f}", high=f"{high:.1f}"
+    )
 
 
 def _tools(evidence: Evidence, language: Language) -> list[Sentence]:

@@ -33,7 +33,7 @@ class BeyondDoubt:
 # Chosen on the labelled training photographs; limits rise or fall to the stronger side.
 BEYOND_DOUBT = (
     BeyondDoubt("bright", "clipped highlights", (25, 50, 75), (1.6, 2.4, 3.2), manners.OVER_EXPOSED),
-    BeyondDoubt("dark", "mean brightness", (27, 18, 10), (1.6, 2.4, 3.2), manners.UNDER_EXPOSED),
+    BeyondDoubt("dark", "mean brightness", (27, 18, 10), (1.6, 2.6, 3.2), manners.UNDER_EXPOSED),
     BeyondDoubt("colour", "color cast", (50, 65, 80), (1.6, 2.2, 3.0)),
     # A colourful scene may be this far from grey by itself: 34 of 50 such photographs show a flaw, if a slight one.
     # From 30 on it is 93 of 137, but called a flaw there, colour would be named first in photographs without any.

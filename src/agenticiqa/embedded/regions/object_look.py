@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Finding, Judgement, Look, Reading
 from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness
 from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
@@ -94,6 +94,7 @@ def moved(judgement: Judgement, score: float) -> Judgement:
 
 def _blur(finding: Finding, own: Softness) -> Finding:
     """The finding of blur as the edges tell it; where they leave it open, as the model saw it."""
+    finding = replace(finding, readings=tuple(_by_edges(each, own) for each in finding.readings))
     certain = 1 / (1 + math.exp(-(own.typical - (IN_FOCUS + BLURRED) / 2) / DOUBT))
     if own.typical >= BLURRED:
         strength = max(finding.position, float(np.interp(own.typical, *STRENGTHS)))
@@ -107,3 +108,8 @@ def _blur(finding: Finding, own: Softness) -> Finding:
         return replace(finding, probability=round(min(finding.probability, certain), 3), severity="none", kind=None,
                        strength=0.0)  # fmt: skip
     return finding
+
+
+def _by_edges(reading: Reading, own: Softness) -> Reading:
+    """The blur radius that the verdict rests on: that of the object's edges, not of its crop."""
+    return replace(reading, value=round(own.typical, 3)) if reading.name == "blur radius" else reading

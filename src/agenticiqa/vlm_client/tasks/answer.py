@@ -86,6 +86,9 @@ class AnswerInputs(TaskInputs[AnswerReply]):
     choices: Choices = Field(default_factory=dict)
     distortion_analysis: Analyses = None
     quality_scores: Scores = None
+    tool_values: dict[str, float] | None = Field(
+        default=None, title="What the tool asked for measured, on its own scale"
+    )
     notes: Notes = ()
 
     def advice(self) -> list[str]:

@@ -1,0 +1,135 @@
+"""Facts of a photograph, a tool's value, and answers whose words and evidence fit together."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from agenticiqa.embedded.answers.answering import answer
+from agenticiqa.embedded.answers.evidence import gather
+from agenticiqa.embedded.answers.gathering import Observer
+from agenticiqa.embedded.answers.reasons import explain, in_one_text
+from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
+from agenticiqa.embedded.distortions.severity import severity_of
+from agenticiqa.embedded.findings import Look
+from agenticiqa.images import load_image
+from agenticiqa.question.understanding import understand
+from agenticiqa.state import GLOBAL, UNABLE
+from agenticiqa.vlm_client.tasks import AnswerInputs
+from tests.support.looks import BLURRED, CLEAN, FixedEyes, judged, seen
+from tests.support.photos import photo
+
+COLOURED = Image.fromarray(photo("chelsea"))
+GREY = COLOURED.convert("L")
+DARK = seen(1.5, Brightness_change=(0.99, "severe", "darken"), Contrast=(0.7, "slight", "contrast_down"))
+
+
+def asked(query: str, picture: Image.Image, **inputs: object) -> tuple[str, str]:
+    """The answer about a picture, and its reasons."""
+    question = understand(query, tools=("PIQE",))
+    told = AnswerInputs(query=query, **inputs) if inputs else None
+    evidence = Observer(FixedEyes(CLEAN)).evidence(question, load_image(picture), None, told)
+    given = answer(question, evidence)
+    return given.text, in_one_text(explain(question, evidence, given), "en")
+
+
+def about(query: str, look: Look) -> tuple[str, str]:
+    """The answer about a look, and its reasons."""
+    question, evidence = understand(query), gather({GLOBAL: look})
+    given = answer(question, evidence)
+    return given.text, in_one_text(explain(question, evidence, given), "en")
+
+
+@pytest.mark.parametrize(
+    ("query", "coloured", "grey"),
+    [
+        ("Is the image grayscale?", "No (in color)", "Yes (no color)"),
+        ("Is it black and white?", "No (in color)", "Yes (no color)"),
+        ("Is it in colour?", "Yes (in color)", "No (no color)"),
+        ("Is this grayscale or colour?", "in color", "no color"),
+    ],
+)
+def test_whether_a_photograph_has_colour_is_measured(query: str, coloured: str, grey: str) -> None:
+    assert (asked(query, COLOURED)[0], asked(query, GREY)[0]) == (coloured, grey)
+
+
+def test_the_size_is_width_by_height() -> None:
+    assert asked("What is the resolution of the image?", COLOURED)[0] == "451 × 300 pixels"
+
+
+def test_the_value_of_a_tool_is_the_number_it_measured() -> None:
+    given, reasons = asked("What is the PIQE?", COLOURED, tool_values={"PIQE": 23.456})
+
+    assert given == "23.46"
+    assert "PIQE measures 23.46 on its own scale." in reasons
+    assert asked("What is the PIQE?", COLOURED)[0] == UNABLE
+
+
+def test_what_is_not_measured_says_so_and_what_is() -> None:
+    given, reasons = asked("Does it have vignetting?", COLOURED)
+
+    assert given == UNABLE
+    assert reasons.startswith("Vignetting: this is not something I measure. I can tell blur")
+
+
+def test_the_evidence_shows_what_the_answer_rests_on() -> None:
+    given, reasons = about("Is it blurry or noisy?", BLURRED)
+
+    assert given == "blurry"
+    assert "Blur (severe)" in reasons
+
+
+def test_advice_on_two_flaws_is_two_sentences() -> None:
+    given, _ = about("How can I fix this photo?", DARK)
+
+    assert ".;" not in given
+    assert re.search(r"\. Slight low contrast: ", given)
+
+
+@pytest.mark.parametrize(
+    ("look", "expected"), [(DARK, "Yes (severe underexposure)"), (CLEAN, "No (no visible underexposure)")]
+)
+def test_whether_to_brighten_is_a_yes_or_a_no(look: Look, expected: str) -> None:
+    assert about("Should I brighten it?", look)[0] == expected
+
+
+@pytest.mark.parametrize("mean", [17.0, 17.6, 12.0, 4.0])
+def test_a_nearly_black_picture_is_severely_dark(mean: float) -> None:
+    rule = next(each for each in BEYOND_DOUBT if each.reading == "mean brightness")
+
+    strength = float(np.interp(-mean, [-limit for limit in rule.limits], rule.strengths))
+
+    assert severity_of(strength) in ("severe", "extreme")
+
+
+def test_an_interval_of_the_whole_scale_is_called_uncertain() -> None:
+    wide, narrow = (Look(judged(4.3, interval=interval), CLEAN.findings) for interval in ((1.0, 5.0), (3.5, 5.0)))
+
+    assert "nearly the whole scale: the score is uncertain" in about("How good is it?", wide)[1]
+    assert "uncertain" not in about("How good is it?", narrow)[1]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Ist das Bild unterbelichtet?", "Ja (starke Fehlbelichtung)"),
+        ("Ist der Kontrast zu gering?", "Ja (leichter Kontrastfehler)"),
+        ("¿Está subexpuesta la foto?", "Sí (subexposición de grado fuerte)"),
+        ("La photo est-elle sous-exposée ?", "Oui (sous-exposition de degré fort)"),
+    ],
+)
+def test_a_remark_is_grammatical_whatever_the_gender_of_the_flaw(query: str, expected: str) -> None:
+    assert about(query, DARK)[0] == expected
+
+
+def test_a_thing_named_in_another_language_is_called_by_its_english_name_in_english_sentences() -> None:
+    question = understand("Ist der Bär scharf?")
+    evidence = gather({"bär": BLURRED})
+
+    reasons = in_one_text(explain(question, evidence, answer(question, evidence)), "en")
+
+    assert "Blur in the bear" in reasons
+    assert "bär" not in reasons

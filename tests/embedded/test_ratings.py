@@ -1,0 +1,101 @@
+"""A rating is a number on the scale asked for, and a better picture never gets the lower one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agenticiqa.embedded.answers.answering import answer
+from agenticiqa.embedded.answers.evidence import gather
+from agenticiqa.embedded.client import plan_for
+from agenticiqa.question.understanding import understand
+from agenticiqa.state import GLOBAL
+from tests.support.looks import BLURRED, CLEAN, seen
+
+REQUESTS = {
+    "Rate this image from 0 to 100": (0, 100),
+    "Rate this picture 0-100": (0, 100),
+    "Rate this image from 0 to 10": (0, 10),
+    "Please rate the quality of this image from 0 to 100.": (0, 100),
+    "Rate the image 1-10": (1, 10),
+    "Rate this picture 1-5": (1, 5),
+    "Rate it out of 100": (0, 100),
+    "Rate it out of 10.": (0, 10),
+    "Rate 0-100": (0, 100),
+    "Rate this photo 0-10": (0, 10),
+    "Score this picture 0 to 10": (0, 10),
+    "score this picture 0 to 10": (0, 10),
+    "Give a score from 0 to 1": (0, 1),
+    "How good is this picture, 0 to 100?": (0, 100),
+    "Bewerte das Bild von 0 bis 100": (0, 100),
+    "Bewerte dieses Foto von 1 bis 10": (1, 10),
+    "从0到100打分": (0, 100),
+    "请给这张照片打分，1到10分": (1, 10),
+    "Note cette photo de 0 à 20": (0, 20),
+    "Puntúa esta imagen de 0 a 10": (0, 10),
+    "Avalie esta foto de 0 a 10": (0, 10),
+    "この写真を0から100で評価してください": (0, 100),
+}
+
+
+def rated(query: str, score: float) -> float:
+    """The number a picture of this score gets."""
+    given_answer = answer(understand(query), gather({GLOBAL: seen(score)}))
+    assert isinstance(given_answer.value, float), given_answer.text
+    return given_answer.value
+
+
+@pytest.mark.parametrize("query", REQUESTS)
+@settings(max_examples=20, deadline=None)
+@given(scores=st.tuples(st.floats(1, 5), st.floats(1, 5)))
+def test_a_better_picture_never_gets_the_lower_number(query: str, scores: tuple[float, float]) -> None:
+    low, high = REQUESTS[query]
+
+    worse, better = (rated(query, score) for score in sorted(scores))
+
+    assert low <= worse <= better <= high
+
+
+@pytest.mark.parametrize("query", REQUESTS)
+def test_the_ends_of_the_scale_are_the_ends_of_quality(query: str) -> None:
+    assert (rated(query, 1.0), rated(query, 5.0)) == REQUESTS[query]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How degraded is it, 0 to 10?",
+        "Rate how bad this picture looks from 0 to 10",
+        "On a scale from 1 (best) to 10 (worst), rate this image",
+        "Rate the noise level from 0 to 10.",
+    ],
+)
+def test_a_scale_of_what_is_bad_counts_the_other_way(query: str) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.yes_means) == ("score", "flaw")
+
+
+@pytest.mark.parametrize(
+    "query", ["score?", "quality", "Rate this picture", "Give me a quality score, please.", "打分"]
+)
+def test_a_plain_request_without_a_scale_asks_for_the_level(query: str) -> None:
+    question = understand(query)
+
+    assert question.is_scoring
+    assert plan_for(question, has_reference=False).query_type == "IQA"
+
+
+@pytest.mark.parametrize("query", [query for query in REQUESTS if REQUESTS[query] == (1, 5)])
+def test_a_rating_with_a_scale_is_answered_with_a_number_even_on_our_own(query: str) -> None:
+    question = understand(query)
+
+    assert plan_for(question, has_reference=False).query_type == "Other"
+    assert answer(question, gather({GLOBAL: BLURRED})).text.endswith(" / 5")
+
+
+@pytest.mark.parametrize("query", ["Is it a quality photo?", "How is the quality?", "Is the score board sharp?"])
+def test_what_asks_for_more_than_a_rating_is_left_as_it_was_read(query: str) -> None:
+    assert understand(query).intent != "score"
+    assert answer(understand(query), gather({GLOBAL: CLEAN})).value not in (5.0, 100.0)
