@@ -62,7 +62,7 @@ def encode(
     that reaches --min-score. Originals are left alone. A folder can be interrupted: the same command finishes it,
     with what it remembers in OUTPUT/.encode.
 
-    Transparency, colour profile and EXIF stay. Animations, and transparency in a JPEG without --background, are refused.
+    Transparency, colour profile and EXIF stay; animations are refused, and transparency in a JPEG without --background.
     Exit codes: 0 written, 1 some failed, 2 wrong request, 3 no quality reaches the score or the format cannot hold it.
 
     \b

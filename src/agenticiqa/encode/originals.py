@@ -1,4 +1,4 @@
-"""What of an original its copies have to keep: transparency, colours with their profile, EXIF; animations are refused."""
+"""What of an original its copies keep: transparency, colours with their profile, EXIF. Animations are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RGB_MODES = ("RGB", "RGBA", "P", "PA")
 
 @dataclass(frozen=True)
 class Original:
-    """An upright picture to be encoded: RGB or RGBA, its colour profile and EXIF, and the pixels copies are judged by."""
+    """An upright RGB or RGBA picture to be encoded, its profile and EXIF, and the sRGB pixels copies are judged by."""
 
     picture: Image.Image
     profile: bytes | None
