@@ -12,7 +12,7 @@ from PIL import Image, ImageCms, ImageColor
 
 from agenticiqa.errors import EncodingError, UsageError
 from agenticiqa.images import ImageSource, LoadedImage, load_image
-from agenticiqa.images.colour import to_srgb
+from agenticiqa.images.colour import is_transparent, to_srgb
 from agenticiqa.images.containers import inspect, sniff
 from agenticiqa.images.decode import open_header
 from agenticiqa.images.load import array_bytes, upright
@@ -106,10 +106,7 @@ def _is_rgb_profile(profile: bytes | None) -> bool:
 
 def _alpha(image: Image.Image) -> Image.Image | None:
     """How opaque each place is; None where all of it is."""
-    if not image.has_transparency_data or image.mode.startswith("I"):
-        return None
-    alpha = image.convert("RGBA").getchannel("A")
-    return None if alpha.getextrema()[0] == 255 else alpha
+    return image.convert("RGBA").getchannel("A") if is_transparent(image) else None
 
 
 def _joined(colours: Image.Image, alpha: Image.Image | None, background: str | None) -> Image.Image:

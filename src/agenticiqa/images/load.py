@@ -25,7 +25,7 @@ from agenticiqa.errors import (
     ImageTruncatedError,
     MissingExtraError,
 )
-from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
+from agenticiqa.images.colour import Pixels, is_transparent, scaled_to_bytes, to_srgb, value_scale
 from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, is_complete, sniff
 from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
 from agenticiqa.images.files import check_byte_count, read_file
@@ -90,7 +90,8 @@ class LoadedImage:
 
     `sha256` is that of the file's bytes; for an image given as pixels, that of "WIDTHxHEIGHT" in ASCII, a
     line feed and the sRGB bytes row by row. `original` still holds whatever metadata the file has. `frames` counts
-    the pictures of the file, of which this is the first; `orientation` is the EXIF value that was applied.
+    the pictures of the file, of which this is the first; `orientation` is the EXIF value that was applied; `transparent` says that
+    something shows through, which is grey 119 here.
     """
 
     pixels: Pixels = field(repr=False)
@@ -101,6 +102,7 @@ class LoadedImage:
     path: Path | None
     frames: int = 1
     orientation: int = 1
+    transparent: bool = False
 
     @property
     def width(self) -> int:
@@ -181,7 +183,10 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
     frames = _frames(container, image)
     notes = _frame_notes(container, image, frames) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
-    return LoadedImage(_frozen(pixels), digest, data, MEDIA_TYPES[kind], tuple(notes), path, frames, orientation)
+    media_type, seen_through = MEDIA_TYPES[kind], is_transparent(image)
+    return LoadedImage(
+        _frozen(pixels), digest, data, media_type, tuple(notes), path, frames, orientation, seen_through
+    )
 
 
 def _opened_webp(data: bytes, limits: ImageLimits) -> Image.Image:
@@ -280,8 +285,8 @@ def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
         pixels, notes = to_srgb(image)
         orientation = exif_orientation(image.info.get("exif", b""))
         pixels, turned = upright(pixels, orientation)
-    frames = getattr(image, "n_frames", 1)
-    return replace(_from_pixels(pixels, notes + turned), frames=frames, orientation=orientation)
+    frames, loaded = getattr(image, "n_frames", 1), _from_pixels(pixels, notes + turned)
+    return replace(loaded, frames=frames, orientation=orientation, transparent=is_transparent(image))
 
 
 def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
@@ -291,8 +296,9 @@ def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
             raise ImageFormatError(f"has the shape {shape}; give height × width, or that × 1, 3 or 4")
         _check_size((shape[1], shape[0]), limits)
         values, reduced = array_bytes(array)
-        pixels, notes = to_srgb(Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values))
-    return _from_pixels(pixels, reduced + notes)
+        image = Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values)
+        pixels, notes = to_srgb(image)
+    return replace(_from_pixels(pixels, reduced + notes), transparent=is_transparent(image))
 
 
 def array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
