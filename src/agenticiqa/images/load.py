@@ -90,8 +90,8 @@ class LoadedImage:
 
     `sha256` is that of the file's bytes; for an image given as pixels, that of "WIDTHxHEIGHT" in ASCII, a
     line feed and the sRGB bytes row by row. `original` still holds whatever metadata the file has. `frames` counts
-    the pictures of the file, of which this is the first; `orientation` is the EXIF value that was applied; `transparent` says that
-    something shows through, which is grey 119 here.
+    the pictures of the file, of which this is the first; `orientation` is the EXIF value that was applied;
+    `transparent` says that something shows through, which is grey 119 here.
     """
 
     pixels: Pixels = field(repr=False)
@@ -184,9 +184,7 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
     notes = _frame_notes(container, image, frames) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
     media_type, seen_through = MEDIA_TYPES[kind], is_transparent(image)
-    return LoadedImage(
-        _frozen(pixels), digest, data, media_type, tuple(notes), path, frames, orientation, seen_through
-    )
+    return LoadedImage(_frozen(pixels), digest, data, media_type, tuple(notes), path, frames, orientation, seen_through)
 
 
 def _opened_webp(data: bytes, limits: ImageLimits) -> Image.Image:
