@@ -21,13 +21,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from agenticiqa.encode.originals import read_original
+from agenticiqa.encode.originals import Format, Pixels, read_original
 from agenticiqa.encode.searching import (
     HIGHEST,
     LOWEST,
-    Format,
     Judge,
-    Pixels,
     encode,
     encoded_bytes,
     shipped_judge,

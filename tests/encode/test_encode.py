@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from agenticiqa.cli import app
 from agenticiqa.encode import encode, find_quality
 from agenticiqa.encode.folders import report_page
-from agenticiqa.encode.searching import Format, Pixels
+from agenticiqa.encode.originals import Format, Pixels
 from agenticiqa.errors import EncodingError
 from agenticiqa.images import load_image
 from tests.support.photos import photo, save

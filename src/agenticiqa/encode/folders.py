@@ -14,7 +14,8 @@ from PIL import Image
 from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
-from agenticiqa.encode.searching import SUFFIXES, Format, Judge, encode, original_bytes, shipped_judge
+from agenticiqa.encode.originals import Format
+from agenticiqa.encode.searching import SUFFIXES, Judge, encode, original_bytes, shipped_judge
 from agenticiqa.errors import ManifestError
 from agenticiqa.images import load_image
 from agenticiqa.report.page import source_hash
