@@ -21,12 +21,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from agenticiqa.encode.originals import Format, Pixels, read_original
 from agenticiqa.encode.searching import (
     HIGHEST,
     LOWEST,
-    Format,
     Judge,
-    Pixels,
     encode,
     encoded_bytes,
     shipped_judge,
@@ -58,7 +57,7 @@ def photographs(folder: Path, count: int) -> Iterator[tuple[str, Pixels]]:
 
 def decoded(pixels: Pixels, format: Format, quality: int) -> Pixels:
     """The picture after encoding."""
-    return load_image(NamedBytes(format, encoded_bytes(pixels, format, quality))).pixels
+    return load_image(NamedBytes(format, encoded_bytes(read_original(pixels, format), format, quality))).pixels
 
 
 def exhaustive(pixels: Pixels, format: Format, judge: Judge, step: int) -> dict[int, float]:

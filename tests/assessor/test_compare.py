@@ -158,6 +158,33 @@ def test_every_image_shows_what_it_has_of_the_attribute_asked_for_and_ties_are_t
     assert all(entry.evidence for entry in ranking.entries)
 
 
+def test_among_pictures_without_noise_none_is_the_noisiest_and_the_cleanest_is_still_named() -> None:
+    clean = {"a": assessment(4.0), "b": assessment(4.1), "c": assessment(2.0)}
+    shares, free = (0.07, 0.03, 0.6), (True, True, False)
+
+    worst = rank(list(clean), list(clean.values()), Comparison("noise", "flaw", shares, None, free))
+    two = rank(["a", "b"], [clean["a"], clean["b"]], Comparison("noise", "flaw", shares[:2], None, free[:2]))
+    best = rank(list(clean), list(clean.values()), Comparison("noise", "fine", shares, None, free))
+
+    assert [(entry.rank, entry.name) for entry in worst.entries] == [(1, "c"), (2, "a"), (2, "b")]
+    assert two.answer == "no clear difference between a, b"
+    assert best.answer == "b"
+
+
+def test_two_clean_photographs_are_level_in_noise() -> None:
+    pictures = [photographs()[name].pixels for name in ("chelsea", "coffee")]
+
+    asked = read_comparison("Which one is the noisiest?", pictures, load_settings())
+
+    assert asked.free == (True, True)
+
+
+def test_equal_scores_share_a_rank() -> None:
+    ranking = rank(["a", "b", "c"], [assessment(3.0), assessment(3.0), assessment(2.0)])
+
+    assert [entry.rank for entry in ranking.entries] == [1, 1, 3]
+
+
 def test_the_worst_one_is_the_last_by_score() -> None:
     found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1))]
 

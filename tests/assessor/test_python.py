@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agenticiqa.assessor import Assessment, Assessor, Finding, measure
+from agenticiqa.assessor import Assessment, Assessor, Finding, assess, measure
 from agenticiqa.assessor.ranking import rank
 from agenticiqa.errors import ImageError, ImageFormatError, ImageNotFoundError, QueryError
 from agenticiqa.images import load_image
@@ -19,6 +19,7 @@ from agenticiqa.nodes.context import ProgressEvent
 from agenticiqa.parts import Parts
 from agenticiqa.vlm_client import ScriptedVLMClient
 from tests.support.agent import picture, registry, script, settings
+from tests.support.photos import photo
 from tests.support.results import assessment
 
 ROLES = ("planner", "executor", "summarizer")
@@ -140,3 +141,21 @@ def test_measuring_gives_values_by_tool(tmp_path: Path) -> None:
     found = measure(pixels, pixels, ["psnr", "SSIM"])
 
     assert {name: each.raw for name, each in found.items()} == {"PSNR": 100.0, "SSIM": 1.0}
+
+
+def test_a_cut_out_is_not_judged_by_its_filling_and_the_reasons_say_so(tmp_path: Path) -> None:
+    picture = Image.fromarray(photo("chelsea")[:240, :320]).convert("RGBA")
+    picture.putalpha(Image.fromarray(np.pad(np.full((120, 160), 255, np.uint8), ((60, 60), (80, 80)))))
+    picture.save(tmp_path / "cut-out.png")
+
+    found = assess(tmp_path / "cut-out.png")
+
+    assert "Brightness change" not in {finding.type for finding in found.distortions}
+    assert "Transparent places were judged as an even grey." in found.reasoning
+
+
+def test_the_reasons_say_that_one_frame_of_an_animation_was_judged(tmp_path: Path) -> None:
+    frames = [Image.fromarray(np.ascontiguousarray(photo("coffee")[:96, at : at + 128])) for at in (0, 10, 20)]
+    frames[0].save(tmp_path / "moves.gif", save_all=True, append_images=frames[1:])
+
+    assert "Only one of the 3 pictures in the file was judged." in assessor().assess(tmp_path / "moves.gif").reasoning

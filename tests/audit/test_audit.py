@@ -22,6 +22,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from agenticiqa.audit import ISSUES, Audit, AuditOptions, audit, judge
+from agenticiqa.audit.auditing import write_table
 from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
 from agenticiqa.cli import app
@@ -159,6 +160,69 @@ def test_duplicates_are_grouped_with_the_best_one_to_keep(result: Audit) -> None
     assert set(groups["exact"].members) == {"original.png", "exact.png"}
     assert "near.jpg" in groups["near"].members
     assert groups["near"].keep in ("original.png", "exact.png")
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A photograph with damaged, re-encoded and identical copies, and another one that is there twice."""
+    folder = tmp_path_factory.mktemp("copies")
+    sharp = photograph()
+    noise = np.random.default_rng(0).normal(0, 35, sharp.shape)
+    save(folder / "a-noisy.png", np.clip(sharp + noise, 0, 255).astype(np.uint8))
+    save(folder / "b-soft.png", cv2.GaussianBlur(sharp, (0, 0), 2))
+    save(folder / "c-the-original.png", sharp)
+    save(folder / "d.png", sharp)
+    save(folder / "e-coarse.jpg", sharp, quality=25)
+    save(folder / "f-fair.jpg", sharp, quality=70)
+    for name in ("g-other.png", "h-other.png"):
+        save(folder / name, photograph("astronaut"))
+    return folder
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_least_flawed_copy_is_kept_and_one_for_each_group(copies: Path, tmp_path: Path, quick: bool) -> None:
+    found = audit(copies, tmp_path / "out", THREADS, quick=quick)
+
+    by_name = {row["name"]: row for row in found.rows}
+    scene = [by_name[name] for name in sorted(by_name) if name[0] in "abcdef"]
+    assert len({row["group"] for row in scene}) == 1
+    assert [row["name"] for row in scene if row["keep"]] == ["d.png"]
+    assert sum(by_name[name]["keep"] for name in ("g-other.png", "h-other.png")) == 1
+
+
+def test_of_two_compressed_copies_the_better_one_is_kept(copies: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("e-coarse.jpg", "f-fair.jpg"):
+        (tmp_path / "in" / name).write_bytes((copies / name).read_bytes())
+
+    found = audit(tmp_path / "in", tmp_path / "out", THREADS)
+
+    assert [group.keep for group in found.groups] == ["f-fair.jpg"]
+
+
+def test_a_copy_that_lost_its_colour_is_not_the_one_to_keep(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    grey = cv2.cvtColor(cv2.cvtColor(photograph(), cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
+    save(tmp_path / "in" / "colour.jpg", cv2.addWeighted(grey, 0.8, photograph(), 0.2, 0), quality=70)
+    save(tmp_path / "in" / "grey.png", grey)
+
+    found = audit(tmp_path / "in", tmp_path / "out", THREADS, quick=True)
+
+    assert [group.keep for group in found.groups] == ["colour.jpg"]
+
+
+def test_the_recipe_of_the_how_to_keeps_one_of_each_scene(
+    copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "clean-a-data-set.md").read_text(encoding="utf-8")
+    recipe = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    write_table(audit(copies, "audit", THREADS), Path("audit/table.csv"), "csv")
+
+    exec(recipe, {})
+
+    kept = [Path(line).name for line in Path("kept.txt").read_text().splitlines()]
+    assert [name[0] for name in kept] == ["d", "g"]
 
 
 def test_a_hash_survives_what_copies_go_through_and_tells_pictures_apart() -> None:

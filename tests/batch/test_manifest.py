@@ -93,6 +93,21 @@ def test_metadata_that_no_record_can_hold_refuses_the_manifest(tmp_path: Path, v
         check_manifest(open_manifest(tmp_path / "m.parquet"))
 
 
+def test_choices_of_a_table_may_be_parted_by_bars(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("image_path,choices\na.png,A. Yes | B. No\n")
+
+    (found,) = open_manifest(tmp_path / "m.csv")
+
+    assert found.choices == {"A": "Yes", "B": "No"}
+
+
+def test_the_same_choice_twice_is_refused(tmp_path: Path) -> None:
+    manifest = lines(tmp_path / "m.jsonl", {"image_path": "a", "choices": ["Yes", "yes "]})
+
+    with pytest.raises(ManifestError, match="choices hold 'Yes' twice"):
+        check_manifest(manifest)
+
+
 def test_choices_given_as_a_list_get_letters(tmp_path: Path) -> None:
     (found,) = lines(tmp_path / "m.jsonl", {"image_path": "a", "choices": ["Yes", "No"]})
 

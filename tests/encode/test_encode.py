@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageCms
 from typer.testing import CliRunner
 
 from agenticiqa.cli import app
 from agenticiqa.encode import encode, find_quality
 from agenticiqa.encode.folders import report_page
-from agenticiqa.encode.searching import Format, Pixels
+from agenticiqa.encode.originals import Format, Pixels
 from agenticiqa.errors import EncodingError
+from agenticiqa.images import load_image
 from tests.support.photos import photo, save
 
 
@@ -120,3 +121,101 @@ def test_another_score_in_the_same_folder_is_refused_and_force_encodes_again(tmp
     assert "--force" in refused.output
     assert (forced.exit_code, json.loads(forced.stdout)[0]["score"] >= 2.5) == (0, True)
     assert (tmp_path / "out" / "a.loss.png").exists()
+
+
+def cut_out() -> Image.Image:
+    """A photograph whose left half is transparent."""
+    picture = Image.fromarray(np.ascontiguousarray(photo("chelsea")[:96, :128])).convert("RGBA")
+    picture.paste(0, (0, 0, 64, 96), mask=None)
+    return picture
+
+
+@pytest.mark.parametrize("format", ["webp", "avif"])
+def test_transparent_places_stay_transparent(format: Format) -> None:
+    found = encode(cut_out(), format, 2.0, judge=closeness, step=25)
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        alpha = np.asarray(image.convert("RGBA").getchannel("A"))
+    assert (alpha[:, :60].max() < 16, alpha[:, 68:].min() > 240) == (True, True)
+
+
+def test_jpeg_refuses_transparency_and_fills_it_when_asked() -> None:
+    with pytest.raises(EncodingError, match="--background white"):
+        encode(cut_out(), "jpeg", 2.0, judge=closeness, step=25)
+
+    found = encode(cut_out(), "jpeg", 2.0, judge=closeness, step=25, background="#00ff00")
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        red, green, blue = np.asarray(image)[40, 20].astype(int)
+    assert (red < 60, green > 200, blue < 60) == (True, True, True)
+
+
+def test_a_palette_with_a_transparent_entry_stays_transparent(tmp_path: Path) -> None:
+    picture = Image.fromarray(np.repeat(np.arange(64, dtype=np.uint8) % 4, 64).reshape(64, 64), "P")
+    picture.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9])
+    picture.save(tmp_path / "logo.png", transparency=1)
+
+    found = encode(tmp_path / "logo.png", "webp", 1.0, judge=closeness, step=25)
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        assert image.convert("RGBA").getchannel("A").getextrema() == (0, 255)
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
+def test_an_animation_is_refused(kind: str, tmp_path: Path) -> None:
+    frames = [Image.fromarray(np.full((32, 32, 3), level, np.uint8)) for level in (20, 120, 220)]
+    frames[0].save(tmp_path / "moves", kind, save_all=True, append_images=frames[1:])
+
+    with pytest.raises(EncodingError, match="holds 3 pictures"):
+        encode(tmp_path / "moves", "webp", 2.0, judge=closeness, step=25)
+
+
+def wide_gamut_profile() -> bytes:
+    """An RGB profile whose colours are not sRGB's: a gamma of 1.0."""
+    made = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    for tag in (b"rTRC", b"gTRC", b"bTRC"):
+        at = made.index(tag, 128)
+        offset = int.from_bytes(made[at + 4 : at + 8], "big")
+        made[offset : offset + 12] = b"curv" + bytes(8)
+    return bytes(made)
+
+
+@pytest.mark.parametrize("format", ["webp", "avif", "jpeg"])
+def test_profile_and_exif_stay_and_the_picture_is_upright(format: Format, tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112], exif[0x8298] = 6, "Jane Doe"
+    picture, profile = Image.fromarray(np.ascontiguousarray(photo("chelsea")[:96, :128])), wide_gamut_profile()
+    picture.save(tmp_path / "a.jpg", quality=95, exif=exif, icc_profile=profile)
+
+    found = encode(tmp_path / "a.jpg", format, 2.0, judge=closeness, step=25)
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        assert (image.size, image.info["icc_profile"]) == ((96, 128), profile)
+        assert (image.getexif().get(0x0112, 1), image.getexif()[0x8298]) == (1, "Jane Doe")
+    shown, original = load_image(found.data).pixels, load_image(tmp_path / "a.jpg").pixels
+    assert np.abs(shown.astype(int) - original).mean() < 5
+
+
+def test_strip_leaves_out_metadata_and_keeps_the_colours(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x8298] = "Jane Doe"
+    picture = Image.fromarray(np.ascontiguousarray(photo("chelsea")[:96, :128]))
+    picture.save(tmp_path / "a.jpg", quality=95, exif=exif, icc_profile=wide_gamut_profile())
+
+    found = encode(tmp_path / "a.jpg", "webp", 2.0, judge=closeness, step=25, strip=True)
+
+    with Image.open(io.BytesIO(found.data)) as image:
+        assert not {"exif", "icc_profile"} & image.info.keys()
+    difference = load_image(found.data).pixels.astype(int) - load_image(tmp_path / "a.jpg").pixels
+    assert np.abs(difference).mean() < 5
+
+
+def test_a_colour_nobody_knows_is_a_wrong_request(tmp_path: Path) -> None:
+    save(tmp_path / "a.png", np.ascontiguousarray(photo("coffee")[:64, :64]))
+
+    shown = CliRunner().invoke(
+        app,
+        ["encode", str(tmp_path / "a.png"), "-o", str(tmp_path / "a.jpg"), "--min-score", "2", "--background", "whit"],
+    )
+
+    assert (shown.exit_code, "is no colour" in shown.output) == (2, True)

@@ -205,6 +205,15 @@ def test_a_range_the_wrong_way_round_is_refused(tmp_path: Path) -> None:
         read_manifest(tmp_path / "ratings.csv", scale=Scale(5, 1))
 
 
+def test_a_rating_outside_the_range_given_is_named_with_its_line(tmp_path: Path) -> None:
+    copies.picture(tmp_path / "a.png")
+    copies.picture(tmp_path / "b.png", 1)
+    (tmp_path / "ratings.csv").write_text("image,rating\na.png,4\nb.png,7\n")
+
+    with pytest.raises(DatasetError, match="line 3, rating: 7 is outside the range 1 to 5"):
+        read_manifest(tmp_path / "ratings.csv", scale=Scale(1, 5))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -226,7 +235,14 @@ def test_a_manifest_that_cannot_be_used_says_why(text: str, message: str, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "options", ["A. Yes; a little | B. No", "A. Yes; a little\nB. No", ["A) Yes; a little", "B) No"]]
+    "options",
+    [
+        "A. Yes; a little | B. No",
+        "A. Yes; a little\nB. No",
+        ["A) Yes; a little", "B) No"],
+        '["Yes; a little", "No"]',
+        '{"A": "Yes; a little", "B": "No"}',
+    ],
 )
 def test_choices_are_parted_by_one_mark(options: object, tmp_path: Path) -> None:
     copies.picture(tmp_path / "a.png")

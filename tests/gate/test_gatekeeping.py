@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from agenticiqa.cli.gating import github_annotations, in_words, junit_xml
-from agenticiqa.errors import SettingsError, ToolUnavailableError
+from agenticiqa.errors import RuleError, SettingsError, ToolUnavailableError
 from agenticiqa.gate.gatekeeping import Gate, gate_sections, read_sections
 from tests.support.results import finding, record
 
@@ -142,3 +142,42 @@ def test_annotations_name_the_file_and_cannot_be_broken_by_it() -> None:
 
     assert line.startswith("::error file=/shop/a%2Cb%3A%0A.png,title=score < 2.5::")
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(("name", "hint"), [("unicorn", "docs/objects.md"), ("fase", "face"), ("perso", "person")])
+def test_a_rule_on_a_name_that_nothing_is_located_by_is_refused(name: str, hint: str) -> None:
+    gate = Gate(gate_sections(None, [f"{name}: blurred"], None))
+
+    with pytest.raises(RuleError, match=f"nothing called {name!r} can be located.*{hint}"):
+        gate.require_known_objects()
+
+
+@pytest.mark.parametrize("name", ["cat", "faces", "background", "top left", "left upper corner", "black dog", "Katze"])
+def test_names_of_things_and_places_are_taken(name: str) -> None:
+    Gate(gate_sections(None, [f"{name}: blurred"], None)).require_known_objects()
+
+
+def test_a_thing_that_is_not_there_is_said_not_to_have_been_judged_and_fails_what_is_required() -> None:
+    without = {"sample_id": "a.jpg", "image_path": "a.jpg", "assessment": {"score": 4.0, "regions": {"cat": None}}}
+    gate = Gate(gate_sections(None, ["cat: blurred"], None))
+    strict = Gate(gate_sections(None, [], None, ["cat: sharp"]))
+
+    assert gate.check(without) == []
+    assert in_words(gate.report).splitlines()[0] == "`cat: blurred` (no cat was found): not applied to 1 picture"
+    assert gate.report.as_dict()["not_applied"] == {"`cat: blurred` (no cat was found)": 1}
+    assert [failure.outcome for failure in strict.check(without)] == ["failed"]
+
+
+def test_patterns_are_seen_from_the_folder_of_their_file(tmp_path: Path) -> None:
+    file = tmp_path / "agenticiqa.toml"
+    file.write_text('[gate]\nfail_under = 3\n[gate."site/thumbs/**"]\nfail_under = 1\n')
+    picture = tmp_path / "site" / "thumbs" / "a.png"
+    assessment = {"score": 2.0}
+
+    gate = Gate(gate_sections(None, [], file))
+    of_assess = gate.check({"sample_id": str(picture), "image_path": str(picture), "assessment": assessment})
+    of_batch = gate.check({"sample_id": "thumbs/a.png", "image_path": str(picture), "assessment": assessment})
+    elsewhere = gate.check({"sample_id": "a.png", "image_path": str(tmp_path / "a.png"), "assessment": assessment})
+
+    assert (of_assess, of_batch) == ([], [])
+    assert [failure.rule for failure in elsewhere] == ["score < 3"]

@@ -140,33 +140,35 @@ def test_a_phone_photograph_held_upright_is_turned_clockwise(kind: str) -> None:
     assert image.pixels[18:].max() < 10
 
 
-def test_alpha_is_composited_on_white() -> None:
+def test_alpha_is_composited_on_a_grey_that_is_neither_burnt_out_nor_black() -> None:
     data = encoded(flat("RGBA", (200, 100, 0, 128)), "PNG")
 
-    # (200·128 + 255·127) / 255 = 227.4, (100·128 + 255·127) / 255 = 177.2, 255·127 / 255 = 127
-    assert colour(data) == (227, 177, 127)
-    assert load_image(data).notes == ("alpha composited on white",)
+    # (200·128 + 119·127) / 255 = 159.7, (100·128 + 119·127) / 255 = 109.5, 119·127 / 255 = 59.3
+    assert colour(data) == (160, 109, 59)
+    assert load_image(data).notes == ("alpha composited on grey 119",)
+    assert load_image(data).transparent
+    assert not load_image(encoded(flat("RGBA", (200, 100, 0, 255)), "PNG")).transparent
 
 
-def test_a_transparent_palette_entry_becomes_white() -> None:
+def test_a_transparent_palette_entry_becomes_grey() -> None:
     image = flat("P", 0)
     image.putpalette([10, 20, 30])
 
     assert colour(encoded(image, "PNG")) == (10, 20, 30)
-    assert colour(encoded(image, "PNG", transparency=0)) == (255, 255, 255)
+    assert colour(encoded(image, "PNG", transparency=0)) == (119, 119, 119)
     assert load_image(encoded(image, "GIF", transparency=0)).notes == (
         "palette expanded to RGB",
-        "alpha composited on white",
+        "alpha composited on grey 119",
     )
 
 
-def test_a_colour_named_transparent_becomes_white() -> None:
-    assert colour(encoded(flat("RGB", (1, 2, 3)), "PNG", transparency=(1, 2, 3))) == (255, 255, 255)
+def test_a_colour_named_transparent_becomes_grey() -> None:
+    assert colour(encoded(flat("RGB", (1, 2, 3)), "PNG", transparency=(1, 2, 3))) == (119, 119, 119)
 
 
 @pytest.mark.parametrize(
     ("image", "expected"),
-    [(flat("L", 77), (77, 77, 77)), (flat("1", 1), (255, 255, 255)), (flat("LA", (0, 51)), (204, 204, 204))],
+    [(flat("L", 77), (77, 77, 77)), (flat("1", 1), (255, 255, 255)), (flat("LA", (0, 51)), (95, 95, 95))],
 )
 def test_grey_is_repeated_in_three_channels(image: Image.Image, expected: tuple[int, ...]) -> None:
     data = encoded(image, "PNG")
@@ -261,7 +263,8 @@ def test_a_profile_is_applied_before_alpha() -> None:
 
     data = encoded(flat("RGBA", (255, 0, 0, 128)), "PNG", icc_profile=swapped)
 
-    assert np.allclose(colour(data), (127, 127, 255), atol=1)
+    # Blue at half over grey: 119·127 / 255 = 59, 128 + 59 = 187
+    assert np.allclose(colour(data), (59, 59, 187), atol=1)
 
 
 def test_an_srgb_profile_leaves_the_pixels_alone() -> None:
@@ -327,7 +330,7 @@ def test_a_loaded_array_does_not_change_with_its_source() -> None:
     [
         (np.full((16, 16), 7, np.uint8), [7, 7, 7]),
         (np.full((16, 16, 1), 7, np.uint8), [7, 7, 7]),
-        (np.full((16, 16, 4), (0, 0, 0, 51), np.uint8), [204, 204, 204]),
+        (np.full((16, 16, 4), (0, 0, 0, 51), np.uint8), [95, 95, 95]),
         (np.full((16, 16, 3), 0x12FF, np.uint16), [0x12, 0x12, 0x12]),
         (np.full((16, 16, 3), 0.2), [51, 51, 51]),
         (np.full((16, 16), 200, np.int64), [200, 200, 200]),

@@ -43,6 +43,19 @@ def test_a_job_gives_one_record_per_image_in_order(client: httpx.Client) -> None
     assert row_of(records[0])["score"] is not None
 
 
+def test_uploads_that_are_no_images_fail_alone(client: httpx.Client) -> None:
+    files = [*uploads(1), ("images", ("text.jpg", b"no picture at all")), ("images", ("empty.jpg", b""))]
+
+    job = client.post("/v1/jobs", files=files)
+    ended = finished_job(client, job.json()["job_id"])
+
+    records = results_of(client, ended)
+    assert (job.status_code, ended["counts"]) == (202, {"finished": 1, "failed": 2})
+    assert records[0]["assessment"] is not None
+    assert "text.jpg: is not an image" in records[1]["error"]
+    assert "empty.jpg: is empty" in records[2]["error"]
+
+
 def test_a_manifest_names_files_under_the_allowed_folder(client: httpx.Client) -> None:
     lines = [
         {"sample_id": "first", "image_path": "photo0.png", "query": "Blurry?", "choices": ["Yes", "No"], "mos": 3.5},

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_fie
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.errors import ReportError, wrong_values
-from agenticiqa.images import ImageSource
+from agenticiqa.images import ImageSource, LoadedImage
 from agenticiqa.nodes.context import Pictures
 from agenticiqa.parts import Parts
 from agenticiqa.state import (
@@ -167,10 +167,12 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
     # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
     heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
     voters = used.tools if heard else {}
+    images = pictures.of(state)
+    seen_as = _seen_as(images[0].image)
     return Assessment(
         query=state["query"],
         answer=answered.final_answer if answered else UNABLE,
-        reasoning=answered.quality_reasoning if answered else str(error),
+        reasoning=" ".join([answered.quality_reasoning if answered else str(error), *seen_as]),
         score=used.fused_score,
         level=level,
         level_name=LEVEL_NAMES.get(level) if level else None,
@@ -181,8 +183,8 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
         probability_source=used.probability_source,
         distortions=_findings(evidence),
         tools=[_reading(log, voters) for log in evidence.tool_logs],
-        regions=_regions(evidence, wanted, parts, pictures.of(state)),
-        notes=used.notes,
+        regions=_regions(evidence, wanted, parts, images),
+        notes=[*used.notes, *seen_as],
         evidence_errors=evidence.errors,
         plan=plan,
         iterations=state.get("iteration_count", 0),
@@ -190,8 +192,18 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
         gap=used.gap,
         error=error,
         ledger=state.get("ledger") or Ledger(),
-        provenance=provenance_of(parts, pictures.of(state), mode, used),
+        provenance=provenance_of(parts, images, mode, used),
     )
+
+
+def _seen_as(image: LoadedImage) -> list[str]:
+    """What a reader has to know of how a picture was judged that is not one opaque picture."""
+    told = []
+    if image.transparent:
+        told.append("Transparent places were judged as an even grey.")
+    if image.frames > 1:
+        told.append(f"Only one of the {image.frames} pictures in the file was judged.")
+    return told
 
 
 def _regions(

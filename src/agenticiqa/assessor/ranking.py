@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.config import Settings
-from agenticiqa.embedded.answers.amounts import flaw_share, share_in_words
+from agenticiqa.embedded.answers.amounts import flaw_share, is_free_of, share_in_words
 from agenticiqa.embedded.combined_models import shipped_eyes
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
@@ -110,11 +110,14 @@ def rank(names: Sequence[str], assessments: Sequence[Assessment], comparison: Co
 
 
 def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
+    """The best first; an image with the very score of the one before it has the same rank."""
     named = sorted(zip(names, assessments, strict=True), key=lambda item: _falling(item[1].score))
-    return [
-        Ranked(rank=None if found.score is None else place, name=name, assessment=found)
-        for place, (name, found) in enumerate(named, 1)
-    ]
+    entries: list[Ranked] = []
+    for place, (name, found) in enumerate(named, 1):
+        before = entries[-1] if entries else None
+        number = before.rank if before is not None and before.assessment.score == found.score else place
+        entries.append(Ranked(rank=None if found.score is None else number, name=name, assessment=found))
+    return entries
 
 
 def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked: Comparison) -> list[Ranked]:
@@ -122,11 +125,16 @@ def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked
     sign = -1 if asked.first == "flaw" else 1
     shares = asked.shares or ()
     words = asked.evidence or (None,) * len(shares)
-    ordered = sorted(zip(names, assessments, shares, words, strict=True), key=lambda item: sign * item[2])
+    free = asked.free or (False,) * len(shares)
+    ordered = sorted(zip(names, assessments, shares, words, free, strict=True), key=lambda item: sign * item[2])
     entries: list[Ranked] = []
-    for place, (name, found, share, evidence) in enumerate(ordered, 1):
+    # Among images without the flaw none has the most of it.
+    was_free = False
+    for place, (name, found, share, evidence, is_free) in enumerate(ordered, 1):
         before = entries[-1] if entries else None
-        level = before is not None and before.share is not None and abs(before.share - share) < LEVEL
+        near = before is not None and before.share is not None and abs(before.share - share) < LEVEL
+        level = near or (asked.first == "flaw" and was_free and is_free)
+        was_free = is_free
         number = before.rank if level and before is not None else place
         entries.append(Ranked(rank=number, name=name, assessment=found, share=share, evidence=evidence))
     return entries
@@ -227,6 +235,8 @@ class Comparison:
     """How much of the flaw each image has, 0 to 1; None when they are ranked by their scores."""
     evidence: tuple[str, ...] | None = None
     """The share of each image and what was measured of it, in words."""
+    free: tuple[bool, ...] | None = None
+    """Whether nothing is to be seen of the flaw in each image."""
     unable: str | None = None
     """Why the question cannot be answered by comparing."""
 
@@ -244,9 +254,9 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
     eyes = shipped_eyes(settings.pipeline.terms)
     looks = [eyes.look(load_image(image)) for image in images]
     shares = tuple(flaw_share(question.attribute, look) for look in looks)
-    return Comparison(
-        question.attribute, first, shares, tuple(share_in_words(question.attribute, one) for one in looks)
-    )
+    evidence = tuple(share_in_words(question.attribute, one) for one in looks)
+    free = tuple(is_free_of(question.attribute, one) for one in looks)
+    return Comparison(question.attribute, first, shares, evidence, free)
 
 
 def query_for_each(query: str | None) -> str | None:

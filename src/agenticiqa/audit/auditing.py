@@ -161,7 +161,8 @@ def judge(
         name = record["sample_id"]
         paths[name] = record["image_path"]
         found[name] = record["assessment"] or {"corrupt": record["error"], "kind": "failed"}
-    groups = [*exact_groups(found), *near_groups(found)]
+    exact = exact_groups(found)
+    groups = [*exact, *near_groups(found, exact)]
     sizes = size_scores([_size(each) for each in found.values()])
     rows = [
         _row(name, paths[name], each, size, limits, chosen)
@@ -189,13 +190,22 @@ def _row(
 
 
 def _mark_duplicates(rows: Sequence[Row], groups: Sequence[Group], chosen: Sequence[str]) -> None:
+    """Flags the members of each group; one row with each number of a group has `keep`.
+
+    Copies with the same pixels, one of which is in a group of near duplicates, get the number of that group.
+    """
     by_name = {row["name"]: row for row in rows}
+    copies: dict[str, tuple[str, ...]] = {}
     for number, group in enumerate(groups, 1):
         issue = f"{group.kind}_duplicates"
-        for name in group.members if issue in chosen else ():
-            row = by_name[name]
-            row[f"{issue}_score"], row[f"is_{issue}_issue"] = 0.0, True
-            row["group"], row["keep"] = row["group"] or number, name == group.keep
+        if issue not in chosen:
+            continue
+        for member in group.members:
+            by_name[member][f"{issue}_score"], by_name[member][f"is_{issue}_issue"] = 0.0, True
+            for name in (member, *copies.get(member, ())):
+                by_name[name]["group"], by_name[name]["keep"] = number, name == group.keep
+        if group.kind == "exact":
+            copies[group.keep] = group.members
 
 
 def _size(found: Mapping[str, Any]) -> tuple[int, int] | None:

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.audit.issues import picture_scores
+
 # Bits of 64 in which hashes of one picture, re-encoded or resized, differ at most; 18 are met by chance among millions.
 FARTHEST_HASH = 10
 # Mean difference of 8 × 8 thumbnails in grey levels; a burst's pictures reach it, other pictures of a place do not.
@@ -20,6 +22,11 @@ LEAST_LIKENESS = 0.985
 # Hashes this near, with thumbnails this alike, are one picture at another size, whatever its features say.
 SURELY_HASH, SURELY_THUMBNAIL = 2, 2.0
 _BLOCK = 512
+# The issues in which copies of one picture differ, and the strength at which a flaw that was seen is extreme.
+FLAWS = ("blurry", "noisy", "dark", "light", "low_contrast", "colour_cast")
+STRONGEST = 4.0
+# Flaws that differ by less are the same to look at; then the copy with the most data is the nearest to the original.
+SAME_FLAWS = 0.15
 
 
 @dataclass(frozen=True)
@@ -40,13 +47,12 @@ def exact_groups(found: Mapping[str, Mapping[str, Any]]) -> list[Group]:
     return [_group("exact", names, found) for names in by_pixels.values() if len(names) > 1]
 
 
-def near_groups(found: Mapping[str, Mapping[str, Any]]) -> list[Group]:
-    """Groups of pictures that look alike, joined by pairs; copies with the same pixels count once."""
-    first: dict[str, str] = {}
-    for name, each in found.items():
-        if "corrupt" not in each and each["entropy"] > 1.0:
-            first.setdefault(f"{each['pixels']} {each['width']}", name)
-    names = list(first.values())
+def near_groups(found: Mapping[str, Mapping[str, Any]], exact: Sequence[Group] = ()) -> list[Group]:
+    """Groups of pictures that look alike, joined by pairs; of copies with the same pixels the one to keep counts."""
+    spare = {name for group in exact for name in group.members if name != group.keep}
+    names = [
+        name for name, each in found.items() if name not in spare and "corrupt" not in each and each["entropy"] > 1.0
+    ]
     groups = _joined(len(names), _pairs([found[name] for name in names]))
     return [_group("near", [names[index] for index in members], found) for members in groups]
 
@@ -113,11 +119,19 @@ def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _group(kind: Literal["exact", "near"], names: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> Group:
-    """The group, with the picture to keep: most pixels, then sharpest, then most data, then the shortest name."""
+    """The group, with the picture to keep: most pixels, then fewest flaws, then most data, then the shortest name."""
+    most = max(found[name]["width"] * found[name]["height"] for name in names)
+    flaws = {name: _flaws(found[name]) for name in names if found[name]["width"] * found[name]["height"] == most}
+    least = min(flaws.values())
+    sound = [name for name, flaw in flaws.items() if flaw <= least + SAME_FLAWS]
+    return Group(kind, tuple(names), min(sound, key=lambda name: (-(found[name]["bytes"] or 0), len(name), name)))
 
-    def merit(name: str) -> tuple[float, float, float, int, str]:
-        each = found[name]
-        blur = each["blur_radius"] if each["blur_radius"] is not None else 99.0
-        return -each["width"] * each["height"], round(blur, 1), -(each["bytes"] or 0), len(name), name
 
-    return Group(kind, tuple(names), min(names, key=merit))
+def _flaws(found: Mapping[str, Any]) -> float:
+    """How flawed a picture is beside its copies: what the issues cost, lost colour, and compression where it was seen.
+
+    Grain stands in for noise where that was not measured, and never counts as sharpness.
+    """
+    scores = picture_scores({"noise": found["grain"], **found})
+    compressed = found.get("seen", {}).get("compressed", 0.0) / STRONGEST
+    return sum(1 - (scores[issue] or 0.0) for issue in FLAWS) + float(found["grey"]) + float(compressed)

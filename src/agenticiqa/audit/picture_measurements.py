@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Pixels = npt.NDArray[np.uint8]
 
-VERSION = 2
+VERSION = 3
 """Raised when a measurement changes its meaning, so that old ones are made again."""
 # The size people look at: softness that disappears at it is none. A quarter of a million pixels is 584 × 438.
 LOOKED_AT = 256_000
@@ -39,6 +39,9 @@ LOOKED_AT = 256_000
 SMALL = 128
 # What the distortion model is shown: half of its working size shows it the same flaws in half the time.
 SHOWN = 131_072
+# Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
+FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
+GRAIN_SIDE = 320
 # A finding without a direction is one of light or of darkness by the mean brightness.
 MIDDLE_GREY = 0.5
 ISSUE_OF: dict[DistortionCategory, str] = {
@@ -46,6 +49,7 @@ ISSUE_OF: dict[DistortionCategory, str] = {
     "Noise": "noisy",
     "Contrast": "low_contrast",
     "Color distortions": "colour_cast",
+    "Compression": "compressed",
 }
 # Kinds of a category that are another flaw than the issue it stands for.
 OTHER_FLAWS = ("contrast_up", "saturation_up", "saturation_down")
@@ -87,6 +91,7 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
         "hash": f"{perceptual_hash(small):016x}",
         "thumbnail": _packed(cv2.resize(small, (8, 8), interpolation=cv2.INTER_AREA)),
         "blur_radius": _blur(looked_at),
+        "grain": _grain(pixels),
         "grey": _is_grey(small),
         "band": grey_band(pixels),
         **_exposure(looked_at),
@@ -190,6 +195,16 @@ def _colour(small: Pixels) -> dict[str, float]:
 
 def _is_grey(small: Pixels) -> bool:
     return int(np.ptp(small.astype(np.int16), axis=2).max()) <= 2
+
+
+def _grain(pixels: Pixels) -> float:
+    """What the evenest tenth of a middle part varies by from pixel to pixel: noise is there too, texture is not."""
+    height, width = pixels.shape[:2]
+    top, left = max(0, height - GRAIN_SIDE) // 2, max(0, width - GRAIN_SIDE) // 2
+    part = np.ascontiguousarray(pixels[top : top + GRAIN_SIDE, left : left + GRAIN_SIDE])
+    fine = np.abs(cv2.filter2D(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY), cv2.CV_32F, FINE))
+    cells = cv2.resize(fine, (max(1, part.shape[1] // 8), max(1, part.shape[0] // 8)), interpolation=cv2.INTER_AREA)
+    return round(float(np.percentile(cells, 10)), 3)
 
 
 def _noise(pixels: Pixels) -> float | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from agenticiqa.errors import ManifestError, MissingExtraError
+from agenticiqa.question.choices import parted
 
 _LONGEST_LINE = 16 * 2**20
 _JSON_COLUMNS = ("choices", "metadata")
@@ -171,6 +172,8 @@ def _cell(name: str, cell: str) -> Any:
             raise ValueError(f"mos must be a number, not {cell!r}") from None
     if name not in _JSON_COLUMNS:
         return cell
+    if name == "choices" and "|" in cell and not cell.lstrip().startswith(("[", "{")):
+        return parted(cell)
     try:
         return json.loads(cell)
     except (ValueError, RecursionError) as error:

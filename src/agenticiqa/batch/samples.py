@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.question.choices import lettered
+from agenticiqa.question.choices import lettered, require_different
 
 FIELDS = ("sample_id", "query", "image_path", "reference_path", "choices", "answer", "mos", "metadata")
 
@@ -129,6 +129,7 @@ def choices_by_letter(name: str, value: Any) -> dict[str, str]:
         raise ValueError(f"{name} {error}") from None
     if len(found) < 2:
         raise ValueError(f"{name} must be at least two; leave them out without any")
+    require_different(name, found)
     return found
 
 

@@ -64,6 +64,7 @@ def assess(
 ) -> None:
     """Answer a question about an image, or rate its quality.
 
+    The rules of ./agenticiqa.toml, if it is there, are held against the picture too, as those of --fail-if are.
     Exit codes: 0 answered, 1 no answer or an unreadable image, 2 wrong request or no such file, 3 fails the gate.
 
     \b
@@ -100,7 +101,7 @@ def assess(
         write_whole(html, assessment.to_html())
     files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
     gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
-    if gate.report.failures:
+    if gate.report.failures or gate.report.not_applied:
         tell(gate, [str(image)], None, False, False)
     raise typer.Exit(gate_code(gate) if assessment.answered else 1)
 

@@ -39,6 +39,10 @@ def encode(
     html: Annotated[
         Path | None, typer.Option("--html", help="For a folder: a page with qualities, scores, sizes and loss maps.")
     ] = None,
+    background: Annotated[
+        str | None, typer.Option("--background", metavar="COLOUR", help="Fill transparent places: white, #f0f0f0.")
+    ] = None,
+    strip: Annotated[bool, typer.Option("--strip", help="Leave out EXIF and colour profile; store sRGB.")] = False,
     step: Annotated[
         int, typer.Option("--step", min=1, max=25, help="Try only every so many quality settings; faster, coarser.")
     ] = 1,
@@ -58,7 +62,8 @@ def encode(
     that reaches --min-score. Originals are left alone. A folder can be interrupted: the same command finishes it,
     with what it remembers in OUTPUT/.encode.
 
-    Exit codes: 0 written, 1 some failed, 2 wrong request, 3 no quality reaches the score.
+    Transparency, colour profile and EXIF stay; animations are refused, and transparency in a JPEG without --background.
+    Exit codes: 0 written, 1 some failed, 2 wrong request, 3 no quality reaches the score or the format cannot hold it.
 
     \b
     Examples:
@@ -68,12 +73,21 @@ def encode(
     settings = effective_settings(config)
     if html is not None:
         require_folder_of(html)
+    if background is not None:
+        require_colour(background)
     if source.is_dir():
-        wish = Wish(format or "webp", min_score, maps, step)
+        wish = Wish(format or "webp", min_score, maps, step, background, strip)
         raise typer.Exit(_folder(source, output, wish, html, concurrency, force, settings, as_json, quiet))
     require_folder_of(output)
     chosen = _format_of(source, output, format)
-    typer.echo(_single(source, output, Wish(chosen, min_score, maps, step), settings, as_json))
+    typer.echo(_single(source, output, Wish(chosen, min_score, maps, step, background, strip), settings, as_json))
+
+
+def require_colour(name: str) -> None:
+    """Raises UsageError before the work when there is no colour of this name."""
+    from agenticiqa.encode.originals import background_colour
+
+    background_colour(name)
 
 
 def _format_of(source: Path, output: Path, wanted: Format | None) -> Format:
@@ -96,6 +110,8 @@ class Wish:
     min_score: float
     maps: bool
     step: int
+    background: str | None
+    strip: bool
 
 
 def _single(source: Path, output: Path, wish: Wish, settings: Settings, as_json: bool) -> str:
@@ -106,11 +122,14 @@ def _single(source: Path, output: Path, wish: Wish, settings: Settings, as_json:
 
     original = load_image(source)
     judge = shipped_judge(settings.pipeline.terms)
-    found = find_smallest(source, wish.format, wish.min_score, judge=judge, step=wish.step)
+    found = find_smallest(
+        source, wish.format, wish.min_score, judge=judge, step=wish.step,
+        background=wish.background, strip=wish.strip,
+    )  # fmt: skip
     with writing_to(output):
         output.write_bytes(found.data)
         if wish.maps:
-            loss_map(original.pixels, found.pixels).save(output.with_suffix(MAP_SUFFIX))
+            loss_map(found.original, found.pixels).save(output.with_suffix(MAP_SUFFIX))
     before, after = original_bytes(original), len(found.data)
     if as_json:
         values = {"file": str(output), "format": wish.format, "quality": found.quality, "score": found.score}
@@ -136,7 +155,8 @@ def _folder(
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         summary = encode_folder(
             source, output, wish.format, wish.min_score, settings=settings, maps=wish.maps,
-            concurrency=concurrency, step=wish.step, force=force, stop=stop, on_progress=on_progress,
+            concurrency=concurrency, step=wish.step, background=wish.background, strip=wish.strip,
+            force=force, stop=stop, on_progress=on_progress,
         )  # fmt: skip
     rows = list(encoded_rows(output))
     if html is not None:

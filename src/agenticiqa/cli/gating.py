@@ -57,7 +57,7 @@ def open_gate(
     settings: Settings,
     require: list[str] | None = None,
 ) -> Gate:
-    """The gate these options describe; a measurement that nobody can make is refused before the work."""
+    """The gate these options describe; what nobody can measure or locate is refused before the work."""
     from agenticiqa.gate.gatekeeping import SETTINGS_FILE, Gate, gate_sections
 
     found = file or (Path(SETTINGS_FILE) if Path(SETTINGS_FILE).is_file() else None)
@@ -65,12 +65,13 @@ def open_gate(
     gate = Gate(sections, measuring(settings), locating(settings))
     if gate.measurements():
         tools_of(gate, settings)
+    gate.require_known_objects()
     return gate
 
 
 def tools_of(gate: Gate, settings: Settings) -> list[str]:
     """The names of the tools that the gate's rules need; RuleError names one that does not exist."""
-    from agenticiqa.gate.rule_evaluation import TOOL_NAMES
+    from agenticiqa.gate.rule_evaluation import RULE_WORDS, TOOL_NAMES
     from agenticiqa.gate.rules import folded
     from agenticiqa.parts import tools_for
 
@@ -78,7 +79,7 @@ def tools_of(gate: Gate, settings: Settings) -> list[str]:
     wanted = [TOOL_NAMES.get(name, name) for name in gate.measurements()]
     for name in wanted:
         if name not in known:
-            close = difflib.get_close_matches(name, [*known, *TOOL_NAMES], 3)
+            close = difflib.get_close_matches(name, dict.fromkeys([*RULE_WORDS, *known, *TOOL_NAMES]), 3)
             hint = f"did you mean {', '.join(close)}?" if close else "`agenticiqa tools` lists what can be measured"
             raise RuleError(f"nothing measures {name!r}; {hint}")
     return [known[name] for name in wanted]
@@ -137,10 +138,15 @@ def in_words(report: GateReport) -> str:
     lines = [_line(failure) for failure in report.failures[:_SHOWN]]
     if len(report.failures) > _SHOWN:
         lines.append(f"… and {len(report.failures) - _SHOWN} more; --json lists all")
+    lines += [f"{rule}: not applied to {_pictures(count)}" for rule, count in report.not_applied.items()]
     failed = len({failure.sample_id for failure in report.failed})
     unknown = len({failure.sample_id for failure in report.unknown})
     lines.append(f"{report.checked} checked: {failed} failed, {unknown} could not be judged")
     return "\n".join(lines)
+
+
+def _pictures(count: int) -> str:
+    return "1 picture" if count == 1 else f"{count} pictures"
 
 
 def junit_xml(report: GateReport, names: Iterable[str], suite: str = "agenticiqa") -> str:

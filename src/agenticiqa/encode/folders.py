@@ -14,7 +14,8 @@ from PIL import Image
 from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
-from agenticiqa.encode.searching import SUFFIXES, Format, Judge, encode, original_bytes, shipped_judge
+from agenticiqa.encode.originals import Format
+from agenticiqa.encode.searching import SUFFIXES, Judge, encode, original_bytes, shipped_judge
 from agenticiqa.errors import ManifestError
 from agenticiqa.images import load_image
 from agenticiqa.report.page import source_hash
@@ -41,6 +42,8 @@ class EncodeWith:
     maps: bool
     terms: str
     step: int = 1
+    background: str | None = None
+    strip: bool = False
 
     def __call__(self) -> Assess:
         """The way with a sample."""
@@ -51,11 +54,14 @@ class EncodeWith:
         """Writes the sample's file, and says what came of it."""
         started = time.perf_counter()
         original = load_image(sample.image_path)
-        found = encode(sample.image_path, self.format, self.min_score, judge=judge, step=self.step)
+        found = encode(
+            sample.image_path, self.format, self.min_score, judge=judge, step=self.step,
+            background=self.background, strip=self.strip,
+        )  # fmt: skip
         target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.format])
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(found.data)
-        drawn = loss_map(original.pixels, found.pixels)
+        drawn = loss_map(found.original, found.pixels)
         if self.maps:
             drawn.save(target.with_suffix(MAP_SUFFIX))
         return {
@@ -89,6 +95,8 @@ def encode_folder(
     maps: bool = False,
     concurrency: int | None = None,
     step: int = 1,
+    background: str | None = None,
+    strip: bool = False,
     force: bool = False,
     stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[BatchProgress], None] | None = None,
@@ -99,14 +107,16 @@ def encode_folder(
     """
     if not source.is_dir():
         raise ManifestError(f"{source}: is no folder")
-    prepare = EncodeWith(str(output.absolute()), format, min_score, maps, settings.pipeline.terms, step)
+    terms = settings.pipeline.terms
+    prepare = EncodeWith(str(output.absolute()), format, min_score, maps, terms, step, background, strip)
+    kept = {"background": background, "strip": strip}
     return run_batch(
         open_manifest(source),
         output / JOURNAL,
         BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
         prepare=prepare,
-        identity={"encode": format, "min_score": min_score, "maps": maps, "step": step},
+        identity={"encode": format, "min_score": min_score, "maps": maps, "step": step, **kept},
         stop=stop,
         on_progress=on_progress,
     )

@@ -5,17 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from PIL import Image
-
+from agenticiqa.encode.originals import Format, Original, Pixels, read_original
 from agenticiqa.errors import EncodingError
 from agenticiqa.images import ImageSource, LoadedImage, NamedBytes, load_image
 
-Pixels = npt.NDArray[np.uint8]
-Format = Literal["webp", "avif", "jpeg"]
 Judge = Callable[[Pixels, Pixels], float]
 """The score from 1 to 5 of a picture against its original."""
 
@@ -26,31 +21,44 @@ STEP = 1
 
 @dataclass(frozen=True)
 class Encoded:
-    """The smallest file found: its bytes, its quality setting, its score, and every quality that was tried."""
+    """The smallest file found: its bytes, its quality setting, its score, and every quality that was tried.
+
+    `pixels` are the copy's and `original` those it was judged by, both sRGB.
+    """
 
     data: bytes
     pixels: Pixels
+    original: Pixels
     quality: int
     score: float
     tried: dict[int, float]
 
 
 def encode(
-    image: ImageSource, format: Format, min_score: float, *, judge: Judge | None = None, step: int = STEP
+    image: ImageSource,
+    format: Format,
+    min_score: float,
+    *,
+    judge: Judge | None = None,
+    step: int = STEP,
+    background: str | None = None,
+    strip: bool = False,
 ) -> Encoded:
     """The smallest file of this format at or above the score; raises EncodingError when no quality reaches it.
 
-    The original's colours are taken as sRGB and its metadata is left out.
+    Transparency, colour profile and EXIF stay; the picture is stored upright. An animation is an EncodingError, and so
+    is transparency in a JPEG unless `background` names a colour to fill it with. `strip` leaves out EXIF and profile
+    and stores sRGB.
     """
-    original = load_image(image)
+    original = read_original(image, format, background=background, strip=strip)
     score = judge or shipped_judge()
     tries: dict[int, tuple[bytes, Pixels, float]] = {}
 
     def score_of(quality: int) -> float:
         if quality not in tries:
-            data = encoded_bytes(original.pixels, format, quality)
+            data = encoded_bytes(original, format, quality)
             decoded = load_image(NamedBytes(f"the {format} at quality {quality}", data)).pixels
-            tries[quality] = data, decoded, score(decoded, original.pixels)
+            tries[quality] = data, decoded, score(decoded, original.judged)
         return tries[quality][2]
 
     quality = find_quality(score_of, min_score, step)
@@ -62,7 +70,7 @@ def encode(
             "ask for a lower score or another format"
         )
     data, decoded, reached = tries[quality]
-    return Encoded(data, decoded, quality, reached, scores)
+    return Encoded(data, decoded, original.judged, quality, reached, scores)
 
 
 def find_quality(score_of: Callable[[int], float], wanted: float, step: int = STEP) -> int | None:
@@ -83,17 +91,17 @@ def find_quality(score_of: Callable[[int], float], wanted: float, step: int = ST
     return int(grid[high])
 
 
-def encoded_bytes(pixels: Pixels, format: Format, quality: int) -> bytes:
+def encoded_bytes(original: Original, format: Format, quality: int) -> bytes:
     """The picture in this format; settings are those sites use: 4:2:0 colours, encoders at their default effort."""
     stream = io.BytesIO()
-    picture = Image.fromarray(pixels)
+    kept: dict[str, Any] = {"icc_profile": original.profile or b"", "exif": original.exif or b""}
     try:
         if format == "jpeg":
-            picture.save(stream, "JPEG", quality=quality, optimize=True, progressive=True)
+            original.picture.save(stream, "JPEG", quality=quality, optimize=True, progressive=True, **kept)
         elif format == "webp":
-            picture.save(stream, "WEBP", quality=quality, method=4)
+            original.picture.save(stream, "WEBP", quality=quality, method=4, **kept)
         else:
-            picture.save(stream, "AVIF", quality=quality, speed=8)
+            original.picture.save(stream, "AVIF", quality=quality, speed=8, **kept)
     except (OSError, ValueError, KeyError) as error:
         raise EncodingError(
             f"{format} at quality {quality}: the encoder failed ({error}); try another format"

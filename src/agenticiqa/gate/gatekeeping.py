@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +16,7 @@ from typing import Any, Literal
 from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
 from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge
 from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
+from agenticiqa.question.object_words import names_like, object_called
 
 logger = logging.getLogger("agenticiqa.gate")
 
@@ -41,11 +44,19 @@ class Section:
 
     pattern: str | None
     thresholds: tuple[Threshold, ...]
+    folder: Path | None = None
 
-    def names(self, picture: str) -> bool:
-        """Whether the picture is meant; a pattern without a slash is held against the file's name alone."""
+    def names(self, record: Mapping[str, Any]) -> bool:
+        """Whether the record's picture is meant: by its path seen from the folder of the file with the patterns.
+
+        Outside that folder it is meant by its name; a pattern without a slash is held against the file's name alone.
+        """
         if self.pattern is None:
             return True
+        picture = str(record["sample_id"])
+        if self.folder is not None and record.get("image_path"):
+            path = Path(os.path.abspath(record["image_path"]))
+            picture = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else picture
         held = picture if "/" in self.pattern else picture.rpartition("/")[2]
         return bool(_compiled(self.pattern).fullmatch(held))
 
@@ -68,6 +79,8 @@ class GateReport:
 
     checked: int = 0
     failures: list[Failure] = field(default_factory=list)
+    not_applied: Counter[str] = field(default_factory=Counter)
+    """Pictures in which nothing of the name a rule is on was found, by the rule and that reason."""
 
     @property
     def failed(self) -> list[Failure]:
@@ -85,6 +98,7 @@ class GateReport:
             "checked": self.checked,
             "passed": self.checked - len({failure.sample_id for failure in self.failures}),
             "failures": [asdict(failure) for failure in self.failures],
+            "not_applied": dict(self.not_applied),
         }
 
 
@@ -121,6 +135,14 @@ class Gate:
         rules = (threshold.rule for section in self.sections for threshold in section.thresholds)
         return list(dict.fromkeys(name for rule in rules for name in objects_of(rule)))
 
+    def require_known_objects(self) -> None:
+        """Raises RuleError for a name that nothing can be located by, with names like it: it would never be found."""
+        for name in self.objects():
+            if not can_be_located(name):
+                close = names_like(name)
+                hint = f"did you mean {' or '.join(close)}?" if close else "docs/objects.md lists what can be"
+                raise RuleError(f"nothing called {name!r} can be located; {hint}")
+
     def check(self, record: Mapping[str, Any]) -> list[Failure]:
         """Judges one record, adds what failed to the report, and returns it."""
         found = [failure for threshold in self._thresholds(record) if (failure := self._judge(threshold, record))]
@@ -129,8 +151,7 @@ class Gate:
         return found
 
     def _thresholds(self, record: Mapping[str, Any]) -> tuple[Threshold, ...]:
-        name = str(record["sample_id"])
-        naming = [section for section in self.sections if section.names(name)]
+        naming = [section for section in self.sections if section.names(record)]
         return naming[-1].thresholds if naming else ()
 
     def _judge(self, threshold: Threshold, record: Mapping[str, Any]) -> Failure | None:
@@ -141,6 +162,8 @@ class Gate:
         failing = ("fails", "absent") if threshold.required else ("holds",)
         if verdict.outcome in failing:
             return _failure(record, threshold, verdict.reason, "failed")
+        if verdict.outcome == "absent":
+            self.report.not_applied[f"`{threshold.text}` ({verdict.reason})"] += 1
         return _failure(record, threshold, verdict.reason, "unknown") if verdict.outcome == "unknown" else None
 
     def _with_regions(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +213,7 @@ def gate_sections(
     read = read_sections(file) if file is not None else []
     if not read:
         return [Section(None, given)] if given else []
-    return [Section(None, given), *(Section(each.pattern, each.thresholds + given) for each in read)]
+    return [Section(None, given), *(replace(each, thresholds=each.thresholds + given) for each in read)]
 
 
 def read_sections(path: Path) -> list[Section]:
@@ -215,7 +238,8 @@ def _section(path: Path, pattern: str | None, values: Mapping[str, Any]) -> Sect
     fail_if, require = (_listed(where, key, values.get(key, [])) for key in ("fail_if", "require"))
     try:
         met = [threshold(text) for text in _rules(under, fail_if)]
-        return Section(pattern, (*met, *(threshold(text, required=True) for text in require)))
+        required = (threshold(text, required=True) for text in require)
+        return Section(pattern, (*met, *required), Path(os.path.abspath(path)).parent)
     except RuleError as error:
         raise SettingsError(f"{where}: {error}") from error
 
@@ -238,6 +262,14 @@ def _failure(record: Mapping[str, Any], rule: Threshold, reason: str, outcome: L
 
 def _reading(tool: str, raw: float) -> dict[str, Any]:
     return {"tool": tool, "object_name": "Global", "raw": raw}
+
+
+def can_be_located(name: str) -> bool:
+    """Whether a name stands for a place or for a thing that is looked for."""
+    from agenticiqa.embedded.answers.gathering import place_called
+    from agenticiqa.embedded.regions.places import PLACES
+
+    return place_called(name) in PLACES or object_called(name) is not None
 
 
 @cache

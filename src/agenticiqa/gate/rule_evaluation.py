@@ -31,7 +31,8 @@ TOOL_NAMES = {
     "clipped shadows": "underexposed",
     "blur radius": "blur radius",
 }
-
+# What rules name besides tools, as it is usually written.
+RULE_WORDS = (*SCORES, "blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
 
 # Names of a distortion and of a tool: a number is compared with what the tool measures.
 BOTH = ("contrast", "sharpness")

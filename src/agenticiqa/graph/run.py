@@ -21,7 +21,7 @@ from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, Pictures, report
 from agenticiqa.parts import parts_from
-from agenticiqa.question.choices import Choices, lettered
+from agenticiqa.question.choices import Choices, lettered, require_different
 from agenticiqa.state import (
     AgenticIQAState,
     CallCount,
@@ -194,6 +194,10 @@ def checked_choices(choices: Choices | None) -> dict[str, str] | None:
         raise QueryError(f"choices {error}") from None
     if len(given) < 2:
         raise QueryError("choices must be at least two; leave them out without any")
+    try:
+        require_different("choices", given)
+    except ValueError as error:
+        raise QueryError(str(error)) from None
     return given
 
 

@@ -15,6 +15,9 @@ Pixels = NDArray[np.uint8]
 Step = Callable[[Image.Image], Image.Image]
 
 _STRIP_PIXELS = 1_000_000
+# What shows through transparent places: the middle of what the eye sees, neither burnt out nor black, and not the 128
+# that decoders put where a file ended early.
+FILLING = 119
 
 
 def to_srgb(image: Image.Image) -> tuple[Pixels, list[str]]:
@@ -27,6 +30,14 @@ def to_srgb(image: Image.Image) -> tuple[Pixels, list[str]]:
     return pixels, notes + colour_notes
 
 
+def is_transparent(image: Image.Image) -> bool:
+    """Whether something shows through the image; an alpha channel that is opaque everywhere lets nothing through."""
+    if not image.has_transparency_data or image.mode.startswith("I"):
+        return False
+    alpha = image if image.mode in ("RGBA", "LA") else image.convert("RGBA")
+    return alpha.getchannel("A").getextrema()[0] != 255
+
+
 def strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
     """The image in full-width strips of about a million pixels, each with its first row."""
     rows = max(1, _STRIP_PIXELS // image.width)
@@ -37,7 +48,7 @@ def strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
 def _reduction(image: Image.Image) -> tuple[Step, list[str]]:
     """How to bring the image's mode to L, RGB, RGBA, CMYK or LAB, and the notes on it."""
     mode, transparent = image.mode, "transparency" in image.info or image.mode == "PA"
-    grey, alpha = ["grey repeated in R, G and B"], ["alpha composited on white"]
+    grey, alpha = ["grey repeated in R, G and B"], [f"alpha composited on grey {FILLING}"]
     if mode.startswith("I;16"):
         ignored = ["transparent colour of a 16-bit image ignored"] if transparent else []
         return _from_sixteen_bit, ["16-bit grey reduced to 8 bits (value // 256)", *ignored, *grey]
@@ -109,7 +120,7 @@ def _finish(strip: Image.Image, transform: ImageCms.ImageCmsTransform | None) ->
     colour = transform.apply(colour) if transform else colour.convert("RGB")
     if strip.mode != "RGBA":
         return colour
-    canvas = Image.new("RGB", strip.size, "white")
+    canvas = Image.new("RGB", strip.size, (FILLING, FILLING, FILLING))
     canvas.paste(colour, mask=strip.getchannel("A"))
     return canvas
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,7 +25,7 @@ from agenticiqa.errors import (
     ImageTruncatedError,
     MissingExtraError,
 )
-from agenticiqa.images.colour import Pixels, scaled_to_bytes, to_srgb, value_scale
+from agenticiqa.images.colour import Pixels, is_transparent, scaled_to_bytes, to_srgb, value_scale
 from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, is_complete, sniff
 from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
 from agenticiqa.images.files import check_byte_count, read_file
@@ -89,7 +89,9 @@ class LoadedImage:
     """An upright sRGB image, with the hash of its source and every conversion that was made.
 
     `sha256` is that of the file's bytes; for an image given as pixels, that of "WIDTHxHEIGHT" in ASCII, a
-    line feed and the sRGB bytes row by row. `original` still holds whatever metadata the file has.
+    line feed and the sRGB bytes row by row. `original` still holds whatever metadata the file has. `frames` counts
+    the pictures of the file, of which this is the first; `orientation` is the EXIF value that was applied;
+    `transparent` says that something shows through, which is grey 119 here.
     """
 
     pixels: Pixels = field(repr=False)
@@ -98,6 +100,9 @@ class LoadedImage:
     media_type: str | None
     notes: tuple[str, ...]
     path: Path | None
+    frames: int = 1
+    orientation: int = 1
+    transparent: bool = False
 
     @property
     def width(self) -> int:
@@ -174,10 +179,12 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
         pixels, notes = to_srgb(image)
         exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
         orientation = exif_orientation(exif) if exif else container.orientation
-        pixels, turned = _upright(pixels, orientation)
-    notes = _frame_notes(container, image) + notes + turned
+        pixels, turned = upright(pixels, orientation)
+    frames = _frames(container, image)
+    notes = _frame_notes(container, image, frames) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
-    return LoadedImage(_frozen(pixels), digest, data, MEDIA_TYPES[kind], tuple(notes), path)
+    media_type, seen_through = MEDIA_TYPES[kind], is_transparent(image)
+    return LoadedImage(_frozen(pixels), digest, data, media_type, tuple(notes), path, frames, orientation, seen_through)
 
 
 def _opened_webp(data: bytes, limits: ImageLimits) -> Image.Image:
@@ -236,9 +243,12 @@ def _check_size(size: tuple[int, int], limits: ImageLimits, kind: str = "image")
         )
 
 
-def _frame_notes(container: Container, image: Image.Image) -> list[str]:
+def _frames(container: Container, image: Image.Image) -> int:
     decoded = getattr(image, "n_frames", 1) if image.format in ("WEBP", "AVIF", "HEIF") else 1
-    frames = max(container.frames, decoded)
+    return max(container.frames, decoded)
+
+
+def _frame_notes(container: Container, image: Image.Image, frames: int) -> list[str]:
     shown = "primary image" if image.format == "HEIF" else "first frame"
     notes = [f"{shown} of {frames}"] if frames > 1 else []
     if container.sixteen_bit and not image.mode.startswith("I"):
@@ -246,7 +256,7 @@ def _frame_notes(container: Container, image: Image.Image) -> list[str]:
     return notes
 
 
-def _upright(pixels: Pixels, orientation: int) -> tuple[Pixels, list[str]]:
+def upright(pixels: Pixels, orientation: int) -> tuple[Pixels, list[str]]:
     """The pixels as EXIF orientation 1 to 8 wants them shown."""
     if orientation == 1:
         return pixels, []
@@ -271,8 +281,10 @@ def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
         _check_size(image.size, limits)
         image.load()
         pixels, notes = to_srgb(image)
-        pixels, turned = _upright(pixels, exif_orientation(image.info.get("exif", b"")))
-    return _from_pixels(pixels, notes + turned)
+        orientation = exif_orientation(image.info.get("exif", b""))
+        pixels, turned = upright(pixels, orientation)
+    frames, loaded = getattr(image, "n_frames", 1), _from_pixels(pixels, notes + turned)
+    return replace(loaded, frames=frames, orientation=orientation, transparent=is_transparent(image))
 
 
 def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
@@ -281,12 +293,14 @@ def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
         if array.ndim not in (2, 3) or (array.ndim == 3 and shape[2] not in (1, 3, 4)):
             raise ImageFormatError(f"has the shape {shape}; give height × width, or that × 1, 3 or 4")
         _check_size((shape[1], shape[0]), limits)
-        values, reduced = _array_bytes(array)
-        pixels, notes = to_srgb(Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values))
-    return _from_pixels(pixels, reduced + notes)
+        values, reduced = array_bytes(array)
+        image = Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values)
+        pixels, notes = to_srgb(image)
+    return replace(_from_pixels(pixels, reduced + notes), transparent=is_transparent(image))
 
 
-def _array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
+def array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
+    """The values as bytes, and a note on how they became so."""
     if array.dtype == np.uint8:
         return np.ascontiguousarray(array), []
     if array.dtype == np.uint16:

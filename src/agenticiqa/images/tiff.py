@@ -16,6 +16,7 @@ _KEPT = {
     *(338, 339, 347, 512, 513, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 34675),
 }
 _SHORT = 3
+_EXIF_PREFIX = b"Exif\0\0"
 _BYTE_STRINGS = (1, 2, 7)
 _TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
@@ -45,10 +46,23 @@ def inspect(data: bytes) -> Inspection:
 def exif_orientation(exif: bytes) -> int:
     """The orientation (1 to 8) that EXIF bytes ask for; 1 when they do not say or cannot be read."""
     try:
-        entries = _Directory(exif.removeprefix(b"Exif\0\0")).entries()
+        entries = _Directory(exif.removeprefix(_EXIF_PREFIX)).entries()
         return _valid_orientation(next((e.first_short for e in entries if e.tag == _ORIENTATION), 1))
     except (struct.error, ValueError, OverflowError):
         return 1
+
+
+def exif_upright(exif: bytes) -> bytes:
+    """The same EXIF bytes with the orientation 1 (upright) wherever they ask for another; with their usual prefix."""
+    content = bytearray(exif.removeprefix(_EXIF_PREFIX))
+    try:
+        directory = _Directory(bytes(content))
+        for entry in directory.entries():
+            if entry.tag == _ORIENTATION and entry.kind == _SHORT:
+                content[entry.value_at : entry.value_at + 2] = directory.packed_short(1)
+    except (struct.error, ValueError, OverflowError):
+        pass  # not to be read, so nobody turns the picture by it
+    return _EXIF_PREFIX + bytes(content)
 
 
 def _valid_orientation(value: int) -> int:
@@ -63,6 +77,7 @@ class _Entry:
     size: int
     first_short: int
     raw: bytes
+    value_at: int
 
 
 class _Directory:
@@ -98,6 +113,10 @@ class _Directory:
         count = struct.pack(f"{self._order}{self._count_format}", len(entries))
         return count + b"".join(entry.raw for entry in entries) + bytes(struct.calcsize(f"={self._word}"))
 
+    def packed_short(self, value: int) -> bytes:
+        """A number of two bytes in this directory's byte order."""
+        return struct.pack(f"{self._order}H", value)
+
     def _entry(self, at: int) -> _Entry | None:
         tag, kind, count = self._read("H", at), self._read("H", at + 2), self._read(self._word, at + 4)
         room = struct.calcsize(f"={self._word}")
@@ -107,7 +126,7 @@ class _Directory:
         if not size or where + size > len(self.data):
             return None
         first_short = self._read("H", where) if kind == _SHORT else 0
-        return _Entry(tag, kind, count, size, first_short, self.data[at : at + self._step])
+        return _Entry(tag, kind, count, size, first_short, self.data[at : at + self._step], where)
 
     def _read(self, form: str, at: int) -> int:
         value: int = struct.unpack_from(f"{self._order}{form}", self.data, at)[0]

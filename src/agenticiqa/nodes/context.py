@@ -87,7 +87,10 @@ class Pictures:
 def scaled(image: LoadedImage, size: tuple[int, int]) -> LoadedImage:
     """The image at another width and height; the change is in its notes, and its hash is that of the new pixels."""
     note = f"scaled from {image.width}×{image.height} to {size[0]}×{size[1]} to match the test image"
-    return replace(load_image(resized(image.pixels, *size)), notes=(*image.notes, note), path=image.path)
+    scaled = load_image(resized(image.pixels, *size))
+    return replace(
+        scaled, notes=(*image.notes, note), path=image.path, frames=image.frames, transparent=image.transparent
+    )
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,23 @@ def lettered(choices: Choices) -> dict[str, str]:
     return dict(choices)
 
 
+def parted(text: str, mark: str = "|") -> list[str]:
+    """The choices of a text like "A. Blur | B. Noise", without letters; those of a table's cell.
+
+    >>> parted("Yes | No")
+    ['Yes', 'No']
+    """
+    return [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", part).strip() for part in text.split(mark) if part.strip()]
+
+
+def require_different(name: str, choices: Mapping[str, str]) -> None:
+    """Raises ValueError where two choices are the same: no answer could be told from the other."""
+    seen = [" ".join(text.split()).casefold() for text in choices.values()]
+    twice = next((text for text, plain in zip(choices.values(), seen, strict=True) if seen.count(plain) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{name} hold {twice!r} twice; each must differ from the others")
+
+
 # "Option B", "Answer: B", "The answer is (B)", "B - Noise", "B is right".
 _ANNOUNCED = re.compile(
     r"^(?:(?:the\s+)?(?:correct\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\s*[:=]?\s*)?"

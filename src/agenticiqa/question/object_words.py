@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,6 +54,11 @@ def names_several(name: str) -> bool:
 def joined_names(text: str) -> list[tuple[int, int]]:
     """Where lower-case text names a class in several words ("traffic light", "hot dogs") or in two letters ("tv")."""
     return [match.span() for match in _joined().finditer(text)]
+
+
+def names_like(name: str, count: int = 3) -> list[str]:
+    """Names of things that are spelled much like this one, the likest first."""
+    return difflib.get_close_matches(name.strip().casefold(), list(_vocabulary()), count, 0.7)
 
 
 def word_for(kind: str, language: str) -> str:

@@ -36,11 +36,11 @@ class JobIntake:
         self._pictures = pictures
 
     def from_upload(self, upload: UploadFile, place: int) -> Item:
-        """The run of an uploaded file; its folder goes again when the file cannot be used."""
+        """The run of an uploaded file, which fails alone where the file is no image."""
         run_id = new_id()
         folder = self._service.folder_of(run_id)
         try:
-            (image,) = Intake(self._service, folder).images([upload], [])
+            (image,) = Intake(self._service, folder, require_images=False).images([upload], [])
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -47,11 +47,15 @@ FORM_PARTS = 1000
 
 
 class Intake:
-    """Takes the images of one request into the folder of its run."""
+    """Takes the images of one request into the folder of its run.
 
-    def __init__(self, service: Service, folder: Path) -> None:
+    Without `require_images` an upload that is no image is kept too, for its run to fail by.
+    """
+
+    def __init__(self, service: Service, folder: Path, *, require_images: bool = True) -> None:
         self._service = service
         self._folder = folder
+        self._require_images = require_images
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def images(self, uploads: Sequence[UploadFile], paths: Sequence[str]) -> list[Json]:
@@ -75,7 +79,8 @@ class Intake:
                 head = head or chunk[:HEAD]
                 digest.update(chunk)
                 target.write(chunk)
-        _require_image(head, name)
+        if self._require_images:
+            _require_image(head, name)
         return {"file": file, "name": name, "sha256": digest.hexdigest()}
 
     def _copied(self, path: str, file: str) -> Json:

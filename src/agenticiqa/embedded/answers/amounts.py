@@ -115,6 +115,14 @@ def measured_banding(question: Question, evidence: Evidence) -> Reading | None:
     return next((each for each in item.finding.readings if each.name == "banding" and each.value >= BANDED), None)
 
 
+def is_free_of(attribute: Attribute, look: Look) -> bool:
+    """Whether nothing is to be seen of the flaw; every picture has a brightness, so dark and bright never are."""
+    if attribute not in CATEGORY_OF or attribute in ("dark", "bright"):
+        return False
+    finding = look.finding(CATEGORY_OF[attribute])
+    return finding is None or finding.severity == "none" or finding.probability < PRESENT
+
+
 def flaw_share(attribute: Attribute, look: Look) -> float:
     """How much of the flaw one look shows, 0 to 1, as finely as it was measured: for putting images in order."""
     if attribute not in CATEGORY_OF:

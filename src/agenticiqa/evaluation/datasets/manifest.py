@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, number, numbered_table
 from agenticiqa.evaluation.samples import Question, QuestionSet, RatedSet, Sample, Scale
-from agenticiqa.question.choices import lettered
+from agenticiqa.question.choices import lettered, parted
 
 _RATINGS = ("rating", "mos", "dmos", "score", "opinion")
 _SHOWN_FAULTS = 10
@@ -140,6 +140,8 @@ def _question(row: dict[str, Any], name: str, image: Path, reference: Path | Non
 
 
 def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
+    if scale and not scale.low < scale.high:
+        raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
     samples, missing, faults = [], [], _Faults(path)
     for place, row in rows:
         image = pictures.find(str(row.get("image") or ""))
@@ -151,18 +153,22 @@ def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scal
         given = {key: str(row[key]) if row.get(key) else None for key in ("distortion", "level", "split")}
         group = str(row.get("group") or "") or (Path(wanted).stem if wanted else None)
         with faults.at(place):
-            opinion = number(row.get(column), column)
+            opinion = _within(scale, number(row.get(column), column), column)
             samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
     faults.refuse()
     if not samples:
         raise DatasetError(_none_is_there(path, rows, missing))
-    if scale and not scale.low < scale.high:
-        raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
     opinions = [sample.opinion for sample in samples]
     rising = column != "dmos"
     found = replace(scale, higher_is_better=rising) if scale else _guessed_scale(opinions, rising)
     notes = () if scale else ("the range was taken from the ratings; give --range LOW HIGH if it is wider",)
     return RatedSet(path.stem, tuple(samples), found, tuple(missing), notes)
+
+
+def _within(scale: Scale | None, opinion: float, column: str) -> float:
+    if scale is not None and not scale.low <= opinion <= scale.high:
+        raise DatasetError(f"{column}: {opinion:g} is outside the range {scale.low:g} to {scale.high:g}; correct one")
+    return opinion
 
 
 def _none_is_there(path: Path, rows: Sequence[object], missing: Sequence[str]) -> str:
@@ -181,13 +187,22 @@ def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
 
 
 def _choices(options: Any) -> dict[str, str]:
-    """Choices by letter, from a list, a mapping or a text like "A. Blur | B. Noise", parted by |, line ends or ;."""
+    """Choices by letter, from a list, a mapping, JSON of either, or a text like "A. Blur | B. Noise".
+
+    A text is parted by |, line ends or semicolons.
+    """
+    if isinstance(options, str) and options.lstrip().startswith(("[", "{")):
+        try:
+            options = json.loads(options)
+        except ValueError as error:
+            raise DatasetError(f"options: {options!r} begins like JSON and is none ({error})") from None
     if isinstance(options, dict):
         return lettered({str(key).upper(): str(value) for key, value in options.items()})
     text = str(options or "")
     # One mark parts them all: a semicolon between bars belongs to its choice.
-    parts = options if isinstance(options, list) else text.split(next((mark for mark in "|\n" if mark in text), ";"))
-    bare = [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", str(part)).strip() for part in parts if str(part).strip()]
+    mark = next((mark for mark in "|\n" if mark in text), ";")
+    listed = "\n".join(str(part).replace("\n", " ") for part in options) if isinstance(options, list) else None
+    bare = parted(text, mark) if listed is None else parted(listed, "\n")
     if len(bare) < 2:
         raise DatasetError(f"options: {text!r} must hold two choices or more, parted by |")
     return lettered(bare)
