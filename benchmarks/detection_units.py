@@ -14,7 +14,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.distortion_detector import BEYOND_DOUBT, find_distortions
+from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
 from agenticiqa.embedded.distortions.measurements import blur_in_pixels
