@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions
-from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
+from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.distortions.measurements import blur_in_pixels
 from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.trunk import load_backbone, to_working_size
