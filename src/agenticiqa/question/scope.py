@@ -11,8 +11,8 @@ from agenticiqa.question.text import masked
 _DETERMINER = r"(?:the|this|that|these|those|my|his|her|its|their|our|your)"
 # A thing without a class is asked about only where it is what the question's verb or a place speaks of.
 _UNKNOWN_NOUN = re.compile(
-    r"\b(?:is|are|was|were|does|do|did|has|have|not'?|n't|look|looks|looking|of|on|in|around|behind|whether|if|that|than|and|or"
-    r"|but|how|[,.:;?!]|^) ?(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,']|$)",
+    r"(?:\b(?:is|are|was|were|does|do|did|has|have|not'?|n't|look|looks|looking|of|on|in|around|behind|whether|if|that|than"
+    r"|and|or|but|how)|[,.:;?!]|^) ?(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,']|$)",
     re.ASCII,
 )
 # German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
