@@ -31,7 +31,7 @@ from training.pictures import read_pixels
 from training.sources import SIDE, list_scenes, view
 
 Pixels = npt.NDArray[np.uint8]
-PLAIN_BLUR = next(rule.limits[0] for rule in BEYOND_DOUBT if rule.category == "Blurs")
+PLAIN_BLUR = next(rule.limits[0] for rule in BEYOND_DOUBT if rule.flaw == "blur")
 Judge = Callable[[float, float], bool]
 # The amounts of the five levels of `tools.distort`, and more between them.
 SIGMAS = (4.0, 8.0, 14.0, 24.0, 40.0)
