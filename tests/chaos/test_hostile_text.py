@@ -140,7 +140,7 @@ def test_no_metadata_leaves_the_machine(tmp_path: Path) -> None:
     [
         ("x" * 1_000_000, None, "1000000 characters"),
         ("Which?", {"A": "x" * 1_000_000, "B": "y"}, "more than 20000"),
-        ("Which?", {f"A{number}": "many" for number in range(5000)}, "more than 20000"),
+        ("Which?", {f"A{number}": f"many {number}" for number in range(5000)}, "more than 20000"),
         ("broken \ud800 text", None, "no Unicode text"),
         (" \u3000\n", None, "blank"),
     ],

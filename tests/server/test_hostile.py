@@ -63,9 +63,7 @@ def test_a_hostile_upload_gets_a_problem_with_its_code(client: httpx.Client, kin
     assert problem["detail"].startswith(f"{kind}.png: ")
 
 
-@pytest.mark.parametrize(
-    ("path", "field"), [("/v1/assess", "image"), ("/v1/compare", "images"), ("/v1/jobs", "images")]
-)
+@pytest.mark.parametrize(("path", "field"), [("/v1/assess", "image"), ("/v1/compare", "images")])
 def test_an_upload_that_is_refused_leaves_nothing_behind(
     client: httpx.Client, service: RunningService, path: str, field: str
 ) -> None:
@@ -117,7 +115,8 @@ def test_no_file_outside_the_allowed_folder_is_read(client: httpx.Client, path: 
 def test_an_address_is_no_path(client: httpx.Client, service: RunningService) -> None:
     answer = client.post("/v1/assess", data={"path": f"{service.address}/v1/examples/clean.png"})
 
-    assert answer.json()["code"] == "path_not_found"
+    assert answer.json()["code"] == "path_not_allowed"
+    assert "addresses are not fetched" in answer.json()["detail"]
 
 
 def test_half_a_character_in_a_choice_is_refused(client: httpx.Client) -> None:

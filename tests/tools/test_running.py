@@ -106,7 +106,7 @@ def test_aligning_scales_the_reference_and_says_so() -> None:
 
 
 def test_a_comparing_tool_without_a_reference_names_the_remedy() -> None:
-    with pytest.raises(ToolUnavailableError, match="--reference"):
+    with pytest.raises(ToolUnavailableError, match="give the original too"):
         ToolRegistry([MeanDifference()]).execute("DIFFERENCE", flat(9))
 
 

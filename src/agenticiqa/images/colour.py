@@ -32,10 +32,12 @@ def to_srgb(image: Image.Image) -> tuple[Pixels, list[str]]:
 
 def is_transparent(image: Image.Image) -> bool:
     """Whether something shows through the image; an alpha channel that is opaque everywhere lets nothing through."""
-    if not image.has_transparency_data or image.mode.startswith("I"):
+    no_palette = image.mode == "P" and image.palette is None
+    if no_palette or not image.has_transparency_data or image.mode.startswith("I"):
         return False
-    alpha = image if image.mode in ("RGBA", "LA") else image.convert("RGBA")
-    return alpha.getchannel("A").getextrema()[0] != 255
+    # A strip at a time: a large picture is not held twice.
+    parts = (part if part.mode in ("RGBA", "LA") else part.convert("RGBA") for _, part in strips(image))
+    return any(part.getchannel("A").getextrema()[0] != 255 for part in parts)
 
 
 def strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:

@@ -180,10 +180,11 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
         exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
         orientation = exif_orientation(exif) if exif else container.orientation
         pixels, turned = upright(pixels, orientation)
+        seen_through = is_transparent(image)
     frames = _frames(container, image)
     notes = _frame_notes(container, image, frames) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
-    media_type, seen_through = MEDIA_TYPES[kind], is_transparent(image)
+    media_type = MEDIA_TYPES[kind]
     return LoadedImage(_frozen(pixels), digest, data, media_type, tuple(notes), path, frames, orientation, seen_through)
 
 
@@ -283,8 +284,9 @@ def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
         pixels, notes = to_srgb(image)
         orientation = exif_orientation(image.info.get("exif", b""))
         pixels, turned = upright(pixels, orientation)
+        seen_through = is_transparent(image)
     frames, loaded = getattr(image, "n_frames", 1), _from_pixels(pixels, notes + turned)
-    return replace(loaded, frames=frames, orientation=orientation, transparent=is_transparent(image))
+    return replace(loaded, frames=frames, orientation=orientation, transparent=seen_through)
 
 
 def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:

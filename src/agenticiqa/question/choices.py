@@ -108,10 +108,12 @@ def parted(text: str, mark: str = "|") -> list[str]:
 
 def require_different(name: str, choices: Mapping[str, str]) -> None:
     """Raises ValueError where two choices are the same: no answer could be told from the other."""
-    seen = [" ".join(text.split()).casefold() for text in choices.values()]
-    twice = next((text for text, plain in zip(choices.values(), seen, strict=True) if seen.count(plain) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{name} hold {twice!r} twice; each must differ from the others")
+    seen: set[str] = set()
+    for text in choices.values():
+        plain = " ".join(text.split()).casefold()
+        if plain in seen:
+            raise ValueError(f"{name} hold {text!r} twice; each must differ from the others")
+        seen.add(plain)
 
 
 # "Option B", "Answer: B", "The answer is (B)", "B - Noise", "B is right".
