@@ -197,3 +197,39 @@ def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> Non
     assert asked.unable is not None
     assert "cannot be answered by comparison" in asked.unable
     assert query_for_each("Which one is the noisiest?") is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which of my shots is best?",
+        "Which shot is the best?",
+        "Which photo should I keep?",
+        "Which one should I send to the print shop?",
+        "Welches der Bilder ist am besten?",
+    ],
+)
+def test_the_best_of_several_is_asked_for_as_a_whole(query: str) -> None:
+    compared = read_comparison(query, [], load_settings())
+
+    assert (compared.attribute, compared.first, compared.unable) == ("overall", "fine", None)
+
+
+def test_a_comparison_of_one_thing_looks_at_that_thing() -> None:
+    sharp = photographs()["astronaut"].pixels
+    soft_face = sharp.copy()
+    soft_face[:250, 100:350] = distort(sharp, "gaussian_blur", 3)[:250, 100:350]
+
+    compared = read_comparison("In which one is her face sharpest?", [soft_face, sharp], load_settings())
+
+    assert compared.shares is not None
+    assert compared.shares[0] > compared.shares[1] + 0.3
+
+
+def test_a_thing_that_is_not_in_every_image_is_not_compared() -> None:
+    images = [photographs()["astronaut"].pixels, photographs()["coffee"].pixels]
+
+    compared = read_comparison("In which one is her face sharpest?", images, load_settings())
+
+    assert compared.unable is not None
+    assert "face could not be located in image 2" in compared.unable

@@ -133,3 +133,24 @@ def test_a_thing_named_in_another_language_is_called_by_its_english_name_in_engl
 
     assert "Blur in the bear" in reasons
     assert "bär" not in reasons
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Can I print this on A3?", "No (451 × 300 pixels, 27 per inch at that size)"),
+        ("Is it good enough to print on A4?", "No (451 × 300 pixels, 39 per inch at that size)"),
+        ("Can I print this?", "Yes"),
+    ],
+)
+def test_a_print_that_would_show_the_pixels_is_advised_against(query: str, expected: str) -> None:
+    text, _ = asked(query, COLOURED)
+
+    assert text.startswith(expected)
+
+
+def test_noise_that_is_measured_beyond_doubt_is_at_least_moderate() -> None:
+    rule = next(each for each in BEYOND_DOUBT if each.reading == "noise sigma")
+
+    assert [severity_of(strength) for strength in rule.strengths] == ["moderate", "severe", "severe"]
+    assert rule.limits[0] <= 21.1

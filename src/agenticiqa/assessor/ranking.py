@@ -15,7 +15,9 @@ from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.config import Settings
 from agenticiqa.embedded.answers.amounts import flaw_share, is_free_of, share_in_words
+from agenticiqa.embedded.answers.gathering import place_called
 from agenticiqa.embedded.combined_models import shipped_eyes
+from agenticiqa.embedded.findings import Look
 from agenticiqa.images import ImageSource, load_image
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
 from agenticiqa.question.understanding import understand
@@ -251,12 +253,27 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
     first = question.yes_means or "fine"
     if question.attribute not in CATEGORY_OF or question.tool:
         return Comparison(first=first)
-    eyes = shipped_eyes(settings.pipeline.terms)
-    looks = [eyes.look(load_image(image)) for image in images]
+    looks = _looks(question, images, settings)
+    if isinstance(looks, str):
+        return Comparison(unable=looks)
     shares = tuple(flaw_share(question.attribute, look) for look in looks)
     evidence = tuple(share_in_words(question.attribute, one) for one in looks)
     free = tuple(is_free_of(question.attribute, one) for one in looks)
     return Comparison(question.attribute, first, shares, evidence, free)
+
+
+def _looks(question: Question, images: Sequence[ImageSource], settings: Settings) -> list[Look] | str:
+    """What is seen of each image, or of the one thing asked about in each; else why that thing cannot be compared."""
+    eyes = shipped_eyes(settings.pipeline.terms)
+    loaded = [load_image(image) for image in images]
+    if len(question.scope) != 1:
+        return [eyes.look(image) for image in loaded]
+    (thing,) = question.scope
+    regions = [eyes.locate(image, place_called(thing)) for image in loaded]
+    missing = [str(number) for number, region in enumerate(regions, start=1) if region is None]
+    if missing:
+        return f"the {thing} could not be located in image {', '.join(missing)}; the images are ranked by quality"
+    return [eyes.look(image, region=region) for image, region in zip(loaded, regions, strict=True)]
 
 
 def query_for_each(query: str | None) -> str | None:

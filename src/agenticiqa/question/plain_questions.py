@@ -32,6 +32,16 @@ _USE_QUESTION = re.compile(
     r"(?: (?:on|for|in|as|at) (?:an? |the |my |our )?(?:wall|poster|magazine|book|canvas|album|web ?site|web ?shop|shop"
     r"|catalogue|catalog|client|customer|cover|portfolio|newspaper|billboard|exhibition))?\s*\?*"
 )
+# The best of several, or the one to keep: quality as a whole, whatever "shot" or "file" might remind of.
+_PICTURES = r"(?:photo|picture|pic|image|shot|file|frame|take|version|one|exposure)s?"
+_BEST_OF_SEVERAL = re.compile(
+    rf"which(?: one)?(?: of)?(?: (?:the|these|those|them|my|our|all))*(?: (?:two|three|four|five|\d+))?"
+    rf"(?: {_PICTURES})?"
+    r"(?: (?:is|looks) (?:the )?(?:overall )?best(?: overall)?"
+    r"| should i (?:keep|use|choose|pick|publish|post|print|send)(?: to (?:the |my |a )?[\w ]+)?)\s*\?*"
+    r"|welche[srmn]? (?:(?:der|dieser|meiner|von diesen) )?(?:bild|bilder|foto|fotos|aufnahme|aufnahmen)? ?"
+    r"ist (?:das |die )?(?:am besten|beste)\s*\?*"
+)
 # How a picture is composed, not how good it is.
 _NOT_OUR_TRADE = re.compile(
     r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
@@ -44,6 +54,8 @@ def with_plain_words(question: Question) -> Question:
     if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
         return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
     text = question.stem.strip().lower()
+    if not question.choices and _BEST_OF_SEVERAL.fullmatch(text):
+        return replace(question, intent="compare", attribute="overall", yes_means="fine", doubts=())
     if "intent" in question.doubts or question.choices:
         return question
     if plain := _PLAIN_QUESTION.fullmatch(text):

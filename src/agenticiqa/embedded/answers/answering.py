@@ -21,6 +21,7 @@ from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
 from agenticiqa.embedded.answers.flaw_words import is_there, kind_name, named_flaw, none_of, strength_in_words
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
+from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
 from agenticiqa.embedded.findings import Reading, level_of
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -123,6 +124,8 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     if banding is not None:
         yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
         return _said(question, yes, say("banding_share", question.language, value=f"{banding.value:.3g}"))
+    if few := _too_few_pixels(question, evidence):
+        return replace(_said(question, float(question.yes_means == "flaw"), few), certainty=None)
     if _is_of_untold_kind(question, evidence):
         too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much
@@ -133,6 +136,17 @@ def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
     """Whether a kind was asked for, and what was found of its category is of no kind that could be told."""
     item = evidence.strongest([CATEGORY_OF[question.attribute]]) if question.attribute in CATEGORY_OF else None
     return question.kind is not None and item is not None and is_there(item) and item.finding.kind is None
+
+
+def _too_few_pixels(question: Question, evidence: Evidence) -> str:
+    """What is said where the print that is asked about would show the pixels; empty where it would not."""
+    if evidence.size is None or question.attribute != "overall":
+        return ""
+    density = pixels_per_inch(question.text, evidence.size)
+    if density is None or density >= TOO_FEW:
+        return ""
+    width, height = evidence.size
+    return say("too_few_pixels", question.language, width=width, height=height, density=round(density))
 
 
 def _said(question: Question, yes: float, remark: str = "") -> Answer:

@@ -51,8 +51,7 @@ class Observer:
         looks, unlocated = self.looks(image, reference, names)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
-        if question.fact:
-            evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image))
+        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if question.fact else None)
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:
