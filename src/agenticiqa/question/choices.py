@@ -108,12 +108,12 @@ def parted(text: str, mark: str = "|") -> list[str]:
 
 def require_different(name: str, choices: Mapping[str, str]) -> None:
     """Raises ValueError where two choices are the same: no answer could be told from the other."""
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for text in choices.values():
         plain = " ".join(text.split()).casefold()
         if plain in seen:
-            raise ValueError(f"{name} hold {text!r} twice; each must differ from the others")
-        seen.add(plain)
+            raise ValueError(f"{name} hold {seen[plain]!r} twice; each must differ from the others")
+        seen[plain] = text
 
 
 # "Option B", "Answer: B", "The answer is (B)", "B - Noise", "B is right".
