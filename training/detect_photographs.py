@@ -32,7 +32,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 WEIGHTS = Path("src/agenticiqa/weights")
 BLUR_KINDS = ("defocus", "motion", "soft")
 NETWORK = ("pooled", "half", "tail")
-COMPONENTS, LANDMARKS, FOLDS = 128, 2200, 5
+COMPONENTS, LANDMARKS, FOLDS = 128, 2800, 5
 # How much traces and measurements count in a distance beside the network's features.
 SHARE_OF_REST = 0.5
 BOUND = 5.0
@@ -47,6 +47,8 @@ FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", 
 # What a picture made by us counts beside a photograph labelled by eye; a whole photograph damaged by code only tells
 # the two worlds apart.
 MADE_WEIGHT, WHOLE_WEIGHT = 0.1, 0.0
+# Photographs of another source are seen by other people's cameras and labelled by other eyes.
+OTHER_WEIGHT = 0.7
 # Pictures meant to look as they do count more: nothing else says that a night is dark on purpose.
 HARD_WEIGHT = 1.5
 
@@ -102,24 +104,23 @@ def looked_at_rows(part: dict[str, npt.NDArray[np.generic]], clusters: dict[str,
     groups = np.array([clusters[photograph.image.lower()] for photograph in looked_at])
     wanted = np.array([_wanted(photograph) for photograph in looked_at])
     count = len(looked_at)
-    # The photographs picked where a first fit was unsure are no fair sample: they teach, but do not calibrate.
-    main = np.array(["" if p.eyes == ("c",) else p.mains[0] for p in looked_at])
+    # The photographs picked where a first fit was unsure or a flaw was likely are no fair sample: they teach, but do
+    # not calibrate.
+    main = np.array([p.mains[0] if p.eyes[0] == "a" else "" for p in looked_at])
     fold = folds_of(groups, FOLDS, 3)
     return Rows(*_features(part), wanted, np.ones(count), fold, np.zeros(count, bool), main)
 
 
 def other_rows(part: dict[str, npt.NDArray[np.generic]]) -> Rows:
-    """The labelled photographs of another source: they calibrate what is said of sources the fit does not know.
-
-    They do not teach the flaws: fitted on, they cost photographs of home more than they brought elsewhere.
-    """
+    """The labelled photographs of another source: they teach, and calibrate what is said of sources nobody knows."""
     known = {photograph.image: photograph for photograph in read_looks("train", OTHER_TABLE)}
     looked_at = [known[str(name)] for name in part["names"]]
     wanted = np.array([_wanted(photograph) for photograph in looked_at])
     count = len(looked_at)
     # Each shows another thing: there are no twins to keep together.
     fold = np.random.default_rng(3).permutation(count) % FOLDS
-    return Rows(*_features(part), wanted, np.zeros(count), fold, np.zeros(count, bool), np.full(count, "", "U16"))
+    none = np.full(count, "", "U16")
+    return Rows(*_features(part), wanted, np.full(count, OTHER_WEIGHT), fold, np.zeros(count, bool), none)
 
 
 def made_rows(part: dict[str, npt.NDArray[np.generic]], terms: str) -> Rows:
@@ -291,7 +292,7 @@ def fit(rows: Rows, home: npt.NDArray[np.bool_], away: npt.NDArray[np.bool_]) ->
 def pick_landmarks(rows: Rows, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Rows the kernel compares with: labelled photographs, strong flaws first, made pictures, some nobody labelled."""
     random = np.random.default_rng(5)
-    by_eye = rows.weight[usable] == 1
+    by_eye = np.isin(rows.weight[usable], (1.0, OTHER_WEIGHT))
     worst = rows.wanted[usable, : len(FLAWS)].max(axis=1)
     chances = random.random(len(usable)) + 0.35 * np.minimum(worst, 3)
     plain = random.permutation(np.flatnonzero(rows.weight == 0))[: round(LANDMARKS * PLAIN_LANDMARKS)]
@@ -327,8 +328,9 @@ def fit_gate(near: list[Floats], among: list[Floats], rows: Rows) -> dict[str, n
     told = rows.fold > HARD
     made = np.where(rows.made, 1.0, -1.0)
     weight = np.where(made > 0, 0.5 / (made[told] > 0).mean(), 0.5 / (made[told] < 0).mean())
-    # The photographs nobody labelled come from other sources, of which the gate must hear as much.
-    weight = weight * np.where(rows.weight == 0, PLAIN_WEIGHT, np.where(rows.made, rows.weight / MADE_WEIGHT, 1.0))
+    # The gate must hear as much of photographs from other sources, labelled or not.
+    elsewhere = np.isin(rows.weight, (0.0, OTHER_WEIGHT))
+    weight = weight * np.where(elsewhere, PLAIN_WEIGHT, np.where(rows.made, rows.weight / MADE_WEIGHT, 1.0))
     return {"gate": _tell_apart(near, among, made, np.where(told, weight, 0.0))}
 
 
