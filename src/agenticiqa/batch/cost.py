@@ -116,7 +116,7 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def pressing(settings: Settings, lanes: int, processes: int = 1) -> Settings:
+def settings_per_process(settings: Settings, lanes: int, processes: int = 1) -> Settings:
     """The settings in which each of so many processes presses the backends with its share of what is allowed.
 
     A backend without a limit of its own may be asked by every lane at once.

@@ -13,7 +13,7 @@ from agenticiqa.batch.output_settings import (
     header_digest,
     header_of,
     refuse_other_settings,
-    refuse_strangers,
+    refuse_unsuitable_output,
     stored_header,
 )
 from agenticiqa.batch.planning import Known, Plan, make_plan, refuse_changes, with_query
@@ -48,7 +48,7 @@ class Preview:
 def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, settings: Settings) -> Preview:
     """What `run_batch` would do with the same arguments; raises what it would refuse."""
     asked = with_query(manifest, options.query)
-    refuse_strangers(output, [asked.file] if asked.file else [], options.force)
+    refuse_unsuitable_output(output, [asked.file] if asked.file else [], options.force)
     check = check_manifest(asked)
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:

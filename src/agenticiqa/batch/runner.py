@@ -17,13 +17,13 @@ from agenticiqa.batch.cost import (
     backends_of,
     choose_engine,
     expected_spending,
-    pressing,
     require_prices,
+    settings_per_process,
 )
 from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.engines.processes import ProcessCrew
-from agenticiqa.batch.engines.threads import ThreadCrew
-from agenticiqa.batch.engines.workers import Crew, carry_out, surroundings_of
+from agenticiqa.batch.engines.processes import ProcessPool
+from agenticiqa.batch.engines.threads import ThreadPool
+from agenticiqa.batch.engines.workers import WorkerPool, carry_out, worker_setup_of
 from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, check_manifest
 from agenticiqa.batch.output_settings import (
@@ -31,7 +31,7 @@ from agenticiqa.batch.output_settings import (
     agree_on_header,
     header_digest,
     header_of,
-    refuse_strangers,
+    refuse_unsuitable_output,
     stored_header,
 )
 from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make_plan, refuse_changes, with_query
@@ -133,7 +133,7 @@ def run_batch(
     """
     options, settings = options or BatchOptions(), settings or load_settings()
     asked = with_query(manifest, options.query)
-    refuse_strangers(output, [asked.file] if asked.file else [], options.force)
+    refuse_unsuitable_output(output, [asked.file] if asked.file else [], options.force)
     check_manifest(asked)
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:
@@ -147,8 +147,8 @@ def run_batch(
         run = _Run(plan, budget, clock or Clock(), stop, on_progress, {"made_with": made_with})
         gone = _mark_gone(asked, journal)
         if plan.to_do:
-            with closing(_crew(engine, width, options, settings, prepare)) as crew:
-                run.work(crew, left_over(asked, known), journal, on_record)
+            with closing(_open_pool(engine, width, options, settings, prepare)) as pool:
+                run.work(pool, left_over(asked, known), journal, on_record)
         journal.compact(sample.sample_id for sample in asked)
         return replace(run.summary(engine, width), gone=gone)
 
@@ -195,12 +195,12 @@ class _Run:
         self._stopped: str | None = None
 
     def work(
-        self, crew: Crew, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
+        self, pool: WorkerPool, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
     ) -> None:
-        """Sends the samples through the crew and keeps every record; the time it took to load is not counted."""
+        """Sends the samples through the pool and keeps every record; the time it took to load is not counted."""
         self._started = self._clock.monotonic()
         self._tell(self.progress())
-        for record in carry_out(crew, lambda under_way: self._next(samples, under_way)):
+        for record in carry_out(pool, lambda under_way: self._next(samples, under_way)):
             self._keep({**record, **self._origin}, journal)
             if on_record is not None:
                 on_record(record)
@@ -251,17 +251,19 @@ class _Run:
         }
 
 
-def _crew(engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None) -> Crew:
+def _open_pool(
+    engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None
+) -> WorkerPool:
     def loading(lanes: int, processes: int = 1) -> Prepare:
         return prepare or AssessWith(
-            pressing(settings, lanes, processes), options.align, options.measure, options.regions
+            settings_per_process(settings, lanes, processes), options.align, options.measure, options.regions
         )
 
     if engine == "threads":
-        return ThreadCrew(loading(width), width)
+        return ThreadPool(loading(width), width)
     if engine == "processes":
-        return ProcessCrew(loading(1, width), width, surroundings_of(settings))
-    from agenticiqa.batch.engines.ray import RayCrew
+        return ProcessPool(loading(1, width), width, worker_setup_of(settings))
+    from agenticiqa.batch.engines.ray import RayPool
 
     actors, lanes = actors_for(width, backends_of(settings))
-    return RayCrew(loading(lanes, actors), actors, lanes, options.address, surroundings_of(settings))
+    return RayPool(loading(lanes, actors), actors, lanes, options.address, worker_setup_of(settings))
