@@ -14,7 +14,7 @@ from typing import Any
 from agenticiqa.batch.disk import Disk
 from agenticiqa.batch.lock import OutputLock
 from agenticiqa.batch.samples import id_digest
-from agenticiqa.errors import JournalError, OutputError
+from agenticiqa.errors import JournalError, OutputError, cannot_write
 
 logger = logging.getLogger("agenticiqa.batch.journal")
 
@@ -40,7 +40,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise cannot_write(self.path, error) from error
         self._lock.__enter__()
         try:
             self._open()
@@ -95,7 +95,7 @@ class Journal:
             self._descriptor = self.disk.open(self.path)
             self.disk.sync_folder(self.path.parent)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise cannot_write(self.path, error) from error
         self._size = os.fstat(self._descriptor).st_size
 
     def _close(self) -> None:
@@ -170,9 +170,6 @@ class Journal:
             "make room or mend the disk and run the same command again"
         )
 
-    def _unwritable(self, error: OSError) -> OutputError:
-        return OutputError(f"{self.path}: cannot be written ({error.strerror}); choose a place you may write to")
-
 
 class LineStream:
     """Records as lines for another program: nothing is locked, read again or put in order.
@@ -190,8 +187,7 @@ class LineStream:
             # A copy of standard output, so that closing it closes nobody else's.
             self._descriptor = os.dup(1) if _is_standard_output(self.path) else os.open(self.path, os.O_WRONLY)
         except OSError as error:
-            reason = error.strerror
-            raise OutputError(f"{self.path}: cannot be written ({reason}); choose a place you may write to") from error
+            raise cannot_write(self.path, error) from error
         return self
 
     def __exit__(

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from agenticiqa.errors import AgenticIQAError, OutputError
+from agenticiqa.errors import AgenticIQAError, OutputError, cannot_write
 from agenticiqa.logs import printable
 
 
@@ -55,8 +55,7 @@ def writing_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(f"{path}: cannot be written ({reason}); choose a place you may write to") from error
+        raise cannot_write(path, error) from error
 
 
 def require_folder_of(path: Path) -> None:

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.errors import MissingExtraError
+from agenticiqa.errors import require_extra
 from agenticiqa.evaluation.resampling import (
     Clusters,
     Counts,
@@ -98,8 +97,7 @@ def krcc(predicted: Numbers, observed: Numbers) -> float:
 
 def require_scipy() -> None:
     """Nothing, unless SciPy is missing: an evaluation needs it, an assessment does not."""
-    if find_spec("scipy") is None:
-        raise MissingExtraError("evaluating against opinions", "evaluation")
+    require_extra("evaluating against opinions", "evaluation", "scipy")
 
 
 def plcc(predicted: Numbers, observed: Numbers) -> float:
