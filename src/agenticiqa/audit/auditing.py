@@ -22,7 +22,7 @@ from agenticiqa.batch.results_table import encodable
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, OutputError, require_extra
 from agenticiqa.report.writing import write_whole
-from agenticiqa.weights import WeightSet
+from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
 # Pictures named behind each count.
@@ -129,7 +129,7 @@ def audit(
     found, started = open_source(source), time.monotonic()
     records = Path(output) / MEASUREMENTS
     settings = settings or load_settings()
-    weights: WeightSet = "open" if settings.pipeline.terms == "commercial" else "research"
+    weights = weight_set(settings.pipeline.terms)
     looked_with = {} if options.quick else {"weights": weights}
     summary = run_batch(
         found.manifest,

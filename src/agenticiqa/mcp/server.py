@@ -16,7 +16,6 @@ from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
 from agenticiqa.assessor.ranking import query_for_each, read_comparison
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
-from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
 from agenticiqa.images import NamedBytes
@@ -25,6 +24,7 @@ from agenticiqa.mcp.calls import Calls
 from agenticiqa.mcp.reports_and_prompts import Reports, add_prompts
 from agenticiqa.mcp.results_in_words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
 from agenticiqa.nodes.context import OnEvent
+from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.tools.catalogue import describe_tools
 from agenticiqa.tools.running import Align

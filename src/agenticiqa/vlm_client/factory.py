@@ -145,8 +145,7 @@ class Assembly:
 
     @cached_property
     def _prices(self) -> Prices:
-        own = self._transport.prices
-        return load_prices(Path(own) if own else None)
+        return load_prices(self._transport.prices)
 
     @cached_property
     def _disk(self) -> Cache:
