@@ -18,6 +18,7 @@ from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
+from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.images import NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
@@ -220,7 +221,8 @@ class Tools:
         """
 
         def work(_: OnEvent) -> CallToolResult:
-            found = encode(self._images.open(image), format, min_score)
+            judge = shipped_judge(self._assessor.parts.settings.pipeline.terms)
+            found = encode(self._images.open(image), format, min_score, judge=judge)
             chosen = Encoding(format=format, quality=found.quality, score=found.score, bytes=len(found.data))
             text = f"The smallest {format} that scores {min_score:g} has quality {chosen.quality}"
             return _result(chosen, f"{text}: {chosen.bytes:,} bytes, {chosen.score:.2f} of 5.", [])
