@@ -14,6 +14,9 @@ from typer.core import TyperGroup
 from agenticiqa.errors import AgenticIQAError, OutputError, cannot_write
 from agenticiqa.logs import printable
 
+INTERRUPTED_CODE = 130
+"""What shells expect of a program that Ctrl-C ended."""
+
 
 class FriendlyGroup(TyperGroup):
     """A command group whose errors are sentences; `--debug` shows the traceback instead."""
@@ -28,7 +31,7 @@ class FriendlyGroup(TyperGroup):
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted; what was finished is kept.", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED_CODE) from None
 
 
 def _as_flag(name: str, value: str) -> str:
