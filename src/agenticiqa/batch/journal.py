@@ -124,10 +124,12 @@ class Journal:
     def _tail(self) -> bytes:
         """What follows the last line's end."""
         tail, start = b"", self._size
-        while start > 0 and b"\n" not in tail:
-            begin = max(0, start - _CHUNK)
-            tail = os.pread(self._descriptor, start - begin, begin) + tail
-            start = begin
+        with open(self.path, "rb") as file:
+            while start > 0 and b"\n" not in tail:
+                begin = max(0, start - _CHUNK)
+                file.seek(begin)
+                tail = file.read(start - begin) + tail
+                start = begin
         return tail.rpartition(b"\n")[2]
 
     def _take_back(self) -> None:

@@ -21,8 +21,8 @@ from agenticiqa.errors import (
 
 # A part that is missing or no folder, a name no file can have.
 _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
-# Without waiting: opening a pipe would wait for ever.
-_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+# Without waiting, where there are pipes: opening one would wait for ever. As bytes, where files may be read as text.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
@@ -89,10 +89,13 @@ def _open_below(root: Path, inside: Path) -> int:
 
     All links were followed when the path was checked; one that is there now was put there since.
     """
-    folder = os.open(root.resolve(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if os.open not in os.supports_dir_fd:
+        # A system that opens nothing from a folder's descriptor: the path as it was checked.
+        return os.open(root.resolve() / inside, _READING)
+    folder = os.open(root.resolve(), os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in inside.parts[:-1]:
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
             folder = inner
         return os.open(inside.name or ".", _READING | os.O_NOFOLLOW, dir_fd=folder)

@@ -38,7 +38,8 @@ def work(connection: Connection, settings: Settings, setup: WorkerSetup) -> None
     assessor = frugal_assessor(settings)
     warm_up(assessor)
     # The service has to answer while its workers compute; loading is short and holds up everybody who waits.
-    os.nice(NICENESS)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
     connection.send((READY, {}))
     while True:
         try:
