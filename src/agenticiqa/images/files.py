@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from agenticiqa.errors import (
@@ -61,6 +62,23 @@ def require_folders(folders: Iterable[Path], allowed_root: str | None) -> None:
             raise UsageError(f"{folder}: no such folder; --allow-folder needs one that exists")
         if root is not None and not folder.resolve().is_relative_to(root):
             raise UsageError(f"{folder}: lies outside pipeline.allowed_root ({root}); allow a folder below it")
+
+
+def find_below(named: str, folders: Iterable[Path]) -> tuple[Path, Path] | None:
+    """The path and the first of these folders in which it lies, links followed; None when it leads out of all of them.
+
+    A relative name is looked for in each folder in turn; one that is in none is seen from the first it would lie in.
+    """
+    inside: tuple[Path, Path] | None = None
+    for folder in folders:
+        wanted = folder.resolve() / named
+        # A name with a zero byte, or a link to itself, leads nowhere.
+        with suppress(ValueError, OSError, RuntimeError):
+            if wanted.resolve().is_relative_to(folder.resolve()):
+                inside = inside or (wanted, folder)
+                if wanted.exists():
+                    return wanted, folder
+    return inside
 
 
 def _looped(path: Path) -> ImageNotFoundError:
