@@ -135,7 +135,7 @@ class Cache:
         self._process = os.getpid()
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # For this user alone; SQLite gives its other files the rights of this one.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self.path, timeout=BUSY_SECONDS, check_same_thread=False)
         try:
             _prepare(database)

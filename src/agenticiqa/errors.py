@@ -50,6 +50,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 Naming = Callable[[str, str], str]
@@ -294,6 +295,27 @@ class ModelFileError(AgenticIQAError):
 
 class JournalError(AgenticIQAError):
     """Records cannot be kept: the disk is full or failing, or their file is damaged."""
+
+
+def is_installed(*modules: str) -> bool:
+    """Whether all these modules can be imported, found out without importing them."""
+    try:
+        return all(find_spec(module) is not None for module in modules)
+    except ModuleNotFoundError:
+        # The package that a module is in is missing.
+        return False
+
+
+def require_extra(what: str, extra: str, *modules: str) -> None:
+    """Raises MissingExtraError, with the pip command of the extra, unless its modules are there."""
+    if not is_installed(*modules):
+        raise MissingExtraError(what, extra)
+
+
+def cannot_write(path: object, error: Exception) -> OutputError:
+    """The error of a file that cannot be written, with the system's reason."""
+    reason = getattr(error, "strerror", None) or error
+    return OutputError(f"{path}: cannot be written ({reason}); choose a place you may write to")
 
 
 def unknown_name(name: str, allowed: Collection[str], kind: str) -> str:

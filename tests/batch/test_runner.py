@@ -11,7 +11,7 @@ import pytest
 
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Clock, Limits, Manifest, Sample, run_batch
 from agenticiqa.batch.journal import standing_records
-from agenticiqa.batch.preview import preview_batch
+from agenticiqa.batch.runner import preview_batch
 from agenticiqa.config import load_settings
 from agenticiqa.errors import (
     AuthenticationError,

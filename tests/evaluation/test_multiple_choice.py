@@ -9,7 +9,8 @@ import pytest
 
 from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, rotated, tally
 from agenticiqa.evaluation.ratings import Sampling
-from agenticiqa.evaluation.samples import Question
+from agenticiqa.evaluation.report.text_reports import choices_markdown
+from agenticiqa.evaluation.samples import Question, QuestionSet
 from agenticiqa.state import UNABLE
 from tests.support.agent import picture
 from tests.support.results import scripted_assessor
@@ -73,3 +74,11 @@ def test_the_agent_is_asked_and_a_picture_that_cannot_be_read_is_no_answer(tmp_p
     gone = Question("q", tmp_path / "gone.png", "What is wrong?", {"A": "Blur", "B": "Noise"}, "B")
 
     assert (ask(there, there.choices), ask(gone, gone.choices)) == ("B", UNABLE)
+
+
+def test_the_report_of_drawn_questions_says_of_how_many() -> None:
+    drawn = QuestionSet("mine", tuple(question(n) for n in range(1, 6))).thinned(2, seed=7)
+
+    written = choices_markdown(drawn, tally(answer_all(drawn.questions, lambda q, _: "A"), QUICK), {})
+
+    assert "2 of 5 questions, drawn with seed 7" in written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import json
@@ -18,8 +19,10 @@ from PIL import Image
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.config import load_settings
+from agenticiqa.encode.searching import encode, shipped_judge
 from agenticiqa.errors import ImageOutsideRootError, UsageError
 from agenticiqa.mcp.arguments import Images
+from agenticiqa.mcp.server import create_server
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.mcp.serving import http_server, over_http, over_stdio
@@ -220,6 +223,21 @@ def test_numbers_folders_encodings_prompts_and_the_last_report(folder: Path) -> 
     assert text_of(measured).startswith("Measured on blurred.png: BLUR_RADIUS ")
     assert text_of(encoded).startswith("The smallest jpeg that scores 3.5 has quality ")
     assert {prompt.name for prompt in prompts.prompts} == {"check_a_folder", "compare_two_exports"}
+
+
+def test_an_encoding_is_chosen_by_the_weights_that_the_terms_allow(folder: Path) -> None:
+    server = create_server(
+        load_settings(overrides={"pipeline": {"terms": "commercial"}}, environ={}, directory=folder), (folder,)
+    )
+
+    async def ask() -> Any:
+        async with Client(server) as client:
+            return await client.call_tool("choose_encoding", {"image": "clean.png", "format": "jpeg", "min_score": 3})
+
+    chosen = asyncio.run(ask()).structured_content
+    expected = encode(folder / "clean.png", "jpeg", 3, judge=shipped_judge("commercial"))
+
+    assert (chosen["quality"], chosen["score"]) == (expected.quality, expected.score)
 
 
 def test_no_folder_outside_the_settings_allowed_root_is_opened(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
-from agenticiqa.server.guards import Gate, RateLimit
+from agenticiqa.server.guards import AccessGuard, RateLimit
 from agenticiqa.server.service_options import ServiceOptions
 
 
@@ -28,7 +28,8 @@ async def answer(scope: dict[str, object], receive: object, send: object) -> Non
 def listening(options: ServiceOptions) -> Iterator[tuple[str, int]]:
     """The smallest application behind the service's protocol and gate."""
     config = uvicorn.Config(
-        Gate(answer, options), http=guarded_protocol(options), ws="none", lifespan="off", log_config=None, port=0,  # type: ignore[arg-type]
+        AccessGuard(answer, options),  # type: ignore[arg-type]
+        http=guarded_protocol(options), ws="none", lifespan="off", log_config=None, port=0,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -13,9 +13,9 @@ import pytest
 
 from agenticiqa.server.problems import Problem, details
 from agenticiqa.server.service import Service
-from agenticiqa.server.service_options import ServiceOptions
+from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 from agenticiqa.server.storage.database import Run, new_id
-from agenticiqa.server.storage.retention import MEGABYTE, is_disk_full
+from agenticiqa.server.storage.retention import is_disk_full
 from agenticiqa.server.storage.store import Store
 from agenticiqa.server.workers.worker import PROBLEM, RESULT
 from tests.support.agent import settings

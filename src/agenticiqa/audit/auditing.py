@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 import json
 import os
@@ -19,10 +18,11 @@ from agenticiqa.audit.picture_measurements import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
 from agenticiqa.batch.journal import standing_records
+from agenticiqa.batch.results_table import encodable
 from agenticiqa.config import Settings, load_settings
-from agenticiqa.errors import AgenticIQAError, MissingExtraError, OutputError
+from agenticiqa.errors import AgenticIQAError, OutputError, require_extra
 from agenticiqa.report.writing import write_whole
-from agenticiqa.weights import WeightSet
+from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
 # Pictures named behind each count.
@@ -129,7 +129,7 @@ def audit(
     found, started = open_source(source), time.monotonic()
     records = Path(output) / MEASUREMENTS
     settings = settings or load_settings()
-    weights: WeightSet = "open" if settings.pipeline.terms == "commercial" else "research"
+    weights = weight_set(settings.pipeline.terms)
     looked_with = {} if options.quick else {"weights": weights}
     summary = run_batch(
         found.manifest,
@@ -240,8 +240,8 @@ def write_summary(result: Audit, path: Path) -> None:
 
 def require_format(kind: TableFormat) -> None:
     """Raises MissingExtraError before the work when such a table cannot be written."""
-    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("writing Parquet", "parquet")
+    if kind == "parquet":
+        require_extra("writing Parquet", "parquet", "pyarrow")
 
 
 def write_table(result: Audit, path: Path, kind: TableFormat) -> None:
@@ -267,7 +267,7 @@ def _write_parquet(result: Audit, path: Path) -> None:
     import pyarrow.parquet as parquet
 
     schema = arrow.schema([(name, _kind(name, arrow)) for name in result.columns()])
-    rows = [{name: _plain(row.get(name)) for name in result.columns()} for row in result.rows]
+    rows = [encodable({name: row.get(name) for name in result.columns()}) for row in result.rows]
     spare = path.with_name(f".{path.name}.new")
     try:
         parquet.write_table(arrow.Table.from_pylist(rows, schema), spare)
@@ -284,8 +284,3 @@ def _kind(name: str, arrow: Any) -> Any:
     if name.endswith("_score"):
         return arrow.float64()
     return arrow.int64() if name in ("width", "height", "bytes", "group") else arrow.string()
-
-
-def _plain(value: Any) -> Any:
-    """Text that UTF-8 can hold: a file name may have bytes that it cannot."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.batch.records import Spent, is_done, spent_on
 from agenticiqa.config import ROLES, BackendLimits, RoleSettings, Settings
 from agenticiqa.errors import UsageError
-from agenticiqa.vlm_client.client import Usage, VLMClient
+from agenticiqa.vlm_client.client import Usage
 from agenticiqa.vlm_client.factory import create_role_clients
 from agenticiqa.vlm_client.usage import load_prices
 
@@ -116,7 +115,7 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def pressing(settings: Settings, lanes: int, processes: int = 1) -> Settings:
+def settings_per_process(settings: Settings, lanes: int, processes: int = 1) -> Settings:
     """The settings in which each of so many processes presses the backends with its share of what is allowed.
 
     A backend without a limit of its own may be asked by every lane at once.
@@ -133,12 +132,11 @@ def pressing(settings: Settings, lanes: int, processes: int = 1) -> Settings:
 def expected_spending(settings: Settings) -> Spent:
     """What one sample takes, by assumption: one pass of the agent, replies of a usual length."""
     clients = create_role_clients(settings)
-    own = settings.pipeline.transport.prices
-    prices = load_prices(Path(own) if own else None)
+    prices = load_prices(settings.pipeline.transport.prices)
     usage = Usage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
     total = Spent()
     for role, calls in (_CALLS_FAST if settings.pipeline.mode == "fast" else _CALLS).items():
-        client = first(clients[role])
+        client = clients[role].chain()[0]
         price = prices.of(client.model)
         paid = None if price is None else calls * price.cost(usage)
         total = total.plus(Spent(calls, paid if client.remote else 0.0))
@@ -147,8 +145,7 @@ def expected_spending(settings: Settings) -> Spent:
 
 def require_prices(settings: Settings) -> None:
     """Raises UsageError when a backend's price is unknown, so that a limit on cost cannot be kept."""
-    own = settings.pipeline.transport.prices
-    prices = load_prices(Path(own) if own else None)
+    prices = load_prices(settings.pipeline.transport.prices)
     links = [link for client in create_role_clients(settings).values() for link in client.chain()]
     unknown = sorted({link.model for link in links if link.remote and prices.of(link.model) is None})
     if unknown:
@@ -156,11 +153,6 @@ def require_prices(settings: Settings) -> None:
             f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown; "
             "name it in a table of your own (pipeline.transport.prices), or use --max-calls"
         )
-
-
-def first(client: VLMClient) -> VLMClient:
-    """The backend that is asked first."""
-    return client.chain()[0]
 
 
 def _default_width(backends: Backends, settings: Settings) -> int:

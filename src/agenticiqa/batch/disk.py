@@ -12,7 +12,7 @@ class Disk:
 
     def open(self, path: Path, *, empty: bool = False) -> int:
         """A descriptor that appends to the file, which is created; `empty` begins it anew."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if empty else 0)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if empty else 0) | getattr(os, "O_BINARY", 0)
         return os.open(path, flags, 0o644)
 
     def write(self, descriptor: int, content: bytes) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from agenticiqa.batch.disk import Disk
 from agenticiqa.batch.lock import OutputLock
 from agenticiqa.batch.samples import id_digest
-from agenticiqa.errors import JournalError, OutputError
+from agenticiqa.errors import JournalError, OutputError, cannot_write
 
 logger = logging.getLogger("agenticiqa.batch.journal")
 
@@ -40,7 +40,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise cannot_write(self.path, error) from error
         self._lock.__enter__()
         try:
             self._open()
@@ -95,7 +95,7 @@ class Journal:
             self._descriptor = self.disk.open(self.path)
             self.disk.sync_folder(self.path.parent)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise cannot_write(self.path, error) from error
         self._size = os.fstat(self._descriptor).st_size
 
     def _close(self) -> None:
@@ -124,10 +124,12 @@ class Journal:
     def _tail(self) -> bytes:
         """What follows the last line's end."""
         tail, start = b"", self._size
-        while start > 0 and b"\n" not in tail:
-            begin = max(0, start - _CHUNK)
-            tail = os.pread(self._descriptor, start - begin, begin) + tail
-            start = begin
+        with open(self.path, "rb") as file:
+            while start > 0 and b"\n" not in tail:
+                begin = max(0, start - _CHUNK)
+                file.seek(begin)
+                tail = file.read(start - begin) + tail
+                start = begin
         return tail.rpartition(b"\n")[2]
 
     def _take_back(self) -> None:
@@ -170,9 +172,6 @@ class Journal:
             "make room or mend the disk and run the same command again"
         )
 
-    def _unwritable(self, error: OSError) -> OutputError:
-        return OutputError(f"{self.path}: cannot be written ({error.strerror}); choose a place you may write to")
-
 
 class LineStream:
     """Records as lines for another program: nothing is locked, read again or put in order.
@@ -190,8 +189,7 @@ class LineStream:
             # A copy of standard output, so that closing it closes nobody else's.
             self._descriptor = os.dup(1) if _is_standard_output(self.path) else os.open(self.path, os.O_WRONLY)
         except OSError as error:
-            reason = error.strerror
-            raise OutputError(f"{self.path}: cannot be written ({reason}); choose a place you may write to") from error
+            raise cannot_write(self.path, error) from error
         return self
 
     def __exit__(

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from filelock import FileLock, Timeout
 
-from agenticiqa.errors import OutputError, OutputInUseError
+from agenticiqa.errors import OutputInUseError, cannot_write
 
 
 class OutputLock:
@@ -30,10 +30,7 @@ class OutputLock:
                 "wait for it or choose another output"
             ) from None
         except (OSError, NotImplementedError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise OutputError(
-                f"{self._output}: cannot be written ({reason}); choose a place you may write to"
-            ) from error
+            raise cannot_write(self._output, error) from error
         self._sign()
         return self
 

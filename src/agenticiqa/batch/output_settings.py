@@ -52,7 +52,7 @@ def stored_header(output: Path) -> Header | None:
     return _load(header_path(output))
 
 
-def refuse_strangers(output: Path, inputs: Iterable[Path], force: bool) -> None:
+def refuse_unsuitable_output(output: Path, inputs: Iterable[Path], force: bool) -> None:
     """Raises OutputError when the output is one of the inputs, a table, or a file that no batch began."""
     if output.suffix.lower() in (".csv", ".parquet"):
         kind = output.suffix.lower().removeprefix(".")

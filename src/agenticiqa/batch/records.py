@@ -107,7 +107,7 @@ def attempt(assess: Assess, sample: Sample) -> Record:
     return record if measurements is None else {**record, "measurements": measurements}
 
 
-def lost(sample: Sample, reason: str) -> Record:
+def lost_record(sample: Sample, reason: str) -> Record:
     """The record of a sample whose workers died."""
     return _record(sample, None, reason, 0.0, {})
 

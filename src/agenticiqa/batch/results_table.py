@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any, Literal
 
 from agenticiqa.batch.journal import is_stream, standing_records
 from agenticiqa.batch.records import spent_on
-from agenticiqa.errors import MissingExtraError, OutputError
+from agenticiqa.errors import OutputError, require_extra
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 
 TableFormat = Literal["csv", "parquet"]
@@ -33,8 +32,8 @@ def require_table(records: Path, kind: TableFormat, manifest: Path | None) -> No
     target = records.with_suffix(f".{kind}")
     if manifest is not None and target.exists() and target.samefile(manifest):
         raise OutputError(f"{target}: is the input, and the table would take its place; choose another output")
-    if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("writing Parquet", "parquet")
+    if kind == "parquet":
+        require_extra("writing Parquet", "parquet", "pyarrow")
 
 
 def write_table(records: Path, kind: TableFormat) -> Path:
@@ -146,11 +145,11 @@ def _write_parquet(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence
     kinds = {**dict.fromkeys(numbers, arrow.float64()), "calls": arrow.int64()}
     schema = arrow.schema([(name, kinds.get(name, arrow.string())) for name in columns])
     with parquet.ParquetWriter(path, schema) as writer:
-        while chunk := [_encodable(row) for row in islice(rows, 1024)]:
+        while chunk := [encodable(row) for row in islice(rows, 1024)]:
             writer.write_table(arrow.Table.from_pylist(chunk, schema))
 
 
-def _encodable(row: dict[str, Any]) -> dict[str, Any]:
+def encodable(row: dict[str, Any]) -> dict[str, Any]:
     """The row with texts that UTF-8 can hold: a file name may have bytes that it cannot."""
     return {
         name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -1,4 +1,7 @@
-"""Running a batch: what is left of the manifest goes through an engine, and every record is kept at once."""
+"""Running a batch: what is left of the manifest goes through an engine, and every record is kept at once.
+
+`preview_batch` says beforehand what would be done; nothing is asked, nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +20,28 @@ from agenticiqa.batch.cost import (
     backends_of,
     choose_engine,
     expected_spending,
-    pressing,
     require_prices,
+    settings_per_process,
 )
 from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.engines.processes import ProcessCrew
-from agenticiqa.batch.engines.threads import ThreadCrew
-from agenticiqa.batch.engines.workers import Crew, carry_out, surroundings_of
+from agenticiqa.batch.engines.processes import ProcessPool
+from agenticiqa.batch.engines.threads import ThreadPool
+from agenticiqa.batch.engines.workers import WorkerPool, carry_out, worker_setup_of
 from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
-from agenticiqa.batch.manifest import Manifest, check_manifest
+from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest
 from agenticiqa.batch.output_settings import (
     Header,
     agree_on_header,
     header_digest,
     header_of,
-    refuse_strangers,
+    refuse_other_settings,
+    refuse_unsuitable_output,
     stored_header,
 )
 from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make_plan, refuse_changes, with_query
-from agenticiqa.batch.records import AssessWith, Prepare
+from agenticiqa.batch.records import AssessWith, Prepare, Spent
 from agenticiqa.batch.samples import Sample
-from agenticiqa.config import Settings, load_settings
+from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.tools.running import Align
 
 logger = logging.getLogger("agenticiqa.batch")
@@ -132,25 +136,88 @@ def run_batch(
     cannot be kept.
     """
     options, settings = options or BatchOptions(), settings or load_settings()
+    request = _checked(manifest, output, options, settings, identity or {})
+    asked, engine, width = request.asked, request.engine, request.width
+    with LineStream(output) if is_stream(output) else Journal(output, disk) as journal:
+        known = _agreed(asked, journal, request.header, options.force)
+        plan = make_plan(asked, known)
+        budget = Budget(options.limits, expected_spending(settings))
+        origin = {"made_with": header_digest(request.header)}
+        run = _Run(plan, budget, clock or Clock(), stop, on_progress, origin)
+        gone = _mark_gone(asked, journal)
+        if plan.to_do:
+            with closing(_open_pool(engine, width, options, settings, prepare)) as pool:
+                run.work(pool, left_over(asked, known), journal, on_record)
+        journal.compact(sample.sample_id for sample in asked)
+        return replace(run.summary(engine, width), gone=gone)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A batch before it is run; `measured` says that calls and cost come from records, not from an assumption."""
+
+    manifest: ManifestCheck
+    plan: Plan
+    backends: dict[str, str]
+    engine: Engine
+    concurrency: int
+    per_sample: Spent
+    measured: bool
+
+    @property
+    def total(self) -> Spent:
+        """What the samples left over will take."""
+        cost = self.per_sample.cost_usd
+        return Spent(self.plan.to_do * self.per_sample.calls, None if cost is None else self.plan.to_do * cost)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The preview as JSON values."""
+        return {**asdict(self), "total": asdict(self.total)}
+
+
+def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, settings: Settings) -> Preview:
+    """What `run_batch` would do with the same arguments; raises what it would refuse."""
+    request = _checked(manifest, output, options, settings, {})
+    records = read_records(output) if output.is_file() else ()
+    known = Known(records, header_digest(request.header), header_digest(stored_header(output)))
+    if len(known) and not options.force:
+        refuse_other_settings(output, request.header)
+        refuse_changes(request.asked, known, output)
+    measured = known.mean_spending()
+    return Preview(
+        manifest=request.check,
+        plan=make_plan(request.asked, known),
+        backends={role: settings.role(role).backend for role in ROLES},
+        engine=request.engine,
+        concurrency=request.width,
+        per_sample=measured or expected_spending(settings),
+        measured=measured is not None,
+    )
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A batch that may be run: its samples with their questions, its engine, and what its records depend on."""
+
+    asked: Manifest
+    check: ManifestCheck
+    engine: Engine
+    width: int
+    header: Header
+
+
+def _checked(
+    manifest: Manifest, output: Path, options: BatchOptions, settings: Settings, identity: Mapping[str, Any]
+) -> _Request:
+    """The request behind these arguments; raises what can be refused before the output is opened."""
     asked = with_query(manifest, options.query)
-    refuse_strangers(output, [asked.file] if asked.file else [], options.force)
-    check_manifest(asked)
+    refuse_unsuitable_output(output, [asked.file] if asked.file else [], options.force)
+    check = check_manifest(asked)
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:
         require_prices(settings)
-    header = header_of(settings, {"query": options.query, "align": options.align, **(identity or {})})
-    made_with = header_digest(header)
-    with LineStream(output) if is_stream(output) else Journal(output, disk) as journal:
-        known = _agreed(asked, journal, header, options.force)
-        plan = make_plan(asked, known)
-        budget = Budget(options.limits, expected_spending(settings))
-        run = _Run(plan, budget, clock or Clock(), stop, on_progress, {"made_with": made_with})
-        gone = _mark_gone(asked, journal)
-        if plan.to_do:
-            with closing(_crew(engine, width, options, settings, prepare)) as crew:
-                run.work(crew, left_over(asked, known), journal, on_record)
-        journal.compact(sample.sample_id for sample in asked)
-        return replace(run.summary(engine, width), gone=gone)
+    header = header_of(settings, {"query": options.query, "align": options.align, **identity})
+    return _Request(asked, check, engine, width, header)
 
 
 def _agreed(asked: Manifest, journal: Journal | LineStream, header: Header, force: bool) -> Known:
@@ -195,12 +262,12 @@ class _Run:
         self._stopped: str | None = None
 
     def work(
-        self, crew: Crew, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
+        self, pool: WorkerPool, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
     ) -> None:
-        """Sends the samples through the crew and keeps every record; the time it took to load is not counted."""
+        """Sends the samples through the pool and keeps every record; the time it took to load is not counted."""
         self._started = self._clock.monotonic()
         self._tell(self.progress())
-        for record in carry_out(crew, lambda under_way: self._next(samples, under_way)):
+        for record in carry_out(pool, lambda under_way: self._next(samples, under_way)):
             self._keep({**record, **self._origin}, journal)
             if on_record is not None:
                 on_record(record)
@@ -251,17 +318,19 @@ class _Run:
         }
 
 
-def _crew(engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None) -> Crew:
+def _open_pool(
+    engine: Engine, width: int, options: BatchOptions, settings: Settings, prepare: Prepare | None
+) -> WorkerPool:
     def loading(lanes: int, processes: int = 1) -> Prepare:
         return prepare or AssessWith(
-            pressing(settings, lanes, processes), options.align, options.measure, options.regions
+            settings_per_process(settings, lanes, processes), options.align, options.measure, options.regions
         )
 
     if engine == "threads":
-        return ThreadCrew(loading(width), width)
+        return ThreadPool(loading(width), width)
     if engine == "processes":
-        return ProcessCrew(loading(1, width), width, surroundings_of(settings))
-    from agenticiqa.batch.engines.ray import RayCrew
+        return ProcessPool(loading(1, width), width, worker_setup_of(settings))
+    from agenticiqa.batch.engines.ray import RayPool
 
     actors, lanes = actors_for(width, backends_of(settings))
-    return RayCrew(loading(lanes, actors), actors, lanes, options.address, surroundings_of(settings))
+    return RayPool(loading(lanes, actors), actors, lanes, options.address, worker_setup_of(settings))

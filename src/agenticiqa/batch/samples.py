@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.question.choices import lettered, require_different
+from agenticiqa.question.choices import choices_by_letter
 
 FIELDS = ("sample_id", "query", "image_path", "reference_path", "choices", "answer", "mos", "metadata")
 
@@ -119,18 +119,6 @@ def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{name} must be a number, not {value!r}")
     return float(value)
-
-
-def choices_by_letter(name: str, value: Any) -> dict[str, str]:
-    """Choices by letter, a plain list lettered in order; raises ValueError with what is wrong."""
-    try:
-        found = lettered(value)
-    except ValueError as error:
-        raise ValueError(f"{name} {error}") from None
-    if len(found) < 2:
-        raise ValueError(f"{name} must be at least two; leave them out without any")
-    require_different(name, found)
-    return found
 
 
 def _mapping(name: str, value: Any) -> dict[str, Any]:

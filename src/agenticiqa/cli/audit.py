@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
 from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
 from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
     from agenticiqa.audit import Audit
-
-INTERRUPTED_CODE = 130
 
 
 def audit(

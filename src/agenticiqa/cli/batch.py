@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import require_folder_of
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE, require_folder_of
 from agenticiqa.cli.gating import (
     FailIf,
     FailUnder,
@@ -39,11 +38,11 @@ from agenticiqa.cli.terminal import money, shown_batch, stopping_on_signals
 from agenticiqa.errors import OutputError
 
 if TYPE_CHECKING:
-    from agenticiqa.batch import BatchSummary, Manifest
-    from agenticiqa.batch.preview import Preview
+    from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Manifest
+    from agenticiqa.batch.runner import Preview
+    from agenticiqa.config import Settings
     from agenticiqa.gate.gatekeeping import Gate
 
-INTERRUPTED_CODE = 130
 # So many files that are missing or cannot be used are named; the records have all.
 FILES_NAMED = 5
 
@@ -116,10 +115,10 @@ def batch(
       find photos -name '*.jpg' | agenticiqa batch - -o - | jq .assessment.score
       agenticiqa batch samples.parquet -o results.jsonl --engine ray --address auto
     """
-    from agenticiqa.batch import BatchOptions, Limits, open_manifest, run_batch
-    from agenticiqa.batch.journal import is_stream, standing_records
-    from agenticiqa.batch.preview import preview_batch
+    from agenticiqa.batch import BatchOptions, Limits, open_manifest
+    from agenticiqa.batch.journal import is_stream
     from agenticiqa.batch.results_table import require_table, write_table
+    from agenticiqa.batch.runner import preview_batch
 
     for page in filter(None, (html, junit)):
         require_folder_of(page)
@@ -139,31 +138,53 @@ def batch(
         preview = preview_batch(manifest, output, options, settings)
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))
         return
-    streaming, seen = is_stream(output), list[str]()
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         start_logging(settings, verbose, quiet)
-        on_record = partial(_pass_gate, gate, seen) if streaming else None
-        summary = run_batch(
-            manifest, output, options, settings=settings, stop=stop, on_progress=on_progress, on_record=on_record
-        )
-    if not streaming:
-        for record in standing_records(output) if gate or junit else ():
-            _pass_gate(gate, seen, record)
+        summary, seen = run_gated(manifest, output, options, settings, gate, stop, on_progress, junit is not None)
     table = None if to is None else write_table(output, to)
     ids = (sample.sample_id for sample in manifest)
     values = {**summary.as_dict(), **({"gate": gate.report.as_dict()} if gate else {})}
     words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table, ids)
     # Standard output belongs to the records where they go there.
-    typer.echo(words, err=streaming)
+    typer.echo(words, err=is_stream(output))
     tell(gate, seen, junit, github, quiet_words=as_json)
     if html is not None:
         _write_page(html, output, gate)
     raise typer.Exit(exit_code(summary, gate))
 
 
-def _pass_gate(gate: Gate, seen: list[str], record: Mapping[str, Any]) -> None:
-    seen.append(str(record["sample_id"]))
-    gate.check(record)
+def run_gated(
+    manifest: Manifest,
+    output: Path,
+    options: BatchOptions,
+    settings: Settings,
+    gate: Gate,
+    stop: Callable[[], bool],
+    on_progress: Callable[[BatchProgress], None] | None,
+    lists_passes: bool,
+) -> tuple[BatchSummary, list[str]]:
+    """Runs the batch and holds its records against the gate; gives what was done and the ids of what was checked.
+
+    Of a file all records that count are checked, of a stream those that were written to it. `lists_passes` gives the
+    ids although there is no rule.
+    """
+    from agenticiqa.batch import run_batch
+    from agenticiqa.batch.journal import is_stream, standing_records
+
+    seen: list[str] = []
+
+    def check(record: Mapping[str, Any]) -> None:
+        seen.append(str(record["sample_id"]))
+        gate.check(record)
+
+    on_record = check if is_stream(output) else None
+    summary = run_batch(
+        manifest, output, options, settings=settings, stop=stop, on_progress=on_progress, on_record=on_record
+    )
+    if on_record is None and (gate or lists_passes):
+        for record in standing_records(output):
+            check(record)
+    return summary, seen
 
 
 def _write_page(html: Path, output: Path, gate: Gate) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from agenticiqa.errors import AgenticIQAError, OutputError
+from agenticiqa.errors import AgenticIQAError, OutputError, cannot_write
 from agenticiqa.logs import printable
+
+INTERRUPTED_CODE = 130
+"""What shells expect of a program that Ctrl-C ended."""
 
 
 class FriendlyGroup(TyperGroup):
@@ -28,7 +31,7 @@ class FriendlyGroup(TyperGroup):
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted; what was finished is kept.", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED_CODE) from None
 
 
 def _as_flag(name: str, value: str) -> str:
@@ -55,8 +58,7 @@ def writing_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(f"{path}: cannot be written ({reason}); choose a place you may write to") from error
+        raise cannot_write(path, error) from error
 
 
 def require_folder_of(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import platform
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ import typer
 
 from agenticiqa.cli.command_frame import version_text
 from agenticiqa.cli.shared_options import AsJson
+from agenticiqa.errors import is_installed
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -183,11 +183,3 @@ def key_checks() -> list[Check]:
         else Check(f"key {provider}", False, "not set", f"export {names[0]}=…")
         for provider, names in KEY_VARIABLES.items()
     ]
-
-
-def is_installed(module: str) -> bool:
-    """Whether a module can be imported, without importing it."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False

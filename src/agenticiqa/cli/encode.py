@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
+    from agenticiqa.encode.folders import CopyOptions
 
 Format = Literal["webp", "avif", "jpeg"]
 SUFFIXES: dict[str, Format] = {".webp": "webp", ".avif": "avif", ".jpg": "jpeg", ".jpeg": "jpeg"}
@@ -70,17 +70,30 @@ def encode(
       agenticiqa encode original.png -o small.webp --min-score 4
       agenticiqa encode originals/ -o encoded --format jpeg --min-score 3 --step 25 --html encoded.html
     """
+    from agenticiqa.encode.folders import CopyOptions, encode_folder, encoded_rows, report_page
+    from agenticiqa.report.writing import write_whole
+
     settings = effective_settings(config)
     if html is not None:
         require_folder_of(html)
     if background is not None:
         require_colour(background)
-    if source.is_dir():
-        wish = Wish(format or "webp", min_score, maps, step, background, strip)
-        raise typer.Exit(_folder(source, output, wish, html, concurrency, force, settings, as_json, quiet))
-    require_folder_of(output)
-    chosen = _format_of(source, output, format)
-    typer.echo(_single(source, output, Wish(chosen, min_score, maps, step, background, strip), settings, as_json))
+    more = (min_score, maps, step, background, strip)
+    if not source.is_dir():
+        require_folder_of(output)
+        options = CopyOptions(_format_of(source, output, format), *more)
+        typer.echo(_single(source, output, options, settings, as_json))
+        return
+    options = CopyOptions(format or "webp", *more)
+    with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
+        summary = encode_folder(
+            source, output, options, settings=settings, concurrency=concurrency, force=force, stop=stop,
+            on_progress=on_progress,
+        )  # fmt: skip
+    if html is not None:
+        write_whole(html, report_page(output, options.format, options.min_score))
+    typer.echo(_told(list(encoded_rows(output)), as_json))
+    raise typer.Exit(1 if summary.remaining else 0)
 
 
 def require_colour(name: str) -> None:
@@ -102,68 +115,29 @@ def _format_of(source: Path, output: Path, wanted: Format | None) -> Format:
     return named
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What files are wanted."""
-
-    format: Format
-    min_score: float
-    maps: bool
-    step: int
-    background: str | None
-    strip: bool
-
-
-def _single(source: Path, output: Path, wish: Wish, settings: Settings, as_json: bool) -> str:
+def _single(source: Path, output: Path, options: CopyOptions, settings: Settings, as_json: bool) -> str:
     from agenticiqa.encode.folders import MAP_SUFFIX, loss_map
-    from agenticiqa.encode.searching import encode as find_smallest
     from agenticiqa.encode.searching import original_bytes, shipped_judge
     from agenticiqa.images import load_image
 
     original = load_image(source)
-    judge = shipped_judge(settings.pipeline.terms)
-    found = find_smallest(
-        source, wish.format, wish.min_score, judge=judge, step=wish.step,
-        background=wish.background, strip=wish.strip,
-    )  # fmt: skip
+    found = options.encode(source, shipped_judge(settings.pipeline.terms))
     with writing_to(output):
         output.write_bytes(found.data)
-        if wish.maps:
+        if options.maps:
             loss_map(found.original, found.pixels).save(output.with_suffix(MAP_SUFFIX))
     before, after = original_bytes(original), len(found.data)
     if as_json:
-        values = {"file": str(output), "format": wish.format, "quality": found.quality, "score": found.score}
+        values = {"file": str(output), "format": options.format, "quality": found.quality, "score": found.score}
         return json.dumps({**values, "bytes": after, "original_bytes": before, "tried": found.tried}, indent=2)
     saved = f"{after:,} bytes ({after / before:.0%} of {before:,})"
     return f"{output}: quality {found.quality}, {found.score:.2f} of 5, {saved}"
 
 
-def _folder(
-    source: Path,
-    output: Path,
-    wish: Wish,
-    html: Path | None,
-    concurrency: int | None,
-    force: bool,
-    settings: Settings,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    from agenticiqa.encode.folders import encode_folder, encoded_rows, report_page
-    from agenticiqa.report.writing import write_whole
-
-    with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
-        summary = encode_folder(
-            source, output, wish.format, wish.min_score, settings=settings, maps=wish.maps,
-            concurrency=concurrency, step=wish.step, background=wish.background, strip=wish.strip,
-            force=force, stop=stop, on_progress=on_progress,
-        )  # fmt: skip
-    rows = list(encoded_rows(output))
-    if html is not None:
-        write_whole(html, report_page(output, wish.format, wish.min_score))
-    told = [{name: value for name, value in row.items() if name != "map"} for row in rows]
-    typer.echo(json.dumps(told, indent=2) if as_json else _in_words(rows))
-    return 1 if summary.remaining else 0
+def _told(rows: list[dict[str, Any]], as_json: bool) -> str:
+    if not as_json:
+        return _in_words(rows)
+    return json.dumps([{name: value for name, value in row.items() if name != "map"} for row in rows], indent=2)
 
 
 def _in_words(rows: list[dict[str, Any]]) -> str:

@@ -15,9 +15,9 @@ from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, 
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
 from agenticiqa.encode.originals import Format
-from agenticiqa.encode.searching import SUFFIXES, Judge, encode, original_bytes, shipped_judge
+from agenticiqa.encode.searching import SUFFIXES, Encoded, Judge, encode, original_bytes, shipped_judge
 from agenticiqa.errors import ManifestError
-from agenticiqa.images import load_image
+from agenticiqa.images import ImageSource, load_image
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
 
@@ -33,17 +33,31 @@ td:first-child, th:first-child { text-align: left; overflow-wrap: anywhere; } im
 
 
 @dataclass(frozen=True)
+class CopyOptions:
+    """What copies are to be like, as `encode` takes it; `maps` also draws where each differs."""
+
+    format: Format
+    min_score: float
+    maps: bool = False
+    step: int = 1
+    background: str | None = None
+    strip: bool = False
+
+    def encode(self, image: ImageSource, judge: Judge) -> Encoded:
+        """The smallest such copy of an image; raises EncodingError."""
+        return encode(
+            image, self.format, self.min_score, judge=judge, step=self.step,
+            background=self.background, strip=self.strip,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class EncodeWith:
     """Prepares the encoding of samples into a folder; can be sent to another process."""
 
     output: str
-    format: Format
-    min_score: float
-    maps: bool
+    options: CopyOptions
     terms: str
-    step: int = 1
-    background: str | None = None
-    strip: bool = False
 
     def __call__(self) -> Assess:
         """The way with a sample."""
@@ -54,15 +68,12 @@ class EncodeWith:
         """Writes the sample's file, and says what came of it."""
         started = time.perf_counter()
         original = load_image(sample.image_path)
-        found = encode(
-            sample.image_path, self.format, self.min_score, judge=judge, step=self.step,
-            background=self.background, strip=self.strip,
-        )  # fmt: skip
-        target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.format])
+        found = self.options.encode(sample.image_path, judge)
+        target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.options.format])
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(found.data)
         drawn = loss_map(found.original, found.pixels)
-        if self.maps:
+        if self.options.maps:
             drawn.save(target.with_suffix(MAP_SUFFIX))
         return {
             "file": str(target),
@@ -88,15 +99,10 @@ def loss_map(original: Any, copy: Any) -> Image.Image:
 def encode_folder(
     source: Path,
     output: Path,
-    format: Format,
-    min_score: float,
+    options: CopyOptions,
     *,
     settings: Settings,
-    maps: bool = False,
     concurrency: int | None = None,
-    step: int = 1,
-    background: str | None = None,
-    strip: bool = False,
     force: bool = False,
     stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[BatchProgress], None] | None = None,
@@ -107,16 +113,14 @@ def encode_folder(
     """
     if not source.is_dir():
         raise ManifestError(f"{source}: is no folder")
-    terms = settings.pipeline.terms
-    prepare = EncodeWith(str(output.absolute()), format, min_score, maps, terms, step, background, strip)
-    kept = {"background": background, "strip": strip}
+    wanted = vars(options)
     return run_batch(
         open_manifest(source),
         output / JOURNAL,
         BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
-        prepare=prepare,
-        identity={"encode": format, "min_score": min_score, "maps": maps, "step": step, **kept},
+        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms),
+        identity={"encode": options.format, **{name: wanted[name] for name in wanted if name != "format"}},
         stop=stop,
         on_progress=on_progress,
     )

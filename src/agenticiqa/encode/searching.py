@@ -10,6 +10,7 @@ from typing import Any
 from agenticiqa.encode.originals import Format, Original, Pixels, read_original
 from agenticiqa.errors import EncodingError
 from agenticiqa.images import ImageSource, LoadedImage, NamedBytes, load_image
+from agenticiqa.weights import weight_set
 
 Judge = Callable[[Pixels, Pixels], float]
 """The score from 1 to 5 of a picture against its original."""
@@ -113,7 +114,7 @@ def shipped_judge(terms: str = "research") -> Judge:
     """The learned full-reference score."""
     from agenticiqa.embedded.tools import FullReferenceTool
 
-    tool = FullReferenceTool("research" if terms == "research" else "open")
+    tool = FullReferenceTool(weight_set(terms))
     return lambda test, reference: tool.measure(test, reference)
 
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.errors import MissingExtraError
+from agenticiqa.errors import require_extra
 from agenticiqa.evaluation.resampling import (
     Clusters,
     Counts,
@@ -30,6 +29,7 @@ from agenticiqa.evaluation.resampling import (
     many_rmse,
     many_srcc,
 )
+from agenticiqa.tools.curve_fitting import ranks
 
 Statistic = Callable[[Values, Values], float]
 Numbers = Sequence[float] | npt.NDArray[Any]
@@ -85,7 +85,7 @@ class Difference:
 
 def srcc(predicted: Numbers, observed: Numbers) -> float:
     """Spearman's rank correlation, ties sharing their mean rank."""
-    return plcc(_ranks(_values(predicted)), _ranks(_values(observed)))
+    return plcc(ranks(predicted), ranks(observed))
 
 
 def krcc(predicted: Numbers, observed: Numbers) -> float:
@@ -98,8 +98,7 @@ def krcc(predicted: Numbers, observed: Numbers) -> float:
 
 def require_scipy() -> None:
     """Nothing, unless SciPy is missing: an evaluation needs it, an assessment does not."""
-    if find_spec("scipy") is None:
-        raise MissingExtraError("evaluating against opinions", "evaluation")
+    require_extra("evaluating against opinions", "evaluation", "scipy")
 
 
 def plcc(predicted: Numbers, observed: Numbers) -> float:
@@ -213,12 +212,6 @@ def paired_bootstrap(
 
 def _values(numbers: Numbers) -> Values:
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _ranks(values: Values) -> Values:
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(sizes)
-    return np.asarray((last - (sizes - 1) / 2)[group], np.float64)
 
 
 def _logistic(x: Values, b: Values) -> Values:

@@ -12,109 +12,14 @@ from langchain_core.runnables.graph import Edge
 from agenticiqa.errors import UsageError
 from agenticiqa.graph.flow import LastNode, build_graph
 
-Edges = Sequence[tuple[str, str, str]]
 Point = tuple[int, int]
-
-_WIDTH, _BOX_WIDTH, _BOX_HEIGHT, _GAP, _MARGIN = 620, 160, 44, 56, 24
-_LEFT = 60
-_INK, _PAPER, _FILL = "#1f2937", "#ffffff", "#e0ecff"
-
-
-@dataclass(frozen=True)
-class Line:
-    """An arrow along points, with a label beside its middle."""
-
-    points: tuple[Point, ...]
-    label: str
-    label_at: Point
-
-
-def write_svg(path: Path, edges: Edges) -> None:
-    """Draws the chart as SVG."""
-    names = _names(edges)
-    height = _height(names)
-    shapes = [
-        f'<rect x="{_LEFT}" y="{_top(names, name)}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" '
-        f'rx="{_radius(name)}" fill="{_FILL}" stroke="{_INK}"/>'
-        f'<text x="{_LEFT + _BOX_WIDTH // 2}" y="{_top(names, name) + 27}" text-anchor="middle">{escape(name)}</text>'
-        for name in names
-    ]
-    for line in _lines(names, edges):
-        points = " ".join(f"{x},{y}" for x, y in line.points)
-        shapes.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" marker-end="url(#tip)"/>')
-        shapes.append(f'<text x="{line.label_at[0]}" y="{line.label_at[1] + 5}">{escape(line.label)}</text>')
-    path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'font-family="sans-serif" font-size="15" fill="{_INK}">'
-        '<defs><marker id="tip" markerWidth="10" markerHeight="8" refX="9" refY="4" orient="auto">'
-        f'<path d="M0,0 L10,4 L0,8 z"/></marker></defs><rect width="100%" height="100%" fill="{_PAPER}"/>'
-        f"{''.join(shapes)}</svg>\n",
-        encoding="utf-8",
-    )
-
-
-def write_png(path: Path, edges: Edges) -> None:
-    """Draws the chart as PNG."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    names = _names(edges)
-    image = Image.new("RGB", (_WIDTH, _height(names)), _PAPER)
-    draw = ImageDraw.Draw(image)
-    font = ImageFont.load_default(15)
-    for name in names:
-        top = _top(names, name)
-        box = (_LEFT, top, _LEFT + _BOX_WIDTH, top + _BOX_HEIGHT)
-        draw.rounded_rectangle(box, _radius(name), fill=_FILL, outline=_INK)
-        draw.text((_LEFT + _BOX_WIDTH // 2, top + _BOX_HEIGHT // 2), name, fill=_INK, anchor="mm", font=font)
-    for line in _lines(names, edges):
-        draw.line(line.points, fill=_INK, width=1)
-        draw.polygon(_tip(*line.points[-2:]), fill=_INK)
-        draw.text(line.label_at, line.label, fill=_INK, anchor="lm", font=font)
-    image.save(path)
-
-
-def _names(edges: Edges) -> list[str]:
-    """Every node once, in the order of the edges, the end last."""
-    names = dict.fromkeys(name for source, target, _ in edges for name in (source, target))
-    return sorted(names, key=lambda name: name == "END")
-
-
-def _height(names: list[str]) -> int:
-    return 2 * _MARGIN + len(names) * _BOX_HEIGHT + (len(names) - 1) * _GAP
-
-
-def _top(names: list[str], name: str) -> int:
-    return _MARGIN + names.index(name) * (_BOX_HEIGHT + _GAP)
-
-
-def _radius(name: str) -> int:
-    return _BOX_HEIGHT // 2 if name in ("START", "END") else 6
-
-
-def _lines(names: list[str], edges: Edges) -> Iterator[Line]:
-    middle, side = _LEFT + _BOX_WIDTH // 2, _LEFT + _BOX_WIDTH
-    for source, target, label in edges:
-        start, end = _top(names, source), _top(names, target)
-        if end > start:
-            points: tuple[Point, ...] = ((middle, start + _BOX_HEIGHT), (middle, end))
-            label_at = (middle + 10, start + _BOX_HEIGHT + _GAP // 2)
-        else:
-            turn, height = side + 70, _BOX_HEIGHT // 2
-            points = ((side, start + height), (turn, start + height), (turn, end + height), (side, end + height))
-            label_at = (turn + 10, (start + end) // 2 + height)
-        yield Line(points, label, label_at)
-
-
-def _tip(before: Point, end: Point) -> list[Point]:
-    x, y = end
-    if before[0] == x:
-        return [(x, y), (x - 4, y - 9), (x + 4, y - 9)]
-    return [(x, y), (x + 9, y - 4), (x + 9, y + 4)]
-
 
 # What the conditional edge after the summarizer asks, by the node it leads to.
 _LABELS = {"planner": "need_replan=true & iter<max", "__end__": "need_replan=false or iter>=max"}
 _TEXT_SUFFIXES = {".mmd", ".md", ".txt"}
+_WIDTH, _BOX_WIDTH, _BOX_HEIGHT, _GAP, _MARGIN = 620, 160, 44, 56, 24
+_LEFT = 60
+_INK, _PAPER, _FILL = "#1f2937", "#ffffff", "#e0ecff"
 
 
 @dataclass(frozen=True)
@@ -134,11 +39,10 @@ def visualize_graph(path: str | Path | None = None, *, last: LastNode = "summari
         return text
     target = Path(path)
     suffix = target.suffix.lower()
-    edges = [(_name(arrow.source), _name(arrow.target), arrow.label) for arrow in arrows]
     if suffix == ".svg":
-        write_svg(target, edges)
+        write_svg(target, arrows)
     elif suffix == ".png":
-        write_png(target, edges)
+        write_png(target, arrows)
     elif suffix in _TEXT_SUFFIXES:
         target.write_text(text + "\n", encoding="utf-8")
     else:
@@ -180,3 +84,95 @@ def _shape(node: str, seen: set[str]) -> str:
 
 def _name(node: str) -> str:
     return {"__start__": "START", "__end__": "END"}.get(node, node.capitalize())
+
+
+@dataclass(frozen=True)
+class Line:
+    """An arrow along points, with a label beside its middle."""
+
+    points: tuple[Point, ...]
+    label: str
+    label_at: Point
+
+
+def write_svg(path: Path, arrows: Sequence[Arrow]) -> None:
+    """Draws the chart as SVG."""
+    names = _names(arrows)
+    height = _height(names)
+    shapes = [
+        f'<rect x="{_LEFT}" y="{_top(names, name)}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" '
+        f'rx="{_radius(name)}" fill="{_FILL}" stroke="{_INK}"/>'
+        f'<text x="{_LEFT + _BOX_WIDTH // 2}" y="{_top(names, name) + 27}" text-anchor="middle">{escape(name)}</text>'
+        for name in names
+    ]
+    for line in _lines(names, arrows):
+        points = " ".join(f"{x},{y}" for x, y in line.points)
+        shapes.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" marker-end="url(#tip)"/>')
+        shapes.append(f'<text x="{line.label_at[0]}" y="{line.label_at[1] + 5}">{escape(line.label)}</text>')
+    path.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+        f'font-family="sans-serif" font-size="15" fill="{_INK}">'
+        '<defs><marker id="tip" markerWidth="10" markerHeight="8" refX="9" refY="4" orient="auto">'
+        f'<path d="M0,0 L10,4 L0,8 z"/></marker></defs><rect width="100%" height="100%" fill="{_PAPER}"/>'
+        f"{''.join(shapes)}</svg>\n",
+        encoding="utf-8",
+    )
+
+
+def write_png(path: Path, arrows: Sequence[Arrow]) -> None:
+    """Draws the chart as PNG."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    names = _names(arrows)
+    image = Image.new("RGB", (_WIDTH, _height(names)), _PAPER)
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(15)
+    for name in names:
+        top = _top(names, name)
+        box = (_LEFT, top, _LEFT + _BOX_WIDTH, top + _BOX_HEIGHT)
+        draw.rounded_rectangle(box, _radius(name), fill=_FILL, outline=_INK)
+        draw.text((_LEFT + _BOX_WIDTH // 2, top + _BOX_HEIGHT // 2), name, fill=_INK, anchor="mm", font=font)
+    for line in _lines(names, arrows):
+        draw.line(line.points, fill=_INK, width=1)
+        draw.polygon(_tip(*line.points[-2:]), fill=_INK)
+        draw.text(line.label_at, line.label, fill=_INK, anchor="lm", font=font)
+    image.save(path)
+
+
+def _names(arrows: Sequence[Arrow]) -> list[str]:
+    """Every node's name once, in the order of the arrows, the end last."""
+    names = dict.fromkeys(_name(node) for arrow in arrows for node in (arrow.source, arrow.target))
+    return sorted(names, key=lambda name: name == "END")
+
+
+def _height(names: list[str]) -> int:
+    return 2 * _MARGIN + len(names) * _BOX_HEIGHT + (len(names) - 1) * _GAP
+
+
+def _top(names: list[str], name: str) -> int:
+    return _MARGIN + names.index(name) * (_BOX_HEIGHT + _GAP)
+
+
+def _radius(name: str) -> int:
+    return _BOX_HEIGHT // 2 if name in ("START", "END") else 6
+
+
+def _lines(names: list[str], arrows: Sequence[Arrow]) -> Iterator[Line]:
+    middle, side = _LEFT + _BOX_WIDTH // 2, _LEFT + _BOX_WIDTH
+    for arrow in arrows:
+        start, end = _top(names, _name(arrow.source)), _top(names, _name(arrow.target))
+        if end > start:
+            points: tuple[Point, ...] = ((middle, start + _BOX_HEIGHT), (middle, end))
+            label_at = (middle + 10, start + _BOX_HEIGHT + _GAP // 2)
+        else:
+            turn, height = side + 70, _BOX_HEIGHT // 2
+            points = ((side, start + height), (turn, start + height), (turn, end + height), (side, end + height))
+            label_at = (turn + 10, (start + end) // 2 + height)
+        yield Line(points, arrow.label, label_at)
+
+
+def _tip(before: Point, end: Point) -> list[Point]:
+    x, y = end
+    if before[0] == x:
+        return [(x, y), (x - 4, y - 9), (x + 4, y - 9)]
+    return [(x, y), (x + 9, y - 4), (x + 9, y + 4)]

@@ -40,6 +40,11 @@ def build_graph(last: LastNode = "summarizer", checkpointer: BaseCheckpointSaver
     return graph.compile(checkpointer=checkpointer)
 
 
+def make_graph() -> Graph:
+    """The whole agent with the default parts, as `langgraph dev` serves it; the server brings its own checkpoints."""
+    return build_graph()
+
+
 def decide_next_node(state: AgenticIQAState) -> Literal["planner", "__end__"]:
     """ "planner" if a new plan is needed and the limit is not reached, "__end__" otherwise and after an error."""
     result = state.get("summarizer_result")

@@ -21,7 +21,7 @@ from agenticiqa.graph.flow import Graph, build_graph
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, Pictures, report
 from agenticiqa.parts import parts_from
-from agenticiqa.question.choices import Choices, lettered, require_different
+from agenticiqa.question.choices import Choices, choices_by_letter
 from agenticiqa.state import (
     AgenticIQAState,
     CallCount,
@@ -189,16 +189,9 @@ def checked_choices(choices: Choices | None) -> dict[str, str] | None:
     if choices is None:
         return None
     try:
-        given = lettered(choices)
-    except ValueError as error:
-        raise QueryError(f"choices {error}") from None
-    if len(given) < 2:
-        raise QueryError("choices must be at least two; leave them out without any")
-    try:
-        require_different("choices", given)
+        return choices_by_letter("choices", choices)
     except ValueError as error:
         raise QueryError(str(error)) from None
-    return given
 
 
 def _check_query(state: AgenticIQAState, longest: int) -> None:

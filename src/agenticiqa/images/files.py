@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from agenticiqa.errors import (
@@ -21,8 +22,8 @@ from agenticiqa.errors import (
 
 # A part that is missing or no folder, a name no file can have.
 _NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
-# Without waiting: opening a pipe would wait for ever.
-_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+# Without waiting, where there are pipes: opening one would wait for ever. As bytes, where files may be read as text.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
@@ -63,6 +64,23 @@ def require_folders(folders: Iterable[Path], allowed_root: str | None) -> None:
             raise UsageError(f"{folder}: lies outside pipeline.allowed_root ({root}); allow a folder below it")
 
 
+def find_below(named: str, folders: Iterable[Path]) -> tuple[Path, Path] | None:
+    """The path and the first of these folders in which it lies, links followed; None when it leads out of all of them.
+
+    A relative name is looked for in each folder in turn; one that is in none is seen from the first it would lie in.
+    """
+    inside: tuple[Path, Path] | None = None
+    for folder in folders:
+        wanted = folder.resolve() / named
+        # A name with a zero byte, or a link to itself, leads nowhere.
+        with suppress(ValueError, OSError, RuntimeError):
+            if wanted.resolve().is_relative_to(folder.resolve()):
+                inside = inside or (wanted, folder)
+                if wanted.exists():
+                    return wanted, folder
+    return inside
+
+
 def _looped(path: Path) -> ImageNotFoundError:
     return ImageNotFoundError(f"{path}: is a link that leads back to itself; name the image file instead")
 
@@ -89,10 +107,13 @@ def _open_below(root: Path, inside: Path) -> int:
 
     All links were followed when the path was checked; one that is there now was put there since.
     """
-    folder = os.open(root.resolve(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if os.open not in os.supports_dir_fd:
+        # A system that opens nothing from a folder's descriptor: the path as it was checked.
+        return os.open(root.resolve() / inside, _READING)
+    folder = os.open(root.resolve(), os.O_RDONLY | os.O_DIRECTORY)
     try:
         for part in inside.parts[:-1]:
-            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
             os.close(folder)
             folder = inner
         return os.open(inside.name or ".", _READING | os.O_NOFOLLOW, dir_fd=folder)

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, unknown_name, wrong_values
 from agenticiqa.images import NamedBytes
-from agenticiqa.images.files import check_byte_count, read_file, require_folders
+from agenticiqa.images.files import check_byte_count, find_below, read_file, require_folders
 
 
 class SentenceServer(MCPServer[Any]):
@@ -106,11 +106,10 @@ class Images:
             return NamedBytes(sent, self._decoded(named, sent))
         if "://" in named:
             raise ImageFormatError(f"{named}: addresses are not fetched; name a file or send a data URL")
-        inside = [folder for folder in self._folders if _leads_into(folder / named, folder)]
-        if inside:
-            # A relative name is looked for in each folder in turn.
-            folder = next((folder for folder in inside if (folder / named).exists()), inside[0])
-            return NamedBytes(named, read_file(folder / named, self._max_bytes, folder))
+        found = find_below(named, self._folders)
+        if found is not None:
+            path, folder = found
+            return NamedBytes(named, read_file(path, self._max_bytes, folder))
         allowed = ", ".join(map(str, self._folders)) or "none"
         raise ImageOutsideRootError(f"{named}: lies outside the allowed folders ({allowed}); move the image into one")
 
@@ -133,11 +132,3 @@ class Images:
             return base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
             raise ImageFormatError(f"{sent}: is not base64; encode its bytes again") from None
-
-
-def _leads_into(path: Path, folder: Path) -> bool:
-    try:
-        return path.resolve().is_relative_to(folder)
-    except (ValueError, RuntimeError):
-        # A name with a zero byte, or a link to itself, leads nowhere.
-        return False

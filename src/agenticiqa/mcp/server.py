@@ -16,15 +16,16 @@ from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
 from agenticiqa.assessor.ranking import query_for_each, read_comparison
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
-from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
+from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.images import NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
 from agenticiqa.mcp.reports_and_prompts import Reports, add_prompts
 from agenticiqa.mcp.results_in_words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
 from agenticiqa.nodes.context import OnEvent
+from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.tools.catalogue import describe_tools
 from agenticiqa.tools.running import Align
@@ -220,7 +221,8 @@ class Tools:
         """
 
         def work(_: OnEvent) -> CallToolResult:
-            found = encode(self._images.open(image), format, min_score)
+            judge = shipped_judge(self._assessor.parts.settings.pipeline.terms)
+            found = encode(self._images.open(image), format, min_score, judge=judge)
             chosen = Encoding(format=format, quality=found.quality, score=found.score, bytes=len(found.data))
             text = f"The smallest {format} that scores {min_score:g} has quality {chosen.quality}"
             return _result(chosen, f"{text}: {chosen.bytes:,} bytes, {chosen.score:.2f} of 5.", [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
+from typing import Any
 
 from agenticiqa.question.text import normalise
 from agenticiqa.state import UNABLE, AgenticIQAState
@@ -106,14 +107,24 @@ def parted(text: str, mark: str = "|") -> list[str]:
     return [re.sub(r"^\s*\(?[A-Za-z][.):]\s*", "", part).strip() for part in text.split(mark) if part.strip()]
 
 
-def require_different(name: str, choices: Mapping[str, str]) -> None:
-    """Raises ValueError where two choices are the same: no answer could be told from the other."""
+def choices_by_letter(name: str, given: Any) -> dict[str, str]:
+    """At least two different choices by letter, a plain list lettered in order; ValueError says what is wrong.
+
+    `name` is what the message calls them. Two choices that are the same could not be told apart by any answer.
+    """
+    try:
+        found = lettered(given)
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from None
+    if len(found) < 2:
+        raise ValueError(f"{name} must be at least two; leave them out without any")
     seen: dict[str, str] = {}
-    for text in choices.values():
+    for text in found.values():
         plain = " ".join(text.split()).casefold()
         if plain in seen:
             raise ValueError(f"{name} hold {seen[plain]!r} twice; each must differ from the others")
         seen[plain] = text
+    return found
 
 
 # "Option B", "Answer: B", "The answer is (B)", "B - Noise", "B is right".

@@ -14,6 +14,7 @@ from PIL import Image
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import ImageSource, LoadedImage, load_image
 from agenticiqa.state import Region
+from agenticiqa.weights import weight_set
 
 logger = logging.getLogger("agenticiqa.report")
 
@@ -79,7 +80,7 @@ def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     from agenticiqa.embedded.overlay import draw_overlay
     from agenticiqa.embedded.quality.quality_model import judge_places
 
-    local = judge_places(image, "open" if terms == "commercial" else "research")
+    local = judge_places(image, weight_set(terms))
     worst = shrunk(local.worst, small.width / image.width, small.height / image.height)
     grid = local.grid.astype(np.float32)
     # Without its name: nobody could read it at this size, so the page says what the box is.

@@ -76,7 +76,7 @@ def write_whole(output: Path, text: str) -> None:
         handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
         try:
             # mkstemp's files are for their owner only; a report is made to be shared.
-            os.fchmod(handle, 0o644)
+            Path(name).chmod(0o644)
             with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
                 file.write(text)
             os.replace(name, output)

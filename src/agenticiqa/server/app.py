@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import wrong_values
-from agenticiqa.server.guards import BodyLimits, Counted, Gate, SafeHeaders
+from agenticiqa.server.guards import AccessGuard, BodyLimits, Counted, SafeHeaders
 from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
 from agenticiqa.server.routes import catalogue as routes_catalogue
@@ -68,7 +68,7 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
     _add_errors(app)
     app.add_middleware(HeadAsGet)
     app.add_middleware(BodyLimits, options=chosen)
-    app.add_middleware(Gate, options=chosen)
+    app.add_middleware(AccessGuard, options=chosen)
     app.add_middleware(Counted, metrics=app.state.service.metrics)
     app.add_middleware(SafeHeaders)
     complete_schema(app)

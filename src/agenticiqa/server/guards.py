@@ -81,7 +81,7 @@ class Counted:
         await self._app(scope, receive, send_and_count)
 
 
-class Gate:
+class AccessGuard:
     """Refuses strange hosts, other sites' pages and callers without the token."""
 
     def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
-from agenticiqa.images.files import read_file
+from agenticiqa.images.files import find_below, read_file
 from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
 from agenticiqa.server.live_events import ChangeSignal
@@ -249,18 +249,10 @@ class Service:
         """
         if "://" in path:
             raise Problem("path_not_allowed", f"{display_name(path)}: addresses are not fetched; upload the file")
-        inside: list[tuple[Path, Path]] = []
-        for root in self.options.allow_folders:
-            wanted = root.resolve() / path
-            # A name with a zero byte, or a link to itself, leads nowhere.
-            with suppress(ValueError, OSError, RuntimeError):
-                if wanted.resolve().is_relative_to(root.resolve()):
-                    inside.append((wanted, root))
-                    if wanted.exists():
-                        return wanted, root
-        if inside:
-            return inside[0]
-        raise Problem("path_not_allowed", f"{display_name(path)}: lies outside the folders this service may read")
+        found = find_below(path, self.options.allow_folders)
+        if found is None:
+            raise Problem("path_not_allowed", f"{display_name(path)}: lies outside the folders this service may read")
+        return found
 
     def happened(self, run: Run, kind: str, data: Json) -> None:
         """Keeps an event; the steps of a job's runs are not kept."""

@@ -12,9 +12,9 @@ from fastapi import Request
 from fastapi.routing import APIRoute
 from starlette.datastructures import UploadFile
 
-from agenticiqa.batch.samples import choices_by_letter
 from agenticiqa.errors import ImageError, unknown_name
 from agenticiqa.images.containers import MEDIA_TYPES, sniff
+from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.server.display_names import display_name, uploaded_name
 from agenticiqa.server.problems import FieldError, Problem, details_of
 from agenticiqa.server.service import Service

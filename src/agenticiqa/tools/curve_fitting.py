@@ -78,7 +78,7 @@ def evaluate(curve: Curve, raw: ArrayLike) -> Floats:
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
     """Spearman's rank correlation."""
-    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
+    return float(np.corrcoef(ranks(first), ranks(second))[0, 1])
 
 
 def _places(goodness: Floats, shares: Floats, top: float | None) -> Floats:
@@ -140,7 +140,7 @@ def nonnegative_least_squares(rows: Floats, wanted: Floats) -> Floats:
     return found
 
 
-def _ranks(values: ArrayLike) -> Floats:
+def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1, ties sharing their mean."""
     _, group, sizes = np.unique(np.asarray(values, np.float64), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[group], np.float64)

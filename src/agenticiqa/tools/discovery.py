@@ -12,7 +12,6 @@ from typing import Any, cast
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings
 from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError
-from agenticiqa.tools import discovery as builtin
 from agenticiqa.tools import pyiqa_adapter
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue, read_overlay
@@ -21,8 +20,11 @@ from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.synthetic.ladder import LadderCalibrations
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
+logger = logging.getLogger("agenticiqa.tools")
+
+ENTRY_POINT_GROUP = "agenticiqa.tools"
 SCHEME = "builtin"
-_ROOM = "agenticiqa.tools.metrics"
+_METRICS = "agenticiqa.tools.metrics"
 
 
 class BuiltinTool(Tool):
@@ -42,12 +44,7 @@ class BuiltinTool(Tool):
     @cached_property
     def _function(self) -> Callable[..., float]:
         module, _, function = self.card.implementation.removeprefix(f"{SCHEME}:").rpartition(".")
-        return cast(Callable[..., float], getattr(importlib.import_module(f"{_ROOM}.{module}"), function))
-
-
-logger = logging.getLogger("agenticiqa.tools")
-
-ENTRY_POINT_GROUP = "agenticiqa.tools"
+        return cast(Callable[..., float], getattr(importlib.import_module(f"{_METRICS}.{module}"), function))
 
 
 class WithheldTool(Tool):
@@ -109,8 +106,8 @@ def installed_tools() -> list[Tool]:
 
 def _build(card: ToolCard, settings: Settings) -> Tool:
     scheme = card.implementation.partition(":")[0]
-    if scheme == builtin.SCHEME:
-        return builtin.BuiltinTool(card)
+    if scheme == SCHEME:
+        return BuiltinTool(card)
     if scheme == pyiqa_adapter.SCHEME:
         return pyiqa_adapter.PyiqaTool(card, **_pyiqa_options(settings))
     raise SettingsError(f"{card.name}: unknown implementation {card.implementation!r}; use builtin: or pyiqa:")

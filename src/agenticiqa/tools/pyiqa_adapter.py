@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import logging
 import sys
 import threading
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from agenticiqa.errors import MissingExtraError, OfflineError, ToolError, ToolUnavailableError
+from agenticiqa.errors import MissingExtraError, OfflineError, ToolError, ToolUnavailableError, is_installed
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
 _FORBIDDEN = frozenset({"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
@@ -106,13 +105,13 @@ class PyiqaTool(Tool):
 
 @cache
 def _installed() -> bool:
-    return all(importlib.util.find_spec(package) is not None for package in _PACKAGES)
+    return is_installed(*_PACKAGES)
 
 
 def find_metric(name: str, hub: Path, *, offline: bool = False, device: str = "cpu") -> PyiqaTool | None:
     """The tool for `pyiqa:NAME`, any metric pyiqa has; None for other names or without pyiqa."""
     scheme, _, metric = name.partition(":")
-    if scheme != SCHEME or any(importlib.util.find_spec(package) is None for package in _PACKAGES):
+    if scheme != SCHEME or not is_installed(*_PACKAGES):
         return None
     from pyiqa.default_model_configs import DEFAULT_CONFIGS
 

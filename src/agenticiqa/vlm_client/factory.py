@@ -27,10 +27,10 @@ from agenticiqa.cache import Cache
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, MemoryReplyStore, ReplyStore
+from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore, MemoryReplyStore, ReplyStore
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
 from agenticiqa.vlm_client.middleware.limiting import LimitedVLMClient, Limiter
-from agenticiqa.vlm_client.middleware.recording import CachedReplyStore, RecordingVLMClient, ReplayingVLMClient
+from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import Breaker, BreakerVLMClient, RetryingVLMClient, RetryPolicy
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
 from agenticiqa.vlm_client.usage import Prices, PricingVLMClient, load_prices
@@ -145,8 +145,7 @@ class Assembly:
 
     @cached_property
     def _prices(self) -> Prices:
-        own = self._transport.prices
-        return load_prices(Path(own) if own else None)
+        return load_prices(self._transport.prices)
 
     @cached_property
     def _disk(self) -> Cache:
@@ -154,4 +153,4 @@ class Assembly:
 
     def _store(self, client: VLMClient) -> ReplyStore:
         on_disk = self._settings.pipeline.cache.enabled and client.identity
-        return CachedReplyStore(self._disk) if on_disk else MemoryReplyStore()
+        return DiskReplyStore(self._disk) if on_disk else MemoryReplyStore()

@@ -86,12 +86,12 @@ class Prices:
         return self._prices.get(_SNAPSHOT.sub("", backend))
 
 
-def load_prices(overlay: Path | None = None) -> Prices:
+def load_prices(overlay: str | Path | None = None) -> Prices:
     """The packaged prices, with the user's own laid over them."""
     prices = _parsed(table()["prices"], "models.yaml")
     if overlay is not None:
         try:
-            prices |= _parse(overlay.expanduser().read_text(encoding="utf-8"), str(overlay))
+            prices |= _parse(Path(overlay).expanduser().read_text(encoding="utf-8"), str(overlay))
         except OSError as error:
             raise SettingsError(
                 f"{overlay}: cannot be read ({error.strerror}); correct pipeline.transport.prices"

@@ -4,6 +4,6 @@
 what each was fitted on and under which terms it may be used.
 """
 
-from agenticiqa.weights.loader import WeightSet, manifest, open_session, read_arrays, read_weights
+from agenticiqa.weights.loader import WeightSet, manifest, open_session, read_arrays, read_weights, weight_set
 
-__all__ = ["WeightSet", "manifest", "open_session", "read_arrays", "read_weights"]
+__all__ = ["WeightSet", "manifest", "open_session", "read_arrays", "read_weights", "weight_set"]

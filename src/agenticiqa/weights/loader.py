@@ -18,6 +18,11 @@ from agenticiqa.errors import ModelFileError
 WeightSet = Literal["research", "open"]
 
 
+def weight_set(terms: str) -> WeightSet:
+    """The weights that may be used under these terms."""
+    return "open" if terms == "commercial" else "research"
+
+
 @dataclass
 class _Memory:
     gives_back: bool = False

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from agenticiqa.batch.engines.workers import LIVES, Surroundings, without_working_folder
+from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
 from agenticiqa.batch.journal import Record
-from agenticiqa.batch.records import Prepare, attempt, lost
+from agenticiqa.batch.records import Prepare, attempt, lost_record
 from agenticiqa.batch.samples import Sample
 from agenticiqa.errors import AgenticIQAError
 
@@ -27,16 +27,16 @@ class _Worker:
     sample: Sample | None = None
 
 
-class ProcessCrew:
+class ProcessPool:
     """Processes that each load the parts once; one that dies is replaced and its sample done again."""
 
-    def __init__(self, prepare: Prepare, width: int, surroundings: Surroundings) -> None:
-        self._prepare, self._surroundings = prepare, surroundings
+    def __init__(self, prepare: Prepare, width: int, setup: WorkerSetup) -> None:
+        self._prepare, self._setup = prepare, setup
         # Spawned, not forked: a fork copies locks that threads of the parent may hold.
         self._context = multiprocessing.get_context("spawn")
         self._deaths: Counter[str] = Counter()
-        self._false_starts = 0
-        self._workers = [self._hire() for _ in range(width)]
+        self._failed_starts = 0
+        self._workers = [self._start_worker() for _ in range(width)]
 
     def has_room(self) -> bool:
         """Whether a process is loaded and waiting."""
@@ -45,7 +45,7 @@ class ProcessCrew:
     def submit(self, sample: Sample) -> None:
         """Gives a waiting process the sample."""
         worker = next(worker for worker in self._workers if worker.ready and worker.sample is None)
-        self._give(worker, sample)
+        self._send(worker, sample)
 
     def wait(self) -> list[Record]:
         """The records that arrived; raises what kept a worker from loading its parts."""
@@ -53,7 +53,7 @@ class ProcessCrew:
         records = []
         for place, worker in enumerate(self._workers):
             if worker.connection in arrived:
-                record = self._hear(place, worker)
+                record = self._receive(place, worker)
                 records += [record] if record else []
         return records
 
@@ -70,15 +70,15 @@ class ProcessCrew:
                 worker.process.join()
             worker.process.close()
 
-    def _hire(self) -> _Worker:
+    def _start_worker(self) -> _Worker:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, self._prepare, self._surroundings), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, self._prepare, self._setup), daemon=True)
         with without_working_folder():
             process.start()
         theirs.close()
         return _Worker(process, ours)
 
-    def _give(self, worker: _Worker, sample: Sample) -> None:
+    def _send(self, worker: _Worker, sample: Sample) -> None:
         worker.sample = sample
         try:
             worker.connection.send(sample)
@@ -86,11 +86,11 @@ class ProcessCrew:
             # It died while it waited; its end is heard of next.
             return
 
-    def _hear(self, place: int, worker: _Worker) -> Record | None:
+    def _receive(self, place: int, worker: _Worker) -> Record | None:
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
-            return self._bury(place, worker)
+            return self._replace_dead(place, worker)
         if isinstance(message, Exception):
             raise message
         worker.ready = True
@@ -100,24 +100,26 @@ class ProcessCrew:
         record: Record = message
         return record
 
-    def _bury(self, place: int, worker: _Worker) -> Record | None:
+    def _replace_dead(self, place: int, worker: _Worker) -> Record | None:
         """Puts a new worker in the place of a dead one; a sample that ends one worker after the other is given up."""
         worker.process.join()
         ending = _ending(worker.process.exitcode)
         worker.process.close()
         worker.connection.close()
         if not worker.ready:
-            self._false_starts += 1
-            if self._false_starts >= LIVES:
+            self._failed_starts += 1
+            if self._failed_starts >= MAX_WORKER_DEATHS:
                 raise AgenticIQAError(f"the workers end while they load ({ending}); try fewer with --concurrency")
-        heir = self._workers[place] = self._hire()
+        replacement = self._workers[place] = self._start_worker()
         sample = worker.sample
         if sample is None:
             return None
         self._deaths[sample.sample_id] += 1
-        if self._deaths[sample.sample_id] >= LIVES:
-            return lost(sample, f"{LIVES} workers ended on this sample ({ending}); is there enough memory?")
-        self._give(heir, sample)
+        if self._deaths[sample.sample_id] >= MAX_WORKER_DEATHS:
+            return lost_record(
+                sample, f"{MAX_WORKER_DEATHS} workers ended on this sample ({ending}); is there enough memory?"
+            )
+        self._send(replacement, sample)
         return None
 
 
@@ -125,13 +127,13 @@ def _ending(code: int | None) -> str:
     return signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
 
 
-def _work(connection: Connection, prepare: Prepare, surroundings: Surroundings) -> None:
-    """A worker's life: load, then one sample after the other until the pipe is closed."""
+def _work(connection: Connection, prepare: Prepare, setup: WorkerSetup) -> None:
+    """Loads the parts, then assesses one sample after the other until the pipe is closed."""
     # Ctrl-C reaches all processes of a terminal, but only the first one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
-        surroundings.enter()
+        setup.apply()
         assess = prepare()
     except Exception as error:
         connection.send(error)

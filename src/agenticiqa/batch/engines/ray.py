@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.batch.engines.workers import LIVES, Surroundings, without_working_folder
+from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
 from agenticiqa.batch.journal import Record
-from agenticiqa.batch.records import Prepare, attempt, lost
+from agenticiqa.batch.records import Prepare, attempt, lost_record
 from agenticiqa.batch.samples import Sample
 from agenticiqa.errors import AgenticIQAError, MissingExtraError, UsageError
 
@@ -22,29 +22,27 @@ class _Actor:
     ready: bool = False
 
 
-class RayCrew:
+class RayPool:
     """Actors that each load the parts once and work on so many samples at a time; a lost one is replaced.
 
     Samples go only to actors that are loaded, so that one the cluster has no room for yet holds nothing up.
     """
 
-    def __init__(
-        self, prepare: Prepare, actors: int, lanes: int, address: str | None, surroundings: Surroundings
-    ) -> None:
+    def __init__(self, prepare: Prepare, actors: int, lanes: int, address: str | None, setup: WorkerSetup) -> None:
         self._ray = _load_ray()
-        self._prepare, self._lanes, self._surroundings = prepare, lanes, surroundings
+        self._prepare, self._lanes, self._setup = prepare, lanes, setup
         self._deaths: Counter[str] = Counter()
-        self._false_starts = 0
+        self._failed_starts = 0
         self._ours = not self._ray.is_initialized()
         if self._ours:
             self._connect(actors, address)
         self._class = self._ray.remote(num_cpus=1, max_concurrency=lanes)(_Assessing)
-        self._actors = [self._hire() for _ in range(actors)]
-        self._orphans: list[Sample] = []
+        self._actors = [self._start_worker() for _ in range(actors)]
+        self._unassigned: list[Sample] = []
 
     def has_room(self) -> bool:
         """Whether an actor that is loaded has a lane free, and nobody waits for it already."""
-        return not self._orphans and self._waiting() is not None
+        return not self._unassigned and self._waiting() is not None
 
     def submit(self, sample: Sample) -> None:
         """Gives the sample to the actor with the fewest."""
@@ -59,9 +57,9 @@ class RayCrew:
         finished, _ = self._ray.wait(list(awaited), num_returns=1)
         # All that is there already, not one at a time.
         finished, _ = self._ray.wait(list(awaited), num_returns=len(awaited), timeout=0)
-        records = [record for reference in finished for record in self._hear(awaited[reference], reference)]
-        while self._orphans and self._waiting() is not None:
-            self.submit(self._orphans.pop())
+        records = [record for reference in finished for record in self._receive(awaited[reference], reference)]
+        while self._unassigned and self._waiting() is not None:
+            self.submit(self._unassigned.pop())
         return records
 
     def close(self) -> None:
@@ -85,14 +83,14 @@ class RayCrew:
         free = [actor for actor in self._actors if actor.ready and len(actor.samples) < self._lanes]
         return min(free, key=lambda actor: len(actor.samples), default=None)
 
-    def _hire(self) -> _Actor:
-        handle = self._class.remote(self._surroundings)
+    def _start_worker(self) -> _Actor:
+        handle = self._class.remote(self._setup)
         return _Actor(handle, handle.load.remote(self._prepare))
 
     def _references(self, actor: _Actor) -> list[Any]:
         return [*actor.samples] if actor.ready else [actor.loading]
 
-    def _hear(self, actor: _Actor, reference: Any) -> list[Record]:
+    def _receive(self, actor: _Actor, reference: Any) -> list[Record]:
         if actor not in self._actors:
             return []
         try:
@@ -101,7 +99,7 @@ class RayCrew:
             cause = error.cause if isinstance(error.cause, Exception) else error
             raise cause from None
         except self._ray.exceptions.RayError as error:
-            return self._bury(actor, error)
+            return self._replace_dead(actor, error)
         if not actor.ready:
             actor.ready = True
             return []
@@ -109,26 +107,27 @@ class RayCrew:
         record: Record = result
         return [record]
 
-    def _bury(self, actor: _Actor, error: Exception) -> list[Record]:
+    def _replace_dead(self, actor: _Actor, error: Exception) -> list[Record]:
         """Puts a new actor in the place of a lost one, and gives up the samples that have cost too many."""
         if not actor.ready:
-            self._false_starts += 1
-            if self._false_starts >= LIVES:
+            self._failed_starts += 1
+            if self._failed_starts >= MAX_WORKER_DEATHS:
                 raise AgenticIQAError(f"Ray's actors end while they load ({error}); is agenticiqa installed there?")
-        self._actors[self._actors.index(actor)] = self._hire()
+        self._actors[self._actors.index(actor)] = self._start_worker()
         self._deaths.update(sample.sample_id for sample in actor.samples.values())
-        given_up = [s for s in actor.samples.values() if self._deaths[s.sample_id] >= LIVES]
-        self._orphans += [s for s in actor.samples.values() if self._deaths[s.sample_id] < LIVES]
+        given_up = [s for s in actor.samples.values() if self._deaths[s.sample_id] >= MAX_WORKER_DEATHS]
+        self._unassigned += [s for s in actor.samples.values() if self._deaths[s.sample_id] < MAX_WORKER_DEATHS]
         return [
-            lost(sample, f"{LIVES} actors were lost on this sample; is there enough memory?") for sample in given_up
+            lost_record(sample, f"{MAX_WORKER_DEATHS} actors were lost on this sample; is there enough memory?")
+            for sample in given_up
         ]
 
 
 class _Assessing:
     """What runs in an actor."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        surroundings.enter()
+    def __init__(self, setup: WorkerSetup) -> None:
+        setup.apply()
         self._assess: Any = None
 
     def load(self, prepare: Prepare) -> None:

@@ -10,7 +10,7 @@ from agenticiqa.batch.records import Assessing, Prepare, attempt
 from agenticiqa.batch.samples import Sample
 
 
-class ThreadCrew:
+class ThreadPool:
     """Threads that share one set of loaded parts."""
 
     def __init__(self, prepare: Prepare, width: int) -> None:

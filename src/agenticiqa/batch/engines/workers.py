@@ -22,8 +22,8 @@ _starting = threading.Lock()
 Feed = Callable[[int], Sample | None]
 """The next sample, given how many are under way; None when there is none to give now."""
 
-LIVES = 3
-"""Workers that may die on a sample before it is given up."""
+MAX_WORKER_DEATHS = 3
+"""Workers that may die on a sample before it is given up: once may be chance, or somebody's kill."""
 
 
 @contextmanager
@@ -45,15 +45,15 @@ def without_working_folder() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The log of the process that began the batch, to be set up again in a worker."""
+class WorkerSetup:
+    """What a worker process sets up before it starts: the log of the process that began the batch."""
 
     level: str
     logging: LoggingSettings
     secrets: tuple[str, ...]
 
-    def enter(self) -> None:
-        """Makes them those of this process."""
+    def apply(self) -> None:
+        """Sets this process up, and has it end with its parent."""
         import cv2
 
         end_with_parent()
@@ -76,13 +76,13 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, name="end-with-parent", daemon=True).start()
 
 
-def surroundings_of(settings: Settings) -> Surroundings:
-    """Those of this process."""
+def worker_setup_of(settings: Settings) -> WorkerSetup:
+    """The setup that gives a worker the log level and log file of this process."""
     level = logging.getLogger("agenticiqa").getEffectiveLevel()
-    return Surroundings(logging.getLevelName(level), settings.pipeline.logging, settings.secrets())
+    return WorkerSetup(logging.getLevelName(level), settings.pipeline.logging, settings.secrets())
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Workers on one machine or many; what one of them was doing when it died is done again by another."""
 
     def has_room(self) -> bool:
@@ -95,18 +95,18 @@ class Crew(Protocol):
         """The records finished since the last call, after something happened; there may be none."""
 
     def close(self) -> None:
-        """Sends everybody home, whatever they are doing."""
+        """Ends all workers, whatever they are doing."""
 
 
-def carry_out(crew: Crew, feed: Feed) -> Iterator[Record]:
+def carry_out(pool: WorkerPool, feed: Feed) -> Iterator[Record]:
     """The records of all samples fed, as they are finished."""
     under_way = 0
     while True:
-        while crew.has_room() and (sample := feed(under_way)) is not None:
-            crew.submit(sample)
+        while pool.has_room() and (sample := feed(under_way)) is not None:
+            pool.submit(sample)
             under_way += 1
-        if under_way == 0 and crew.has_room():
+        if under_way == 0 and pool.has_room():
             return
-        for record in crew.wait():
+        for record in pool.wait():
             under_way -= 1
             yield record

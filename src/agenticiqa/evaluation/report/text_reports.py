@@ -174,6 +174,7 @@ def choices_markdown(questions: QuestionSet, found: Choices, provenance: Mapping
     blocks = [
         f"# Evaluation on {questions.name}",
         f"{len(questions.questions)} questions; {len(questions.missing)} more lack their picture.",
+        *questions.notes,
         markdown_table(("part", "questions", "accuracy", "answered"), accuracy_lines(found)),
         f'"Unable to determine": {found.unable:.1%}, counted as wrong. {order}',
         "## Right and given answers",

@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
+from agenticiqa.batch.manifest import IMAGE_SUFFIXES
 from agenticiqa.server.display_names import display_name
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
@@ -21,24 +22,6 @@ from agenticiqa.server.service import Service
 router = APIRouter(prefix="/v1/folders", tags=["folders"])
 
 MOST_FILES = 1000
-SUFFIXES = frozenset(
-    (
-        ".jpg",
-        ".jpeg",
-        ".png",
-        ".webp",
-        ".avif",
-        ".heic",
-        ".heif",
-        ".tif",
-        ".tiff",
-        ".bmp",
-        ".gif",
-        ".jp2",
-        ".ppm",
-        ".pgm",
-    )
-)
 
 
 @router.get("", responses=problems(401, 403), response_model=FoldersView)
@@ -76,5 +59,6 @@ def _pictures_below(folder: Path, root: Path) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             file = Path(parent) / name
-            if file.suffix.lower() in SUFFIXES and not name.startswith(".") and file.resolve().is_relative_to(root):
+            shown = file.suffix.lower() in IMAGE_SUFFIXES and not name.startswith(".")
+            if shown and file.resolve().is_relative_to(root):
                 yield str(file)

@@ -16,11 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from agenticiqa.server.service_options import MEGABYTE
 from agenticiqa.server.storage.store import Store
 
 logger = logging.getLogger("agenticiqa.server.retention")
 
-MEGABYTE = 2**20
 # A folder this young may belong to an upload that is still being taken in.
 YOUNG = 3600.0
 BALLAST = 4 * MEGABYTE

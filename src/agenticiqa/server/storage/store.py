@@ -341,8 +341,3 @@ class Store:
         with self._lock:
             row = self._connection.execute("SELECT reason FROM gone WHERE id = ?", (name,)).fetchone()
         return row["reason"] if row else None
-
-    def compact(self) -> None:
-        """Gives the space of removed rows back to the disk, as far as there is room to do so."""
-        with self._lock:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

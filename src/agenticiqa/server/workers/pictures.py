@@ -13,8 +13,10 @@ from PIL import Image
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.images import ImageLimits, LoadedImage, load_image
+from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.nodes.context import Pictures
 from agenticiqa.report.pictures import Picture, data_url, shrunk
+from agenticiqa.weights import weight_set
 
 logger = logging.getLogger("agenticiqa.server.pictures")
 
@@ -64,11 +66,7 @@ def stored_picture(preview: Path, quality_map: Path) -> Picture:
 
 
 def _load(source: Path, settings: Settings) -> LoadedImage:
-    limits = settings.pipeline.limits
-    return load_image(
-        source,
-        limits=ImageLimits(limits.max_pixels, limits.max_file_megabytes * 2**20, limits.min_side),
-    )
+    return load_image(source, limits=Pictures(settings).limits)
 
 
 def _preview(image: LoadedImage) -> Image.Image:
@@ -84,7 +82,7 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
     from agenticiqa.embedded.overlay import draw_overlay
     from agenticiqa.embedded.quality.quality_model import judge_places
 
-    local = judge_places(image, "open" if terms == "commercial" else "research")
+    local = judge_places(image, weight_set(terms))
     grid, worst = local.grid, local.worst
     across, down = small.width / image.width, small.height / image.height
     target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))

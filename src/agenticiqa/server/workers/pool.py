@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from agenticiqa.batch.engines.workers import surroundings_of, without_working_folder
+from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, without_working_folder, worker_setup_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of
@@ -25,8 +25,6 @@ Json = dict[str, Any]
 POLL = 0.25
 PAUSE = 5.0
 START_LIMIT = 600.0
-# So many workers may die over one run before it is given up: once may be chance, or somebody's kill.
-MAX_WORKER_DEATHS = 3
 
 
 class RunQueue(Protocol):
@@ -157,7 +155,7 @@ class _WorkerThread(threading.Thread):
         self._connection: Connection | None = None
         self._current: str | None = None
         self._is_cancelled = threading.Event()
-        self._false_starts = 0
+        self._failed_starts = 0
         self.is_ready = False
         self.is_busy = False
 
@@ -272,12 +270,12 @@ class _WorkerThread(threading.Thread):
     def _try_to_start(self) -> None:
         try:
             self._start_process()
-            self._false_starts = 0
+            self._failed_starts = 0
         except Interrupted:
             pass
         except (EOFError, OSError, TimeoutError):
-            self._false_starts += 1
-            pause = min(PAUSE, 2.0**self._false_starts / 10)
+            self._failed_starts += 1
+            pause = min(PAUSE, 2.0**self._failed_starts / 10)
             logger.exception("a worker could not be started; it is tried again in %g seconds", pause)
             self._pool.wait(pause)
 
@@ -285,7 +283,7 @@ class _WorkerThread(threading.Thread):
         self._kill()
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        arguments = (theirs, self._settings, surroundings_of(self._settings))
+        arguments = (theirs, self._settings, worker_setup_of(self._settings))
         self._process = context.Process(target=work, args=arguments, daemon=True)
         with without_working_folder():
             self._process.start()

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenticiqa.batch.engines.workers import Surroundings
+from agenticiqa.batch.engines.workers import WorkerSetup
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details_of
@@ -29,16 +29,17 @@ NICENESS = 5
 READY, EVENT, RESULT, PROBLEM = "ready", "event", "result", "problem"
 
 
-def work(connection: Connection, settings: Settings, surroundings: Surroundings) -> None:
+def work(connection: Connection, settings: Settings, setup: WorkerSetup) -> None:
     """Serves runs until the other end of the connection closes."""
     # The service decides when a worker stops: a Ctrl-C reaches the whole group of processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    surroundings.enter()
+    setup.apply()
     assessor = frugal_assessor(settings)
     warm_up(assessor)
     # The service has to answer while its workers compute; loading is short and holds up everybody who waits.
-    os.nice(NICENESS)
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
     connection.send((READY, {}))
     while True:
         try:

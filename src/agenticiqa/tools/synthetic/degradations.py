@@ -1,7 +1,7 @@
 """Pixel operations that damage a picture by a stated amount.
 
 Each takes an 8-bit RGB picture, one amount in the unit its table entry names, and a random
-generator, and returns floats on the 0–255 scale; `tools.distort` rounds them.
+generator, and returns floats on the 0–255 scale; `kinds.distort` rounds them.
 Random places and grains are drawn before the amount is used, so that with one seed a larger
 amount is the same damage, stronger.
 """

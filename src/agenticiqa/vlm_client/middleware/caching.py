@@ -1,16 +1,19 @@
-"""Answering an identical request from memory."""
+"""Answering an identical request with the reply that was kept, in memory or on disk."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import asdict, replace
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
+from agenticiqa.cache import Cache
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.tasks.base import schema_of
+
+NAMESPACE = "replies"
 
 
 class ReplyStore(Protocol):
@@ -44,6 +47,28 @@ class MemoryReplyStore:
             self._replies[key] = reply
             if len(self._replies) > self._capacity:
                 self._replies.popitem(last=False)
+
+
+class DiskReplyStore:
+    """Keeps replies in the SQLite cache, shared by threads and processes."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def get(self, key: str) -> VLMReply | None:
+        """The reply kept under the key; one that another version wrote and this one cannot read is a miss."""
+        kept = self._cache.get(NAMESPACE, key)
+        if kept is None:
+            return None
+        try:
+            return reply_from_dict(json.loads(kept))
+        except (json.JSONDecodeError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, reply: VLMReply) -> None:
+        """Keeps the reply."""
+        # In ASCII: half a surrogate pair, which a model may write, has no other encoding.
+        self._cache.put(NAMESPACE, key, json.dumps(reply_to_dict(reply)))
 
 
 class CachingVLMClient(WrappingVLMClient):
@@ -89,3 +114,21 @@ def request_key(backend: str, request: VLMRequest) -> str:
         "images": [(item.label, item.image.sha256) for item in request.images],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def reply_to_dict(reply: VLMReply) -> dict[str, Any]:
+    """The reply as JSON values."""
+    return asdict(reply)
+
+
+def reply_from_dict(data: dict[str, Any]) -> VLMReply:
+    """The reply these JSON values stand for."""
+    interval = data["interval"]
+    return VLMReply(
+        **{
+            **data,
+            "usage": Usage(**data["usage"]),
+            "notes": tuple(data["notes"]),
+            "interval": tuple(interval) if interval else None,
+        }
+    )

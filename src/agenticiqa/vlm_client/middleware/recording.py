@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,11 +13,10 @@ from typing import Any
 from PIL import Image
 
 from agenticiqa import errors
-from agenticiqa.cache import Cache
 from agenticiqa.errors import BackendError, BadReplyError, SettingsError
 from agenticiqa.logs import REDACTED, redact
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
-from agenticiqa.vlm_client.middleware.caching import request_key
+from agenticiqa.vlm_client.middleware.caching import reply_from_dict, reply_to_dict, request_key
 
 
 class RecordingVLMClient(WrappingVLMClient):
@@ -89,24 +88,6 @@ class ReplayingVLMClient(VLMClient):
         return replace(reply, usage=Usage(from_cache=True), notes=(*reply.notes, f"replayed from {self._path.name}"))
 
 
-def reply_to_dict(reply: VLMReply) -> dict[str, Any]:
-    """The reply as JSON values."""
-    return asdict(reply)
-
-
-def reply_from_dict(data: dict[str, Any]) -> VLMReply:
-    """The reply these JSON values stand for."""
-    interval = data["interval"]
-    return VLMReply(
-        **{
-            **data,
-            "usage": Usage(**data["usage"]),
-            "notes": tuple(data["notes"]),
-            "interval": tuple(interval) if interval else None,
-        }
-    )
-
-
 def failure_to_dict(error: BackendError) -> dict[str, Any]:
     """A failure as JSON values."""
     public = next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
@@ -138,28 +119,3 @@ def _read(path: Path) -> dict[str, list[dict[str, Any]]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(f"{path}: not a recording ({error}); record one with pipeline.transport.record") from error
     return outcomes
-
-
-NAMESPACE = "replies"
-
-
-class CachedReplyStore:
-    """Keeps replies in the SQLite cache, shared by threads and processes."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-
-    def get(self, key: str) -> VLMReply | None:
-        """The reply kept under the key; one that another version wrote and this one cannot read is a miss."""
-        kept = self._cache.get(NAMESPACE, key)
-        if kept is None:
-            return None
-        try:
-            return reply_from_dict(json.loads(kept))
-        except (json.JSONDecodeError, KeyError, TypeError):
-            return None
-
-    def put(self, key: str, reply: VLMReply) -> None:
-        """Keeps the reply."""
-        # In ASCII: half a surrogate pair, which a model may write, has no other encoding.
-        self._cache.put(NAMESPACE, key, json.dumps(reply_to_dict(reply)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import logging
 import time
@@ -20,10 +19,10 @@ from agenticiqa.errors import (
     BackendError,
     BackendTimeoutError,
     BadReplyError,
-    MissingExtraError,
     OfflineError,
     UnavailableError,
     UnknownBackendError,
+    require_extra,
 )
 from agenticiqa.images import load_image
 from agenticiqa.logs import redact
@@ -98,8 +97,7 @@ class NetworkVLMClient(VLMClient):
             raise OfflineError(
                 f"{cls.provider}.{model} needs the network, and offline mode is on; use builtin.perception"
             )
-        if not _is_installed(cls.package):
-            raise MissingExtraError(f"the backend {cls.provider}.{model}", cls.extra)
+        require_extra(f"the backend {cls.provider}.{model}", cls.extra, cls.package)
         return cls(
             Link(
                 model=official_name(cls.provider, model),
@@ -331,10 +329,3 @@ def _with_room(message: Message, room: int) -> Message:
 def _room_notes(reply: VLMReply, asked: int, room: int) -> list[str]:
     notes = [f"max_tokens raised from {asked} to {room}: the model needs the room"] if room != asked else []
     return [*notes, "the reply was cut at max_tokens"] if reply.cut else notes
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False

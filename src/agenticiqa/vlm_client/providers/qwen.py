@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 from PIL import Image
 
 from agenticiqa.config import QwenSettings, RoleSettings, Settings
-from agenticiqa.errors import BackendError, MissingExtraError, UnavailableError, UnknownBackendError
+from agenticiqa.errors import BackendError, UnavailableError, UnknownBackendError, require_extra
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.models import official_name
@@ -152,8 +151,7 @@ class QwenVLMClient(VLMClient):
         """The client for a folder or hub name; nothing is loaded yet."""
         if not model:
             raise UnknownBackendError("'qwen' needs a model; write qwen.FOLDER or qwen.Qwen/Qwen2.5-VL-7B-Instruct")
-        if any(importlib.util.find_spec(module) is None for module in ("transformers", "torch")):
-            raise MissingExtraError(f"the backend qwen.{model}", "qwen")
+        require_extra(f"the backend qwen.{model}", "qwen", "transformers", "torch")
         return cls(
             str(Path(official_name("qwen", model)).expanduser()),
             settings.pipeline.qwen,

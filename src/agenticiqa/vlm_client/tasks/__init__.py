@@ -2,14 +2,25 @@
 
 from typing import Any
 
-from agenticiqa.vlm_client.tasks.analyze import AnalyzedDistortion, AnalyzeInputs, AnalyzeReply
 from agenticiqa.vlm_client.tasks.answer import AnswerInputs, AnswerReply, ScoreInputs
 from agenticiqa.vlm_client.tasks.base import TaskInputs
-from agenticiqa.vlm_client.tasks.detect import DetectInputs, DetectReply
-from agenticiqa.vlm_client.tasks.inspect import InspectedDistortion, InspectInputs, InspectReply
-from agenticiqa.vlm_client.tasks.locate import Box, LocateInputs, LocateReply
+from agenticiqa.vlm_client.tasks.gathering import (
+    AnalyzedDistortion,
+    AnalyzeInputs,
+    AnalyzeReply,
+    Box,
+    DetectInputs,
+    DetectReply,
+    InspectedDistortion,
+    InspectInputs,
+    InspectReply,
+    LocateInputs,
+    LocateReply,
+    SelectToolsInputs,
+    SelectToolsReply,
+    ToolOffer,
+)
 from agenticiqa.vlm_client.tasks.plan import PlanInputs, PlanReply
-from agenticiqa.vlm_client.tasks.select_tools import SelectToolsInputs, SelectToolsReply, ToolOffer
 
 TASKS: tuple[type[TaskInputs[Any]], ...] = (
     PlanInputs, DetectInputs, AnalyzeInputs, SelectToolsInputs, InspectInputs, LocateInputs, AnswerInputs, ScoreInputs,

@@ -1,0 +1,301 @@
+"""What the executor asks: which distortions there are, how severe, which tools measure them, where objects are.
+
+`InspectInputs` asks the first three in one look, for `mode: fast`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from agenticiqa.state import SEVERITIES, Gap
+from agenticiqa.vlm_client.tasks.base import (
+    Categories,
+    Mode,
+    Objects,
+    PerObject,
+    Query,
+    Schema,
+    TaskInputs,
+    list_of,
+    map_of,
+    object_of,
+    one_of,
+)
+
+DETECTION_PROMPT_TEMPLATE = """\
+You are an expert in distortion detection. Look at the test image, and at the reference image if one is given, and
+name the distortions visible in each listed object ("Global" is the whole image). Use only the listed categories.
+A style the photographer chose (bokeh, night, fog, black and white) is not a distortion. An object without a
+distortion gets an empty list. What you cannot judge goes to uncertainties.
+Return a valid JSON object:
+{
+  "distortion_set": {"<object or Global>": ["<category>", ...]},
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+
+class DetectReply(BaseModel):
+    """The distortions seen, per object; free words, of which the executor drops what it cannot use."""
+
+    distortion_set: dict[str, list[str]]
+    uncertainties: list[str] = Field(default_factory=list)
+
+
+class DetectInputs(TaskInputs[DetectReply]):
+    """Objects in which distortions are looked for; on a replan with the doubt about what was seen before."""
+
+    task: ClassVar[str] = "detect"
+    prompt: ClassVar[str] = DETECTION_PROMPT_TEMPLATE
+    reply: ClassVar[type[BaseModel]] = DetectReply
+
+    query: Query
+    objects: Objects
+    categories: Categories
+    reference_mode: Mode
+    gap: Gap | None = Field(default=None, title="What the last look left open; look at this again, closely")
+
+    def narrow(self, fields: dict[str, Any]) -> None:
+        """Only the objects and categories asked about."""
+        if "distortion_set" in fields:
+            seen = list_of(one_of(self.categories), len(self.categories))
+            fields["distortion_set"] = map_of(self.objects, seen)
+
+
+ANALYSIS_PROMPT_TEMPLATE = """\
+You are a distortion analysis expert. For each listed distortion of each object, judge how severe it is in the test
+image and describe what it looks like, compared with the reference image if one is given.
+The severities are: none, slight, moderate, severe, extreme.
+Return a valid JSON object:
+{
+  "distortion_analysis": {
+    "<object or Global>": [
+      {"type": "<distortion>", "severity": "<severity>", "explanation": "<what is seen, in one sentence>"}
+    ]
+  },
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+
+class AnalyzedDistortion(BaseModel):
+    """One distortion as the model describes it."""
+
+    type: str
+    severity: str
+    explanation: str
+
+
+class AnalyzeReply(BaseModel):
+    """The severity and look of each distortion, per object."""
+
+    distortion_analysis: dict[str, list[AnalyzedDistortion]]
+    uncertainties: list[str] = Field(default_factory=list)
+
+
+class AnalyzeInputs(TaskInputs[AnalyzeReply]):
+    """Distortions whose severity is asked for, per object; on a replan with the doubt about the last judgement."""
+
+    task: ClassVar[str] = "analyze"
+    prompt: ClassVar[str] = ANALYSIS_PROMPT_TEMPLATE
+    reply: ClassVar[type[BaseModel]] = AnalyzeReply
+
+    query: Query
+    distortions: PerObject
+    reference_mode: Mode
+    gap: Gap | None = Field(default=None, title="What the last judgement left open; look at this again, closely")
+
+    def narrow(self, fields: dict[str, Any]) -> None:
+        """Only the objects and distortions asked about, each once."""
+        if "distortion_analysis" in fields:
+            fields["distortion_analysis"] = object_of({o: _analysis(kinds) for o, kinds in self.distortions.items()})
+
+
+def _analysis(kinds: list[str]) -> Schema:
+    described: dict[str, Schema] = {
+        "type": one_of(kinds),
+        "severity": one_of(SEVERITIES),
+        "explanation": {"type": "string"},
+    }
+    return list_of(object_of(described), len(kinds))
+
+
+SELECTION_PROMPT_TEMPLATE = """\
+You are a tool executor. For each listed distortion of each object, choose the one listed tool that measures it best;
+"Overall" stands for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is
+Full-Reference; without a reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
+Return a valid JSON object:
+{
+  "selected_tools": {"<object or Global>": {"<distortion>": "<tool name>"}}
+}
+"""
+
+
+class ToolOffer(BaseModel):
+    """A tool the model may choose."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    reference: Literal["FR", "NR"]
+    strengths: tuple[str, ...] = ()
+    description: str = ""
+
+
+class SelectToolsReply(BaseModel):
+    """One tool per object and distortion."""
+
+    selected_tools: dict[str, dict[str, str]]
+
+
+class SelectToolsInputs(TaskInputs[SelectToolsReply]):
+    """Distortions for each of which a tool is to be chosen."""
+
+    task: ClassVar[str] = "select_tools"
+    prompt: ClassVar[str] = SELECTION_PROMPT_TEMPLATE
+    reply: ClassVar[type[BaseModel]] = SelectToolsReply
+
+    query: Query
+    distortions: PerObject
+    reference_mode: Mode
+    tools: tuple[ToolOffer, ...] = Field(title="Tools")
+
+    def narrow(self, fields: dict[str, Any]) -> None:
+        """Only the tools that were offered."""
+        if "selected_tools" in fields:
+            tool = one_of(tool.name for tool in self.tools)
+            fields["selected_tools"] = object_of({o: map_of(kinds, tool) for o, kinds in self.distortions.items()})
+
+
+INSPECTION_PROMPT_TEMPLATE = """\
+You are an expert in the distortions of images and in the tools that measure them. Look at the test image, and at the
+reference image if one is given, and settle in one reply what is listed below for each object ("Global" is the whole
+image).
+1. findings: the distortions visible in the object. If distortions are listed per object, take exactly those; otherwise
+   use only the listed categories. A style the photographer chose (bokeh, night, fog, black and white) is not a
+   distortion. An object without a distortion gets an empty list.
+2. If severities are wanted: severity is one of none, slight, moderate, severe, extreme, and explanation says in one
+   sentence what is seen, compared with the reference image if one is given.
+3. If tools are listed: tool is the one that measures this distortion best, and overall_tools names per object the one
+   for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is Full-Reference; without a
+   reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
+What you cannot judge goes to uncertainties.
+Return a valid JSON object, without the fields nobody asked for:
+{
+  "findings": {
+    "<object or Global>": [
+      {"type": "<category>", "severity": "<severity>", "explanation": "<what is seen>", "tool": "<tool name>"}
+    ]
+  },
+  "overall_tools": {"<object or Global>": "<tool name>"},
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+
+class InspectedDistortion(BaseModel):
+    """One distortion with all that one look settles about it."""
+
+    type: str
+    severity: str = ""
+    explanation: str = ""
+    tool: str = ""
+
+
+class InspectReply(BaseModel):
+    """The distortions seen with severity and tool, and the tool for the quality as a whole, per object."""
+
+    findings: dict[str, list[InspectedDistortion]]
+    overall_tools: dict[str, str] = Field(default_factory=dict)
+    uncertainties: list[str] = Field(default_factory=list)
+
+
+class InspectInputs(TaskInputs[InspectReply]):
+    """Objects to be settled in one look: their distortions, and severity and tool of each where wanted.
+
+    `distortions` are given by the plan; where there are none they are looked for among the `categories`.
+    """
+
+    task: ClassVar[str] = "inspect"
+    prompt: ClassVar[str] = INSPECTION_PROMPT_TEMPLATE
+    reply: ClassVar[type[BaseModel]] = InspectReply
+
+    query: Query
+    objects: Objects
+    categories: Categories
+    distortions: PerObject = Field(default_factory=dict)
+    reference_mode: Mode
+    severity_wanted: bool = Field(default=True, title="Severities are wanted")
+    tools: tuple[ToolOffer, ...] = Field(default=(), title="Tools")
+    gap: Gap | None = Field(default=None, title="What the last look left open; look at this again, closely")
+
+    def narrow(self, fields: dict[str, Any]) -> None:
+        """Only what was asked about, and no field nobody asked for."""
+        if "findings" not in fields:
+            return
+        tool = one_of(tool.name for tool in self.tools)
+        found = {name: self.distortions.get(name, []) for name in self.objects}
+        if not self.distortions:
+            found = {name: list(self.categories) for name in self.objects}
+        described = {name: list_of(self._finding(kinds, tool), len(kinds)) for name, kinds in found.items()}
+        fields |= {"findings": object_of(described), "overall_tools": map_of(self.objects, tool)}
+        if not self.tools:
+            del fields["overall_tools"]
+
+    def _finding(self, kinds: list[str], tool: Schema) -> Schema:
+        described: dict[str, Schema] = {"type": one_of(kinds)}
+        if self.severity_wanted:
+            described |= {"severity": one_of(SEVERITIES), "explanation": {"type": "string"}}
+        if self.tools:
+            described["tool"] = tool
+        return object_of(described)
+
+
+LOCATION_PROMPT_TEMPLATE = """\
+You locate objects in images. For each listed object give the smallest box that holds it in the test image, as left,
+top, right, bottom in fractions of the image's width and height (0 to 1, origin at the top left).
+An object you cannot find gets null; never guess.
+Return a valid JSON object:
+{
+  "regions": {"<object>": [<left>, <top>, <right>, <bottom>] | null}
+}
+"""
+
+Box = tuple[float, float, float, float]
+
+
+class LocateReply(BaseModel):
+    """The box of each object as left, top, right, bottom in fractions of width and height; null if not found."""
+
+    regions: dict[str, Box | None]
+
+    @field_validator("regions")
+    @classmethod
+    def _inside_the_image(cls, regions: dict[str, Box | None]) -> dict[str, Box | None]:
+        for name, box in regions.items():
+            if box is not None and not _is_inside(box):
+                raise ValueError(f"{name}: a box is left < right and top < bottom, in fractions from 0 to 1")
+        return regions
+
+
+class LocateInputs(TaskInputs[LocateReply]):
+    """Objects whose box in the image is asked for."""
+
+    task: ClassVar[str] = "locate"
+    prompt: ClassVar[str] = LOCATION_PROMPT_TEMPLATE
+    reply: ClassVar[type[BaseModel]] = LocateReply
+
+    objects: Objects
+
+    def narrow(self, fields: dict[str, Any]) -> None:
+        """Only the objects asked about."""
+        if "regions" in fields:
+            fields["regions"] = map_of(self.objects, fields["regions"]["additionalProperties"])
+
+
+def _is_inside(box: Box) -> bool:
+    left, top, right, bottom = box
+    return all(math.isfinite(side) for side in box) and 0 <= left < right <= 1 and 0 <= top < bottom <= 1
