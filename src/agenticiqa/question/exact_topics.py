@@ -21,6 +21,7 @@ _OTHER_SENSES = (
     (re.compile(r"^((?:please |can you |could you )?)highlight (?=the |what |any|all |every|its )", re.I), r"\1name "),
     (re.compile(r" (?:in|with|using) (?:adobe )?(?:lightroom|photoshop|gimp|darktable|capture one)\b", re.I), ""),
     (re.compile(r"\bfine(?:-grained)? grain\b", re.I), "grain"),
+    (re.compile(r"\bcomplexions?\b", re.I), "skin tone"),
 )  # fmt: skip
 _IT = r"(?:it|this|that|these|them|(?:the|this|that|my|our) (?:\w+ )?\w+)"
 # What somebody wants to do, and what has to be wrong (or right) for a yes.

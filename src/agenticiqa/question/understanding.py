@@ -25,6 +25,7 @@ from agenticiqa.question.meaning import (
 )
 from agenticiqa.question.plain_questions import with_plain_words
 from agenticiqa.question.ratings import with_rating_direction
+from agenticiqa.question.reach import with_reach
 from agenticiqa.question.reader import Reading, read
 from agenticiqa.question.references import beside_place, beside_reference
 from agenticiqa.question.scales import good_end, scale_in
@@ -78,7 +79,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = with_named_kind(with_plain_words(_read(text, stem, intent, reading)))
+    question = with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading))))
     question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):

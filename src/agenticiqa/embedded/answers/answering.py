@@ -23,9 +23,13 @@ from agenticiqa.embedded.answers.flaw_words import is_there, kind_name, named_fl
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
+from agenticiqa.embedded.answers.who_is_meant import verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
+from agenticiqa.embedded.regions.focus_parts import FocusParts
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
+from agenticiqa.question.text import Language
 from agenticiqa.state import SEVERITIES, UNABLE
 
 _FLAWS_TOLD = 3
@@ -72,6 +76,8 @@ class Answer:
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    if verdicts_differ(question, evidence, lambda each: _by_intent(question, each).value) is not None:
+        return _unable("who_is_who")
     given = _by_intent(question, evidence)
     return _as_json(question, given) if question.form == "json" and given.why_not is None else given
 
@@ -120,6 +126,10 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
     if too_much is None or question.yes_means is None:
         return _unable("no_evidence")
+    if question.attribute == "colour" and (without := _without_colour(question, evidence)):
+        return without
+    if question.reach and evidence.parts is not None:
+        return _of_parts(question, evidence.parts, too_much, _remark(question, evidence))
     banding = measured_banding(question, evidence)
     if banding is not None:
         yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
@@ -129,7 +139,51 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     if _is_of_untold_kind(question, evidence):
         too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much
-    return _said(question, yes, _remark(question, evidence))
+    return _said(question, yes, _for_all_of_them(_remark(question, evidence), question, evidence))
+
+
+def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
+    """The remark, and that it holds for each of the things that may be meant, where there are several."""
+    several = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+    if several is None or not remark:
+        return remark
+    things = several.things(question.language)
+    sentence = "largest_of_them" if several.smaller else "each_of_them"
+    return say(sentence, question.language, remark=remark, count=len(several.looks), things=things)
+
+
+def _without_colour(question: Question, evidence: Evidence) -> Answer | None:
+    """What is said of the colours of a grey picture, and of skin where no face is; None where there are colours."""
+    if evidence.is_grey:
+        if question.yes_means == "fine":
+            return _unable("grey_picture")
+        return replace(_said(question, 0.0, phrase("words", "grey", question.language)), certainty=None)
+    skin = [name for name in evidence.unlocated if (called := object_called(name)) and called.kind == "face"]
+    return _unable("no_face") if skin else None
+
+
+def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) -> Answer:
+    """The answer to "Is everything in focus?" and "Is anything blurry?", by the softest and the sharpest part."""
+    of_all = (question.reach == "all") == (question.yes_means == "fine")
+    if not of_all:  # "Is everything blurry?", "Is anything sharp?"
+        soft = min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole
+        return _said(question, soft if question.yes_means == "flaw" else 1 - soft, parts_told(parts, question.language))
+    soft = max(whole, parts.some_soft)
+    if parts.some_soft >= PRESENT:
+        remark = parts_told(parts, question.language)
+    return _said(question, soft if question.yes_means == "flaw" else 1 - soft, remark)
+
+
+def parts_told(parts: FocusParts, language: Language) -> str:
+    """Where the picture is softest and where sharpest, with the blur radius of either."""
+    return say(
+        "softest_and_sharpest",
+        language,
+        soft=phrase("places", parts.softest.place, language),
+        radius=f"{parts.softest.softness:.1f}",
+        sharp=phrase("places", parts.sharpest.place, language),
+        least=f"{parts.sharpest.softness:.1f}",
+    )
 
 
 def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:

@@ -9,10 +9,13 @@ import numpy as np
 
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.objects.scene import in_words, scene_of
+from agenticiqa.embedded.regions.focus_parts import focus_parts
 from agenticiqa.embedded.regions.object_look import blur_differs
+from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -25,6 +28,8 @@ from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 _PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
 # Quarters that differ by this share of what is asked for, 0 to 1, are clearly apart.
 CLEARLY_APART = 0.1
+# A thing of less than this share of the largest one's area is not taken to be meant.
+MUCH_SMALLER = 0.25
 # Channels of a grey picture differ by no more than this; about so many rows and columns are looked at.
 GREY_SPREAD, GREY_SAMPLES = 6, 400
 
@@ -51,7 +56,11 @@ class Observer:
         looks, unlocated = self.looks(image, reference, names)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
-        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if question.fact else None)
+        asks_colour = question.fact is not None or question.attribute == "colour"
+        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
+        evidence = replace(evidence, meant=self._meant(image, reference, names))
+        if question.reach and not question.scope:
+            evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:
@@ -92,6 +101,20 @@ class Observer:
             for name, region in regions.items()
             if isinstance(region, LocatedRegion) and region.is_doubtful
         }
+
+    def _meant(self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]) -> tuple[Meant, ...]:
+        """The names of one thing that may mean one of several, with a look at each that is not much smaller."""
+        meant = []
+        for name in names:
+            region = self.region(image, name)
+            found = alike(scene_of(image), name, *image.size) if isinstance(region, LocatedRegion) else []
+            if len(found) < 2:
+                continue
+            likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
+            from_left = sorted(likely, key=lambda each: each.left + each.right)
+            looks = tuple(_consistent(self._eyes.look(image, reference, each)) for each in from_left)
+            meant.append(Meant(name, looks, from_left.index(found[0]), len(found) - len(likely)))
+        return tuple(meant)
 
     def _with_places(
         self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
