@@ -71,7 +71,10 @@ def test_a_part_without_detail_is_neither_sharp_nor_soft() -> None:
     shade = np.linspace(140, 200, 200)[:, None, None]
     picture[:200] = np.broadcast_to(shade, (200, 640, 3)).astype(np.uint8)
 
-    assert assess(picture, "Is everything in focus?").answer.startswith("Yes")
+    answer = assess(picture, "Is everything in focus?").answer
+
+    assert answer.startswith("Yes")
+    assert "of 16 parts that have detail" in answer
 
 
 def test_a_picture_without_any_detail_has_no_parts() -> None:

@@ -25,7 +25,7 @@ from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
 from agenticiqa.embedded.answers.who_is_meant import verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
-from agenticiqa.embedded.regions.focus_parts import FocusParts
+from agenticiqa.embedded.regions.focus_parts import GRID, FocusParts
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
@@ -171,6 +171,8 @@ def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) 
     soft = max(whole, parts.some_soft)
     if parts.some_soft >= PRESENT:
         remark = parts_told(parts, question.language)
+    elif whole < PRESENT and parts.count < GRID**2:
+        remark = say("in_those_parts", question.language, remark=remark, count=parts.count, of=GRID**2)
     return _said(question, soft if question.yes_means == "flaw" else 1 - soft, remark)
 
 

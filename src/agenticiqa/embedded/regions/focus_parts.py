@@ -30,10 +30,11 @@ class Part:
 
 @dataclass(frozen=True)
 class FocusParts:
-    """The softest and the sharpest part of a picture."""
+    """The softest and the sharpest part of a picture, and how many of its parts have something to be in focus."""
 
     softest: Part
     sharpest: Part
+    count: int
 
     @property
     def some_soft(self) -> float:
@@ -57,7 +58,8 @@ def focus_parts(edges: EdgeMap, width: int, height: int) -> FocusParts | None:
                 parts.append(Part(_place(row, column), found.typical))
     if not parts:
         return None
-    return FocusParts(max(parts, key=lambda part: part.softness), min(parts, key=lambda part: part.softness))
+    by_softness = sorted(parts, key=lambda part: part.softness)
+    return FocusParts(by_softness[-1], by_softness[0], len(parts))
 
 
 def _has_structure(found: Softness) -> bool:
