@@ -164,3 +164,15 @@ def test_without_a_face_the_colour_of_skin_is_not_guessed() -> None:
 
     assert found.answer == UNABLE
     assert "No face was found" in found.reasoning
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [("Which face is out of focus?", "number 2 of 2"), ("Which face is the sharpest?", "number 1 of 2")],
+)
+def test_which_of_several_is_told_by_its_place(query: str, named: str) -> None:
+    assert assess(side_by_side(0, 2.5), query).answer.startswith(named)
+
+
+def test_which_of_several_sharp_ones_is_blurred_is_none() -> None:
+    assert assess(side_by_side(0, 0), "Which face is out of focus?").answer.startswith("none of the 2 faces")

@@ -81,3 +81,44 @@ def test_a_picture_without_any_detail_has_no_parts() -> None:
     grey = np.full((300, 400, 3), 127, np.uint8)
 
     assert focus_parts(find_edges(grey), 400, 300) is None
+
+
+def cat_before(sigma: float) -> Pixels:
+    """A sharp cat before a ground of bricks of light, blurred or not."""
+    cat = photo("chelsea")
+    ground = np.asarray(cv2.resize(photo("motorcycle_left"), (900, 600), interpolation=cv2.INTER_AREA), np.uint8)
+    if sigma:
+        ground = np.asarray(cv2.GaussianBlur(ground, (0, 0), sigma), np.uint8)
+    picture = ground.copy()
+    picture[300:, 225:676] = cat
+    return picture
+
+
+def test_a_soft_background_is_soft_when_asked_although_it_is_no_flaw() -> None:
+    assert assess(cat_before(6.0), "Is the background blurred?").answer.startswith("Yes")
+    assert assess(cat_before(6.0), "Is the background sharp?").answer.startswith("No")
+    assert assess(cat_before(0.0), "Is the background blurred?").answer.startswith("No")
+
+
+def test_two_questions_in_one_sentence_get_two_answers() -> None:
+    found = assess((street() * 0.15).astype(np.uint8), "Is it sharp and is it too dark?")
+
+    first, second = found.answer.split("; ")
+    assert first.startswith("1: Yes")
+    assert second.startswith("2: Yes")
+
+
+def test_crushed_shadows_are_told_by_the_share_of_black() -> None:
+    picture = np.clip(street().astype(np.int16) - 120, 0, 255).astype(np.uint8)
+    black = 100 * float((picture.max(axis=2) <= 2).mean())
+
+    answer = assess(picture, "Are the shadows crushed?").answer
+
+    assert black > 10
+    assert answer.startswith("Yes (clipped shadows")
+
+
+def test_no_highlights_are_blown_where_nothing_is_white() -> None:
+    answer = assess((street() * 0.8).astype(np.uint8), "Are the highlights blown out?").answer
+
+    assert answer.startswith("No (clipped highlights 0 %")

@@ -19,7 +19,13 @@ _UNKNOWN_NOUN = re.compile(
 # German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
 _AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
 # "My daughter", "our dog": somebody's own; an object only if it has a class.
-_OWN = re.compile(r"\b(?:my|our|your|his|her|their) (?:little |own |old |new )?([a-z]{3,})(?=[ ?.,']|$)", re.ASCII)
+# Whoever says something about the picture is not what it shows: "My wife says it is blurry".
+_OWN = re.compile(
+    r"\b(?:my|our|your|his|her|their) (?:little |own |old |new )?([a-z]{3,})(?=[ ?.,']|$)"
+    r"(?! (?:says?|said|thinks?|thought|claims?|wants?|likes?|told|tells|asks?|asked|insists?|complain\w*|believes?"
+    r"|finds?|hates?|loves?|needs?|sent|took|shot|prefers?|swears?|will|would|is sure|keeps)\b)",
+    re.ASCII,
+)
 _ON_THE = re.compile(r" (?:on|at|to|in)? ?(?:the )?(?:left|right)(?:[- ](?:hand )?side)?")
 _ALONE = re.compile(r"(?:the )?(?:left|right)")
 _EACH_OF = re.compile(r"\b(every|each)(?: single)? $")

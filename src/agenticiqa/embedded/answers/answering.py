@@ -19,11 +19,18 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
-from agenticiqa.embedded.answers.flaw_words import is_there, kind_name, named_flaw, none_of, strength_in_words
+from agenticiqa.embedded.answers.flaw_words import (
+    is_there,
+    kind_name,
+    named_flaw,
+    no_flaw,
+    none_of,
+    strength_in_words,
+)
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
-from agenticiqa.embedded.answers.who_is_meant import verdicts_differ
+from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
 from agenticiqa.embedded.regions.focus_parts import GRID, FocusParts
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -36,8 +43,8 @@ _FLAWS_TOLD = 3
 # The measurement a question asks for by name, and the attribute it belongs to.
 _MEASURED = (
     (r"jpe?g quality|quality factor|压缩质量", "compression", "JPEG quality"),
-    (r"clip\w*.*shadow|shadow.*clip|below level|暗部截断", "dark", "clipped shadows"),
-    (r"clip|blown|burnt|highlight|溢出|截断", "bright", "clipped highlights"),
+    (r"clip\w*.*shadow|shadow.*clip|below level|\bblack\b|crush|暗部截断", "dark", "clipped shadows"),
+    (r"clip|blown|burnt|highlight|\bwhite\b|溢出|截断", "bright", "clipped highlights"),
     (r"mean|average|brightness|luma|luminance|平均|亮度", "exposure", "mean brightness"),
     (r"nois|sigma|grain|噪", "noise", "noise sigma"),
     (r"blur|radius|focus|pixels wide|模糊", "blur", "blur radius"),
@@ -54,6 +61,17 @@ _TRUE = re.compile(
     r"|verdader\w* o fals\w*|verdadeir\w* ou fals\w*",
     re.IGNORECASE,
 )
+_SUPERLATIVE = re.compile(r"\b(?:\w+est|most|worst)\b|最", re.IGNORECASE)
+_CLIPPING = re.compile(
+    r"(?P<dark>\b(?:shadows?|blacks?)\b.*\b(?:crush\w*|clip\w*|block\w*|lost)|\b(?:crush\w*|clip\w*|block\w*|lost) "
+    r"(?:\w+ )?(?:shadows?|blacks?)\b|暗部(?:死黑|截断))"
+    r"|(?P<bright>\b(?:highlights?|whites)\b.*\b(?:blown|clip\w*|burn\w*|lost)"
+    r"|\b(?:blown(?:-| )?(?:out )?|clip\w* |burn\w* |lost )"
+    r"(?:\w+ )?(?:highlights?|whites)\b|高光(?:溢出|截断))",
+    re.IGNORECASE,
+)
+# From this share of pixels on, in percent, shadows or highlights are clipped; below the other they are not.
+CLIPPED, HARDLY_CLIPPED = 2.0, 1.0
 _AGREE = re.compile(r"\bagree\W+(?:or )?disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
 _KEY = re.compile(
     r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
@@ -76,6 +94,8 @@ class Answer:
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    if (which := _which_of_them(question, evidence)) is not None:
+        return which
     if verdicts_differ(question, evidence, lambda each: _by_intent(question, each).value) is not None:
         return _unable("who_is_who")
     given = _by_intent(question, evidence)
@@ -108,6 +128,29 @@ def _by_intent(question: Question, evidence: Evidence) -> Answer:
             return _open(question, evidence)
 
 
+def _which_of_them(question: Question, evidence: Evidence) -> Answer | None:
+    """The one of several things that "which dog is sharpest?" or "which face is blurred?" asks for, by its place."""
+    meant = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+    if meant is None or not question.asks_which or question.attribute not in CATEGORY_OF or question.choices:
+        return None
+    language, things, category = question.language, meant.things(question.language), CATEGORY_OF[question.attribute]
+    placed = [PlacedFinding(found) for look in meant.looks if (found := look.finding(category)) is not None]
+    told = [named_flaw(item, question) if is_there(item) else no_flaw(question) for item in placed]
+    shares = [share_in(look, question) for look in meant.looks]
+    best = (min if question.asks_for_least else max)(range(len(shares)), key=lambda number: shares[number])
+    flawed = [number for number, item in enumerate(placed) if is_there(item)]
+    if not question.asks_for_least and not flawed:
+        return Answer(say("none_of_them", language, of=len(shares), things=things, what=no_flaw(question)))
+    if max(shares) - min(shares) < EQUAL:
+        return Answer(say("alike_in_it", language, of=len(shares), things=things, what=told[best]))
+    chosen = [best] if question.asks_for_least or _SUPERLATIVE.search(question.stem) else flawed
+    texts = [
+        say("number_from_left", language, number=number + 1, of=len(shares), things=things, what=told[number])
+        for number in chosen
+    ]
+    return Answer(phrase("words", "and_more", language).join(texts))
+
+
 def _unable(why_not: str) -> Answer:
     return Answer(UNABLE, why_not=why_not)
 
@@ -134,6 +177,8 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     if banding is not None:
         yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
         return _said(question, yes, say("banding_share", question.language, value=f"{banding.value:.3g}"))
+    if (clipped := _measured_clipping(question, evidence)) is not None:
+        return clipped
     if few := _too_few_pixels(question, evidence):
         return replace(_said(question, float(question.yes_means == "flaw"), few), certainty=None)
     if _is_of_untold_kind(question, evidence):
@@ -145,6 +190,9 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
 def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
     """The remark, and that it holds for each of the things that may be meant, where there are several."""
     several = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+    if remark and several is None and (found := next(iter(evidence.counts.items()), None)):
+        things = several_of(found[0], question.language)
+        return say("of_those_found", question.language, remark=remark, count=found[1], things=things)
     if several is None or not remark:
         return remark
     things = several.things(question.language)
@@ -186,6 +234,22 @@ def parts_told(parts: FocusParts, language: Language) -> str:
         sharp=phrase("places", parts.sharpest.place, language),
         least=f"{parts.sharpest.softness:.1f}",
     )
+
+
+def _measured_clipping(question: Question, evidence: Evidence) -> Answer | None:
+    """The answer to a question for crushed shadows or blown highlights, by the share of pixels that have no detail."""
+    asked = _CLIPPING.search(question.stem)
+    item = evidence.strongest(["Brightness change"])
+    if asked is None or item is None or question.attribute not in ("dark", "bright", "exposure"):
+        return None
+    name = "clipped shadows" if asked["dark"] else "clipped highlights"
+    share = next((each.value for each in item.finding.readings if each.name == name), None)
+    if share is None or HARDLY_CLIPPED <= share < CLIPPED:
+        return None
+    language = question.language
+    remark = say("clipped", language, name=phrase("readings", name, language), value=f"{share:.2g}")
+    is_flaw = question.yes_means == "flaw"
+    return replace(_said(question, float((share >= CLIPPED) == is_flaw), remark), certainty=None)
 
 
 def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:

@@ -67,6 +67,8 @@ class Evidence:
     """The softest and the sharpest part of the picture, where every part or any was asked about."""
     meant: tuple[Meant, ...] = ()
     """The names that may mean one of several things, with a look at each."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many were found of what was asked for in the plural."""
 
     def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
         """The finding that matters most among these categories, or among all."""

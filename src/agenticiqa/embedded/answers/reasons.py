@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from agenticiqa.embedded.answers.amounts import PRESENT, amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import Answer, parts_told, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
-from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, named_flaw
+from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, is_there, named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
 from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked_at
@@ -81,10 +81,8 @@ def _each_that_may_be_meant(question: Question, evidence: Evidence) -> list[Sent
 
 
 def _in_short(found: Finding, question: Question) -> str:
-    if found.severity == "none" or found.probability < PRESENT:
-        name = phrase("attributes", question.attribute, question.language)
-        return say("none_of", question.language, categories=name)
-    return named_flaw(PlacedFinding(found), question)
+    item = PlacedFinding(found)
+    return named_flaw(item, question) if is_there(item) else no_flaw(question)
 
 
 def _which_was_meant(evidence: Evidence, language: Language) -> list[Sentence]:

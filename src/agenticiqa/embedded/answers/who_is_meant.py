@@ -39,10 +39,15 @@ class Meant:
 
     def things(self, language: Language) -> str:
         """What they are called when there are several."""
-        called = object_called(self.name)
-        kind = called.kind if called else self.name
-        named = phrase("several", kind, language)
-        return named if named != kind or kind.endswith("s") else f"{kind}s"
+        return several_of(self.name, language)
+
+
+def several_of(name: str, language: Language) -> str:
+    """What several of the things a name stands for are called."""
+    called = object_called(name)
+    kind = called.kind if called else name
+    named = phrase("several", kind, language)
+    return named if named != kind or kind.endswith("s") else f"{kind}s"
 
 
 def verdicts_differ(question: Question, evidence: Evidence, judge: Callable[[Evidence], object]) -> Meant | None:

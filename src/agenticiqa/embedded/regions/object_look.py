@@ -33,6 +33,8 @@ FACE_IN_FOCUS, FACE_BLURRED, FACE_DOUBT = 0.95, 1.1, 0.06
 FACE_STRENGTHS = ((1.1, 1.4, 2.0, 3.0, 4.0, 6.0), (0.7, 1.6, 2.3, 2.9, 3.4, 3.8))
 # What each step of blur costs an object in a picture that is sharper than it, and a face besides.
 LOSS_PER_STEP, LOSS_OF_A_FACE = 0.35, 0.5
+# A background is soft from here on where some part of the picture is so many times sharper.
+SOFT_GROUND, TIMES_SOFTER = 1.1, 1.4
 LOOKED_AT_FIRST = ("face", "eyes")
 NARROWEST = 0.25
 
@@ -107,6 +109,18 @@ def behind_a_subject(look: Look, whole: Look) -> Look:
     if (blur is not None and blur.severity != "none") or look.quality.score >= whole.quality.score:
         return look
     return replace(look, quality=moved(look.quality, whole.quality.score))
+
+
+def with_measured_blur(look: Look, edges: EdgeMap, region: Region, sharpest: float) -> Look:
+    """The look at a background with its blur beside the sharpest part, whether that is a flaw or not."""
+    own = edges.inside(region)
+    if own is None:
+        return look
+    softer = own.typical >= TIMES_SOFTER * sharpest
+    verdict = _judged(own.typical, IN_FOCUS, SOFT_GROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
+    return replace(
+        look, findings=tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
+    )
 
 
 def blur_differs(edges: EdgeMap, width: int, height: int) -> bool:

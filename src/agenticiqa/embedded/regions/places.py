@@ -59,8 +59,8 @@ def locate(scene: Scene, pixels: Pixels, name: str) -> Region | None:
     found = scene.find(name)
     if asked.kind == "subject" and not found:
         return focus_box(pixels)
-    if asked.kind == "face" and not found and name in ("everyone", "everybody"):
-        found = scene.find("people")
+    if asked.kind == "person" and asked.several and not found:
+        found = scene.find("faces")
     boxes = [as_region(each, width, height) for each in found]
     return together(boxes) if asked.several and len(boxes) > 1 else next(iter(boxes), None)
 
