@@ -14,7 +14,7 @@ GRID = 4
 # that could be in focus.
 FEWEST_EDGES, FAINTEST = 40, 5.0
 # From this softness on, in pixels at working size, a part is soft beside another that is this many times sharper. Of 27
-# photographs sharp all over none has such a part; of 16 with a soft part 12 do (docs/objects.md).
+# photographs sharp all over none has such a part; of 16 with a soft part 13 do (docs/objects.md).
 SOFT, TIMES_SOFTER = 1.2, 1.4
 DOUBT = 0.1
 _COLUMNS, _ROWS = ("left", "", "", "right"), ("top", "", "", "bottom")

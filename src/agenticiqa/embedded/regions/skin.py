@@ -20,8 +20,8 @@ from agenticiqa.state import Region
 
 Pixels = npt.NDArray[np.uint8]
 
-# Hues of skin in degrees, and the most colourful it is. Of 65 faces in photographs without a striking light 64 lie
-# inside, the other 3 off; their colours under made casts lie outside (docs/objects.md).
+# Hues of skin in degrees, and the most colourful it is. Of 65 faces in photographs without a striking light none is
+# as far outside as the first of the strengths below; their colours under made casts are (docs/objects.md).
 PINK, YELLOWISH, MOST_COLOURFUL = 5.0, 85.0, 50.0
 # Strength of the flaw by the distance from the sector.
 STRENGTHS = ((3.0, 10.0, 20.0, 35.0, 60.0), (0.7, 1.6, 2.3, 3.0, 3.7))
