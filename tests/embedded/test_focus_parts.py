@@ -10,6 +10,7 @@ import pytest
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.regions.focus_parts import focus_parts
 from agenticiqa.embedded.regions.sharpness import find_edges
+from agenticiqa.state import UNABLE
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -122,3 +123,10 @@ def test_no_highlights_are_blown_where_nothing_is_white() -> None:
     answer = assess((street() * 0.8).astype(np.uint8), "Are the highlights blown out?").answer
 
     assert answer.startswith("No (clipped highlights 0 %")
+
+
+def test_of_a_small_thing_before_a_plain_ground_nobody_knows_whether_all_is_in_focus() -> None:
+    picture = np.full((480, 640, 3), 170, np.uint8)
+    picture[20:100, 20:140] = street()[200:280, 200:320]
+
+    assert assess(picture, "Is everything in focus?").answer == UNABLE

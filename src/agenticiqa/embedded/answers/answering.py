@@ -32,7 +32,7 @@ from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
-from agenticiqa.embedded.regions.focus_parts import GRID, FocusParts
+from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
@@ -217,6 +217,8 @@ def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) 
         soft = min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole
         return _said(question, soft if question.yes_means == "flaw" else 1 - soft, parts_told(parts, question.language))
     soft = max(whole, parts.some_soft)
+    if soft < PRESENT and parts.count < FEWEST_PARTS:
+        return _unable("few_parts")
     if parts.some_soft >= PRESENT:
         remark = parts_told(parts, question.language)
     elif whole < PRESENT and parts.count < GRID**2:

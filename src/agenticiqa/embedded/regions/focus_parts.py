@@ -13,9 +13,11 @@ GRID = 4
 # A part with fewer edges, or edges fainter than this many grey levels, is a sky, a wall or a cloud: it has nothing
 # that could be in focus.
 FEWEST_EDGES, FAINTEST = 40, 5.0
-# From this softness on, in pixels at working size, a part is soft beside another that is this many times sharper. Of 27
-# photographs sharp all over none has such a part; of 16 with a soft part 13 do (docs/objects.md).
-SOFT, TIMES_SOFTER = 1.2, 1.4
+# From this softness on, in pixels at working size, a part is soft beside another that is this many times sharper. Of 57
+# photographs sharp all over none has such a part (docs/objects.md).
+SOFT, TIMES_SOFTER = 1.05, 1.4
+# With fewer parts that have detail, the rest may be a wall as well as a background too soft for edges.
+FEWEST_PARTS = 4
 DOUBT = 0.1
 _COLUMNS, _ROWS = ("left", "", "", "right"), ("top", "", "", "bottom")
 
