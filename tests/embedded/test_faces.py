@@ -176,3 +176,23 @@ def test_which_of_several_is_told_by_its_place(query: str, named: str) -> None:
 
 def test_which_of_several_sharp_ones_is_blurred_is_none() -> None:
     assert assess(side_by_side(0, 0), "Which face is out of focus?").answer.startswith("none of the 2 faces")
+
+
+def test_which_of_them_is_told_by_its_place_too() -> None:
+    assert assess(side_by_side(0, 2.5), "Which of the faces is out of focus?").answer.startswith("number 2 of 2")
+
+
+def test_whether_anyone_s_face_is_soft_is_told_by_the_softest() -> None:
+    assert assess(side_by_side(0, 2.5), "Is anyone's face blurry?").answer.startswith("Yes")
+
+
+def test_two_names_for_one_kind_of_thing_are_not_compared() -> None:
+    found = assess(side_by_side(0, 2.5), "Is the man sharper than the woman?")
+
+    assert found.answer == UNABLE
+    assert "cannot be told apart" in found.reasoning
+
+
+def test_few_pixels_are_not_sharp_enough_for_a_large_print() -> None:
+    """512 pixels across 40 cm are 33 per inch."""
+    assert assess(portrait(), "Is it sharp enough for a 30x40 cm print?").answer.startswith("No (512 × 512 pixels, 33")

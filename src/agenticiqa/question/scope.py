@@ -30,7 +30,7 @@ _ON_THE = re.compile(r" (?:on|at|to|in)? ?(?:the )?(?:left|right)(?:[- ](?:hand 
 _ALONE = re.compile(r"(?:the )?(?:left|right)")
 _EACH_OF = re.compile(r"\b(every|each)(?: single)? $")
 # "Everyone's face" asks about every face.
-_EVERYONES = re.compile(r"\bevery(?:one|body|\s?person)'s (?=(?:face|eyes?)\b)")
+_EVERYONES = re.compile(r"\b(?:every(?:one|body| person)|any(?:one|body))'s (?=(?:face|eyes?)\b)")
 _GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
            "quality_words", "relations", "severities", "levels")  # fmt: skip
 # What a picture is used for or looked at with: "hang it on the wall", "I can't tell on my phone", "fit for a book".

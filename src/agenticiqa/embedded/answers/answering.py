@@ -262,7 +262,7 @@ def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
 
 def _too_few_pixels(question: Question, evidence: Evidence) -> str:
     """What is said where the print that is asked about would show the pixels; empty where it would not."""
-    if evidence.size is None or question.attribute != "overall":
+    if evidence.size is None or question.attribute not in ("overall", "blur"):
         return ""
     density = pixels_per_inch(question.text, evidence.size)
     if density is None or density >= TOO_FEW:
@@ -439,6 +439,17 @@ def _compare(question: Question, evidence: Evidence) -> Answer:
 def _compare_places(question: Question, evidence: Evidence) -> Answer:
     if evidence.unlocated or question.places is None:
         return _unable("not_located")
+    first_called, second_called = map(object_called, question.places)
+    if (
+        first_called
+        and second_called
+        and (first_called.kinds, first_called.side)
+        == (
+            second_called.kinds,
+            second_called.side,
+        )
+    ):
+        return _unable("not_told_apart")
     first, second = (share_in(evidence.places[name], question) for name in question.places)
     lead = first - second if question.yes_means == "flaw" else second - first
     return replace(_said(question, step(lead, EQUAL, 0.02)), certainty=None)

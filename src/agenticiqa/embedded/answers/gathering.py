@@ -59,7 +59,9 @@ class Observer:
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
         asks_colour = question.fact is not None or question.attribute == "colour"
         evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
-        evidence = replace(evidence, meant=self._meant(image, reference, names), counts=self._counts(image, names))
+        evidence = replace(
+            evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
+        )
         if question.reach and not question.scope:
             evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
@@ -117,12 +119,16 @@ class Observer:
         located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
         return {name: max(1, len(region.members)) for name, region in located.items()}
 
-    def _meant(self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]) -> tuple[Meant, ...]:
+    def _meant(
+        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str], question: Question
+    ) -> tuple[Meant, ...]:
         """The names of one thing that may mean one of several, with a look at each that is not much smaller."""
         meant = []
         for name in names:
             region = self.region(image, name)
             found = alike(scene_of(image), name, *image.size) if isinstance(region, LocatedRegion) else []
+            if question.asks_which and isinstance(region, LocatedRegion) and region.members:
+                found = sorted(region.members, key=area, reverse=True)
             if len(found) < 2:
                 continue
             likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]

@@ -35,6 +35,7 @@ PLACES: dict[str, tuple[float, float, float, float]] = {
 FOCUS_GRID = 16
 # A box that holds most of the sharp detail is a subject only if it leaves a good part of the picture free.
 FOCUS_SHARE, LARGEST_SUBJECT = 0.7, 0.6
+BELOW = 0.4
 # A subject that leaves less than this free has no background beside it.
 LARGEST_FOREGROUND = 0.8
 # How likely a second thing of a class must be there to be one, and how much of a box may lie in another's.
@@ -176,7 +177,10 @@ def _by_depth(scene: Scene, pixels: Pixels, name: str) -> Region:
         (0, 0, subject.left, height),
         (subject.right, 0, width, height),
     ]
-    left, top, right, bottom = max(beside, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
+    # What lies below a subject is mostly the ground it stands on.
+    shares = [(right - left) * (bottom - top) for left, top, right, bottom in beside]
+    shares[1] = round(BELOW * shares[1])
+    left, top, right, bottom = beside[shares.index(max(shares))]
     confidence = found[0].confidence if found else 0.5
     return LocatedRegion(
         left=left, top=top, right=right, bottom=bottom, kind="background", confidence=round(confidence, 3)
