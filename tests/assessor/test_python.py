@@ -17,6 +17,7 @@ from agenticiqa.errors import ImageError, ImageFormatError, ImageNotFoundError, 
 from agenticiqa.images import load_image
 from agenticiqa.nodes.context import ProgressEvent
 from agenticiqa.parts import Parts
+from agenticiqa.state import UNABLE
 from agenticiqa.vlm_client import ScriptedVLMClient
 from tests.support.agent import picture, registry, script, settings
 from tests.support.photos import photo
@@ -83,6 +84,25 @@ def test_many_pictures_are_assessed_as_they_are_asked_for(tmp_path: Path) -> Non
     assert isinstance(missed[0][1], ImageNotFoundError)
     with pytest.raises(ImageNotFoundError):
         list(assessor().assess_many(files))
+
+
+def test_one_bad_picture_of_many_may_be_one_failed_record(tmp_path: Path) -> None:
+    files = [picture(tmp_path, "a.png"), str(tmp_path / "missing.png"), picture(tmp_path, "b.png")]
+
+    found = list(assessor().assess_many(files, on_error="record"))
+
+    assert [each.answered for each in found] == [True, False, True]
+    assert found[1].answer == UNABLE
+    assert found[1].error is not None
+    assert "missing.png: no such file" in found[1].error
+    assert Assessment.from_json(found[1].to_json()) == found[1]
+
+
+def test_the_error_of_one_of_many_names_the_way_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(ImageNotFoundError) as raised:
+        list(assessor().assess_many([str(tmp_path / "missing.png")]))
+
+    assert 'on_error="record"' in raised.value.__notes__[0]
 
 
 def test_an_assessment_can_be_awaited_and_its_progress_iterated(tmp_path: Path) -> None:

@@ -389,3 +389,25 @@ def test_a_killed_audit_is_finished_with_nothing_lost_or_doubled(tmp_path: Path)
     names = [json.loads(line)["sample_id"] for line in lines_of(records)]
     assert sorted(names) == sorted(set(names)) == [f"{number:03}.png" for number in range(60)]
     assert "60 pictures audited" in shown
+
+
+def test_two_folders_are_audited_together(tmp_path: Path) -> None:
+    for folder in ("summer", "winter"):
+        (tmp_path / folder).mkdir()
+        save(tmp_path / folder / "one.png", photograph("astronaut" if folder == "summer" else "coffee"))
+
+    inputs = [str(tmp_path / "summer"), str(tmp_path / "winter")]
+    ran = CliRunner().invoke(app, ["audit", *inputs, "-o", str(tmp_path / "out"), "--quick", "--quiet"])
+
+    assert ran.exit_code == 0
+    with (tmp_path / "out" / "table.csv").open(encoding="utf-8") as table:
+        names = [row["name"] for row in csv.DictReader(table)]
+    assert sorted(names) == [f"{folder}/one.png" for folder in inputs]
+
+
+def test_a_picture_named_beside_its_folder_is_audited_once(tmp_path: Path) -> None:
+    file = save(tmp_path / "one.png", photograph())
+
+    result = audit([str(tmp_path), str(file)], tmp_path / "out", replace(THREADS, quick=True))
+
+    assert len(result.rows) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,18 @@ def test_debug_shows_the_error_itself(tmp_path: Path) -> None:
     result = runner.invoke(app, ["--debug", "config", "check", str(tmp_path / "none.yaml")])
 
     assert type(result.exception).__name__ == "SettingsError"
+
+
+def test_doctor_lists_every_extra_a_user_may_install() -> None:
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for_users = set(declared["optional-dependencies"]) - {"all", "dev", "fuzz"}
+
+    listed = {check["name"]: check for check in json.loads(runner.invoke(app, ["doctor", "--json"]).output)}
+
+    assert {name.removeprefix("extra ") for name in listed if name.startswith("extra ")} - {"all"} == for_users
+    for extra in for_users:
+        check = listed[f"extra {extra}"]
+        assert check["ok"] or check["remedy"] == f"pip install 'agenticiqa[{extra}]'"
 
 
 def test_doctor_names_the_command_for_every_missing_extra_and_key() -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from agenticiqa.embedded.objects.scene import Scene
-from agenticiqa.embedded.overlay import LINE, draw_overlay
+from agenticiqa.embedded.overlay import BAD, GOOD, LINE, draw_overlay
 from agenticiqa.embedded.regions import places
 from agenticiqa.embedded.regions.places import focus_box, overlap
 from agenticiqa.state import Region
@@ -95,6 +95,29 @@ def test_the_overlay_shows_map_and_boxes() -> None:
     assert drawn[5, 5].tolist() == [70, 101, 132]
     assert tuple(drawn[40, 240]) == LINE
     assert tuple(drawn[159, 51]) == LINE
+
+
+def test_the_colours_of_a_map_span_its_own_range() -> None:
+    """Between qualities of 4.2 and 4.8 the worst part is as red, and the best as blue, as the colours go."""
+    picture = np.full((200, 300, 3), 100, np.uint8)
+    quality = np.repeat(np.linspace(4.2, 4.8, 100, dtype=np.float32)[None], 50, axis=0)
+
+    drawn = np.asarray(Image.open(io.BytesIO(draw_overlay(picture, quality))))
+
+    # 55 % of grey 100 and 45 % of the red (178, 24, 43) or the blue (33, 102, 172).
+    np.testing.assert_allclose(drawn[10, 1], [135, 66, 74], atol=2)
+    np.testing.assert_allclose(drawn[10, -2], [70, 101, 132], atol=2)
+
+
+def test_a_map_has_a_legend_of_its_range() -> None:
+    picture = np.full((200, 300, 3), 100, np.uint8)
+    quality = np.repeat(np.linspace(4.2, 4.8, 100, dtype=np.float32)[None], 50, axis=0)
+
+    corner = np.asarray(Image.open(io.BytesIO(draw_overlay(picture, quality))))[-30:, -120:].reshape(-1, 3)
+
+    # The bar has the colours unmixed, which a part of the picture never has.
+    assert (np.abs(corner.astype(int) - GOOD).max(axis=1) <= 4).any()
+    assert (np.abs(corner.astype(int) - BAD).max(axis=1) <= 4).any()
 
 
 def test_without_map_and_boxes_the_overlay_is_the_image() -> None:

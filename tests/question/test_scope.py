@@ -40,6 +40,14 @@ def test_what_is_only_mentioned_is_no_scope(query: str) -> None:
     assert scope_of(query, images=False) == ()
 
 
-@pytest.mark.parametrize("name", ["skin", "wall", "hands", "boots", "banks", "care", "kinds", "label"])
+def test_skin_is_looked_at_in_the_faces_and_is_no_plural_of_ski() -> None:
+    asked = object_called("skin")
+
+    assert asked is not None
+    assert asked.kinds == ("face",)
+    assert asked.several
+
+
+@pytest.mark.parametrize("name", ["wall", "hands", "boots", "banks", "care", "kinds", "label"])
 def test_a_noun_without_a_class_never_becomes_another_thing(name: str) -> None:
     assert object_called(name) is None

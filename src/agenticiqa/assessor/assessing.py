@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from agenticiqa.assessor.assessment import Assessment, assessment_of
+from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_assessment
 from agenticiqa.assessor.ranking import Ranking, query_for_each, rank, read_comparison
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
@@ -68,20 +68,27 @@ class Assessor:
         images: Iterable[ImageSource],
         query: str | None = None,
         *,
-        on_error: Callable[[ImageSource, AgenticIQAError], None] | None = None,
+        on_error: Callable[[ImageSource, AgenticIQAError], None] | Literal["record"] | None = None,
         **more: Any,
     ) -> Iterator[Assessment]:
         """One assessment after the other, as they are asked for; `more` as in `assess`.
 
-        An image that cannot be used raises its typed error, or is told to `on_error` and left out.
+        An image that cannot be used raises its typed error and ends the rest. With `on_error="record"` it is one
+        assessment like the others, "Unable to determine" with the reason in `error`, so that there are as many as
+        images; with a function it is told to that function and left out.
         """
         for image in images:
             try:
-                yield self.assess(image, query, **more)
+                found = self.assess(image, query, **more)
             except AgenticIQAError as error:
                 if on_error is None:
+                    error.add_note('assess_many(..., on_error="record") records such a picture and goes on')
                     raise
-                on_error(image, error)
+                if on_error != "record":
+                    on_error(image, error)
+                    continue
+                found = failed_assessment(query or DEFAULT_QUERY, error, self.parts)
+            yield found
 
     async def aassess(self, image: ImageSource, query: str | None = None, **more: Any) -> Assessment:
         """The same as `assess`, without holding up the event loop."""

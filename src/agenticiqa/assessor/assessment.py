@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_fie
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
-from agenticiqa.errors import ReportError, wrong_values
+from agenticiqa.errors import AgenticIQAError, ReportError, wrong_values
 from agenticiqa.images import ImageSource, LoadedImage
 from agenticiqa.nodes.context import Pictures
 from agenticiqa.parts import Parts
@@ -193,6 +193,35 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
         error=error,
         ledger=state.get("ledger") or Ledger(),
         provenance=provenance_of(parts, images, mode, used),
+    )
+
+
+def failed_assessment(query: str, error: AgenticIQAError, parts: Parts) -> Assessment:
+    """The record of a picture that could not be looked at: "Unable to determine", with the reason."""
+    return Assessment(
+        query=query,
+        answer=UNABLE,
+        reasoning=str(error),
+        score=None,
+        level=None,
+        level_name=None,
+        interval=None,
+        tool_score=None,
+        model_score=None,
+        level_probabilities=None,
+        probability_source=None,
+        distortions=[],
+        tools=[],
+        regions={},
+        notes=[],
+        evidence_errors={},
+        plan=None,
+        iterations=0,
+        replan_history=[],
+        gap=None,
+        error=f"{type(error).__name__}: {error}",
+        ledger=Ledger(),
+        provenance=provenance_of(parts, (), "No-Reference", UsedEvidence.of(None)),
     )
 
 

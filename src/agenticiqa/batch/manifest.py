@@ -191,11 +191,17 @@ def _folder(folder: Path, told: set[str]) -> Iterator[Entry]:
 
 
 def _files(paths: Sequence[str]) -> Iterator[Entry]:
+    """A sample per file; of a folder every picture that is not named besides, called by its path from here."""
+    named = {os.path.abspath(path) for path in paths}
+    told: set[str] = set()
     for path in paths:
-        if os.path.splitext(path)[1].lower() in (*READERS, *LISTS):
+        if os.path.isdir(path):
+            for entry in _folder(Path(path), told):
+                if isinstance(entry, Sample) and entry.image_path not in named:
+                    named.add(entry.image_path)
+                    yield replace(entry, sample_id=Path(path, entry.sample_id).as_posix())
+        elif os.path.splitext(path)[1].lower() in (*READERS, *LISTS):
             yield BadLine(None, f"{path}: a manifest stands alone; name only this one")
-        elif os.path.isdir(path):
-            yield BadLine(None, f"{path}: is a folder; name it alone, or name images")
         else:
             yield Sample(path, os.path.abspath(path))
 

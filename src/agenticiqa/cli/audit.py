@@ -22,7 +22,7 @@ def audit(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="A folder, a .zip, a quoted pattern, images, a .txt list of paths, or - for such a list.",
+            help="Folders, a .zip, a quoted pattern, images, a .txt list of paths, or - for such a list.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for table, summary and gallery.")] = Path(
@@ -80,6 +80,7 @@ def audit(
     \b
     Examples:
       agenticiqa audit photos/
+      agenticiqa audit summer/ winter/ -o both
       agenticiqa audit photos/ --quick -o quick-audit --to json
       agenticiqa audit photos/ --threshold blurry=0.4 --issues blurry,dark --no-gallery
     """
@@ -127,9 +128,8 @@ def write_results(
     if not gallery:
         return [table, summary]
     opener = open_source(given).opener if given != "-" else open_source([row["path"] for row in result.rows]).opener
-    write_whole(
-        page, gallery_page(result, lambda row: opener.open(Sample(row["name"], row["path"])), f"Audit of {given}")
-    )
+    title = f"Audit of {given if isinstance(given, str) else ', '.join(given)}"
+    write_whole(page, gallery_page(result, lambda row: opener.open(Sample(row["name"], row["path"])), title))
     return [table, summary, page]
 
 

@@ -52,7 +52,7 @@ def batch(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="A folder, a pattern, images, a .jsonl, .csv, .parquet or .txt file, - for a list on standard input.",
+            help="Folders, a pattern, images, a .jsonl, .csv, .parquet or .txt file, - for a list on standard input.",
         ),
     ],
     output: Annotated[

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.tools import ToolRegistry
 
-# The module that proves an extra is installed.
-EXTRA_MODULES = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "google": "google.genai",
-    "qwen": "transformers",
-    "pyiqa": "pyiqa",
-    "heic": "pillow_heif",
-    "server": "fastapi",
-    "mcp": "mcp",
-    "ray": "ray",
-    "parquet": "pyarrow",
+# What each extra is for, and the modules that prove it is installed.
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "openai": ("models of OpenAI and compatible servers", ("openai",)),
+    "anthropic": ("models of Anthropic", ("anthropic",)),
+    "google": ("models of Google", ("google.genai",)),
+    "qwen": ("Qwen2.5-VL on this machine", ("transformers", "torch")),
+    "pyiqa": ("more tools, for non-commercial use", ("pyiqa",)),
+    "heic": ("HEIC pictures", ("pillow_heif",)),
+    "server": ("agenticiqa serve", ("fastapi", "uvicorn", "python_multipart", "prometheus_client")),
+    "mcp": ("agenticiqa mcp", ("mcp",)),
+    "ray": ("--engine ray", ("ray",)),
+    "parquet": (".parquet files", ("pyarrow",)),
+    "evaluation": ("agenticiqa evaluate", ("scipy",)),
 }
 
 
@@ -163,13 +164,18 @@ def _without_curve(registry: ToolRegistry, name: str) -> Check:
 
 
 def extra_checks() -> list[Check]:
-    """Which optional dependencies are there."""
-    return [
-        Check(f"extra {extra}", True, "installed")
-        if is_installed(module)
-        else Check(f"extra {extra}", False, "not installed", f"pip install 'agenticiqa[{extra}]'")
-        for extra, module in EXTRA_MODULES.items()
-    ]
+    """Which optional dependencies are there, what each is for, and how to install those that are missing."""
+    checks = []
+    for extra, (purpose, modules) in EXTRAS.items():
+        missing = [module for module in modules if not is_installed(module)]
+        lacking = "not installed" if len(missing) == len(modules) else f"incomplete, without {', '.join(missing)}"
+        remedy = f"pip install 'agenticiqa[{extra}]'" if missing else ""
+        checks.append(
+            Check(f"extra {extra}", not missing, f"{lacking if missing else 'installed'} ({purpose})", remedy)
+        )
+    if sum(not check.ok for check in checks) > 1:
+        checks.append(Check("extra all", False, "all of these at once", "pip install 'agenticiqa[all]'"))
+    return checks
 
 
 def key_checks() -> list[Check]:

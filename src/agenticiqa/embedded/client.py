@@ -21,6 +21,7 @@ from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.meaning import Question
+from agenticiqa.question.several_questions import split_questions
 from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
@@ -78,6 +79,9 @@ class PerceptionClient(VLMClient):
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The answer to a question about one image, with its reasons, as plain text."""
+        if several := asked_together(prompt):
+            given, reasons = self._one_by_one(several, load_image(image), None)
+            return f"{given.text}. {in_one_text([*reasons, _no_vlm('en')], 'en')}"
         question = understand(prompt)
         evidence = self._observer.evidence(question, load_image(image), None)
         given = answer(question, evidence)
@@ -91,6 +95,8 @@ class PerceptionClient(VLMClient):
 
     def _plan(self, request: VLMRequest, inputs: PlanInputs) -> VLMReply:
         question = understand(inputs.query, inputs.choices, inputs.tools)
+        if not inputs.choices and (several := asked_together(inputs.query)):
+            question = _about_all(several)
         plan = plan_for(question, has_reference=inputs.has_reference, gap=inputs.gap)
         return self._reply(plan.model_dump(), f"question understood as: {question.intent}, {question.attribute}")
 
@@ -98,7 +104,7 @@ class PerceptionClient(VLMClient):
         return self._reply({"distortion_set": self._detected(request, inputs)})
 
     def _detected(self, request: VLMRequest, inputs: DetectInputs | InspectInputs) -> dict[str, list[str]]:
-        looks, _ = self._looks(request, inputs.objects)
+        looks, _ = self._looks(request, inputs.objects, inputs.query)
         return {
             name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
             for name in inputs.objects
@@ -110,7 +116,7 @@ class PerceptionClient(VLMClient):
     def _analyzed(
         self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], query: str
     ) -> dict[str, list[dict[str, str]]]:
-        looks, unlocated = self._looks(request, tuple(distortions))
+        looks, unlocated = self._looks(request, tuple(distortions), query)
         language = understand(query).language
         seen = seen_in(_test_image(request), language) if unlocated else ""
         whole = {name: _whole_image(name, seen, language) for name in unlocated}
@@ -151,8 +157,26 @@ class PerceptionClient(VLMClient):
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
         question = understand(inputs.query, inputs.choices)
-        evidence = self._observer.evidence(question, _test_image(request), request.image("reference image"), inputs)
+        image, reference = _test_image(request), request.image("reference image")
+        if not inputs.choices and (several := asked_together(inputs.query)):
+            given, sentences = self._one_by_one(several, image, reference)
+            evidence = self._observer.evidence(_about_all(several), image, reference, inputs)
+            return self._told(evidence, given, sentences, "en")
+        evidence = self._observer.evidence(question, image, reference, inputs)
         return self._answered(question, evidence, answer(question, evidence))
+
+    def _one_by_one(
+        self, questions: Sequence[Question], image: LoadedImage, reference: LoadedImage | None
+    ) -> tuple[Answer, list[Sentence]]:
+        """The answers to several questions of one sentence in one text, and the reasons of each under its number."""
+        texts, sentences = [], []
+        for number, question in enumerate(questions, 1):
+            evidence = self._observer.evidence(question, image, reference)
+            given = answer(question, evidence)
+            texts.append(f"{number}: {given.text}")
+            first, *rest = explain(question, evidence, given) or [_no_vlm("en")]
+            sentences += [replace(first, text=f"{number}: {first.text}"), *rest]
+        return Answer("; ".join(texts)), sentences
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
         question = replace(understand(inputs.query), intent="score", attribute="overall", yes_means="fine", doubts=())
@@ -162,19 +186,39 @@ class PerceptionClient(VLMClient):
         return self._answered(question, evidence, Answer(evidence.judgement.letter))
 
     def _answered(self, question: Question, evidence: Evidence, given: Answer) -> VLMReply:
-        sentences = explain(question, evidence, given)
-        reasons = in_one_text(sentences or [_no_vlm(question.language)], question.language)
+        return self._told(evidence, given, explain(question, evidence, given), question.language)
+
+    def _told(self, evidence: Evidence, given: Answer, sentences: list[Sentence], language: Language) -> VLMReply:
+        reasons = in_one_text(sentences or [_no_vlm(language)], language)
         items = [f"evidence: {sentence.item}" for sentence in sentences]
         items += evidence.judgement.notes if evidence.judgement else ()
         reply = self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
-    def _looks(self, request: VLMRequest, names: Sequence[str]) -> tuple[dict[str, Look], tuple[str, ...]]:
-        return self._observer.looks(_test_image(request), request.image("reference image"), names)
+    def _looks(self, request: VLMRequest, names: Sequence[str], query: str) -> tuple[dict[str, Look], tuple[str, ...]]:
+        return self._observer.looks(_test_image(request), request.image("reference image"), names, understand(query))
 
     def _reply(self, content: Reply, *notes: str) -> VLMReply:
         text = json.dumps(content, ensure_ascii=False)
         return VLMReply(text=text, model=NAME, notes=(_no_vlm("en").text, *notes))
+
+
+def asked_together(query: str) -> list[Question]:
+    """The questions of a sentence that asks several things, each of which is understood; empty for a single one."""
+    questions = [understand(part) for part in split_questions(query)]
+    different = {(question.attribute, question.scope, question.intent) for question in questions}
+    plain = all(not question.is_declined and question.intent in _ASKED_TOGETHER for question in questions)
+    return questions if plain and len(different) == len(questions) > 1 else []
+
+
+_ASKED_TOGETHER = ("yesno", "degree", "open", "where", "advice", "measure")
+
+
+def _about_all(questions: Sequence[Question]) -> Question:
+    """A question whose plan finds out what each of several needs."""
+    named = [question.scope for question in questions]
+    scope = tuple(dict.fromkeys(name for names in named for name in names)) if all(named) else ()
+    return replace(questions[0], intent="open", attribute="overall", kind=None, tool=None, reach=None, scope=scope)
 
 
 def _test_image(request: VLMRequest) -> LoadedImage:

@@ -95,11 +95,21 @@ class ShippedEyes:
 
     def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
         from agenticiqa.embedded.objects.scene import scene_of
-        from agenticiqa.embedded.regions.object_look import behind_a_subject, with_own_sharpness
+        from agenticiqa.embedded.regions.object_look import behind_a_subject, with_blur_of, with_own_sharpness
+        from agenticiqa.embedded.regions.places import face_in
+        from agenticiqa.embedded.regions.skin import with_skin_colour
 
         if region.kind in ("background", "sky"):
             return behind_a_subject(look, whole)
-        return with_own_sharpness(look, whole, scene_of(image).edges, region)
+        scene = scene_of(image)
+        if region.kind == "face":
+            look = with_skin_colour(look, image.pixels, region)
+            look = replace(look, quality=in_agreement(look.quality, look.findings))
+        own = with_own_sharpness(look, whole, scene.edges, region, image.pixels)
+        face = face_in(scene, region, *image.size) if region.kind == "person" else None
+        if face is None:
+            return own
+        return with_blur_of(own, with_own_sharpness(look, whole, scene.edges, face, image.pixels))
 
     def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
         # Several places of one image are looked at one after the other, each with the same surroundings.

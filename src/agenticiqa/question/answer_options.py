@@ -33,6 +33,12 @@ _ATTRIBUTE_OF: dict[DistortionCategory, Attribute] = {
     "Blurs": "blur", "Noise": "noise", "Compression": "compression", "Brightness change": "exposure",
     "Contrast": "contrast", "Color distortions": "colour", "Sharpness": "oversharp",
 }  # fmt: skip
+_BARE_NAMES: dict[str, Attribute] = {
+    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour", "white balance": "colour",
+    "exposure": "exposure", "brightness": "exposure", "light": "exposure", "lighting": "exposure",
+    "contrast": "contrast", "focus": "blur", "sharpness": "blur", "detail": "blur", "compression": "compression",
+    "颜色": "colour", "色彩": "colour", "曝光": "exposure", "亮度": "exposure", "对比度": "contrast", "对焦": "blur",
+}  # fmt: skip
 _BY_KIND: dict[str, Attribute] = {"darken": "dark", "brighten": "bright"}
 
 
@@ -42,7 +48,15 @@ def read_options(choices: Mapping[str, str], asked: Attribute, language: Languag
     if sum(meaning.truth is not None for meaning in read_all.values()) == 1:
         # "Underexposed, overexposed or correct": a lone "correct" is praise, not a yes.
         read_all = {label: read_option(text, asked, language, truths=False) for label, text in choices.items()}
+    if any(meaning.says == "flaw" and meaning.attribute for meaning in read_all.values()):
+        return {label: _as_one_of_flaws(choices[label], meaning) for label, meaning in read_all.items()}
     return read_all
+
+
+def _as_one_of_flaws(text: str, meaning: OptionMeaning) -> OptionMeaning:
+    """Among flaws the bare name of something stands for what may be wrong with it: "blur, noise or colour?"."""
+    attribute = _BARE_NAMES.get(text.lower().strip(" .,;?!").removeprefix("the "))
+    return OptionMeaning(attribute=attribute, says="flaw") if attribute and meaning == OptionMeaning() else meaning
 
 
 def read_option(

@@ -21,8 +21,15 @@ _OTHER_SENSES = (
     (re.compile(r"^((?:please |can you |could you )?)highlight (?=the |what |any|all |every|its )", re.I), r"\1name "),
     (re.compile(r" (?:in|with|using) (?:adobe )?(?:lightroom|photoshop|gimp|darktable|capture one)\b", re.I), ""),
     (re.compile(r"\bfine(?:-grained)? grain\b", re.I), "grain"),
+    (re.compile(r"\bcomplexions?\b", re.I), "skin tone"),
 )  # fmt: skip
 _IT = r"(?:it|this|that|these|them|(?:the|this|that|my|our) (?:\w+ )?\w+)"
+# What it is to be used for; more than that is no part of the question.
+_FOR = r" (?:as|for|on|in|at|from) (?:(?:an? |the |my |our )?(?:[\w-]+ ){0,6}[\w-]+)"
+_PICTURE = r"(?:image|picture|photo\w*|pic|shot|file|frame|one|sample|scan)s?"
+_THE_PICTURE = rf"(?:it|this|that|them|these|(?:the|this|that|my|our) {_PICTURE})"
+_USED = r"(?:published|printed|used|kept|posted|shared|submitted|uploaded|sold|included)"
+_DROPPED = r"(?:dropped|removed|deleted|excluded|rejected|discarded|filtered out|retaken|reshot)"
 # What somebody wants to do, and what has to be wrong (or right) for a yes.
 _DEEDS: tuple[tuple[str, Attribute, Meant, Degree], ...] = (
     (rf"(?:should|must) (?:i|we) brighten {_IT}|does {_IT} need brightening", "dark", "flaw", "visible"),
@@ -32,10 +39,19 @@ _DEEDS: tuple[tuple[str, Attribute, Meant, Degree], ...] = (
     (rf"(?:can|could|may) (?:i|we) (?:publish|print|use|keep|post|share|submit|upload|sell) {_IT}"
      rf"|can {_IT} be (?:published|printed|used|kept|posted|shared|submitted|uploaded|sold)",
      "overall", "fine", "acceptable"),
+    (rf"(?:can|could|may|should|shall) (?:i|we) "
+     rf"(?:publish|print|use|keep|post|share|submit|upload|sell) {_THE_PICTURE}{_FOR}"
+     rf"|(?:can|could|should|may) {_THE_PICTURE} be {_USED}(?:{_FOR})?"
+     rf"|is {_THE_PICTURE} (?:worth (?:keeping|publishing|printing|using)|usable)(?:{_FOR})?",
+     "overall", "fine", "acceptable"),
+    (rf"(?:should|must) (?:i|we) (?:drop|remove|delete|exclude|reject|discard|filter out) {_THE_PICTURE}(?:{_FOR})?"
+     rf"|(?:should|must) {_THE_PICTURE} be {_DROPPED}(?:{_FOR})?|is {_THE_PICTURE} (?:unusable|a reject)(?:{_FOR})?",
+     "overall", "flaw", "acceptable"),
 )  # fmt: skip
 _MEND = re.compile(
     rf"(?:can|could) {_IT} be (?:fixed|repaired|rescued|saved|salvaged|mended|restored|improved)"
     rf"|(?:can|could) (?:i|we|you) (?:fix|repair|rescue|save|salvage|mend|restore) {_IT}"
+    rf"|is {_IT} (?:still )?(?:salvageable|fixable|repairable|recoverable|worth saving|beyond (?:repair|saving|hope))"
 )
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 

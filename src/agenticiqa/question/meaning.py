@@ -77,6 +77,8 @@ class Question:
     kind: str | None = None
     """The finer kind named, for example "motion_blur"."""
     tool: str | None = None
+    reach: Literal["all", "any"] | None = None
+    """Whether every part of the picture is asked about ("everything in focus"), or any part ("anything blurry")."""
     fact: Literal["size", "grey"] | None = None
     """A fact of the picture that is asked for: its size in pixels, or whether it has colour."""
     unmeasured: str | None = None

@@ -18,6 +18,7 @@ _ARTICLE = re.compile(
     r"^(?:the|this|that|these|those|a|an|my|his|her|their|der|die|das|den|dem|ein|eine|el|la|los|las|un|una|"
     r"le|les|une|du|des|o|a|os|as|um|uma)\s+|^l['’]"
 )
+_EACH = re.compile(r"(?:every|each|any) ")
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -38,10 +39,11 @@ class ObjectName:
 def object_called(name: str) -> ObjectName | None:
     """What a name in any of the reader's languages stands for; None for what cannot be located by name."""
     words = _ARTICLE.sub("", re.sub(r"\s+", " ", name.strip().casefold()))
-    plain, side = _without_side(words)
+    each = _EACH.match(words)
+    plain, side = _without_side(words[each.end() :] if each else words)
     known = [kinds for kinds in map(_vocabulary().get, _spellings(plain)) if kinds]
     if known:
-        return ObjectName(known[0], side, several=_is_plural(plain))
+        return ObjectName(known[0], side, several=bool(each) or _is_plural(plain))
     return _last_word(plain, side)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.lexicon import lexicon
-from agenticiqa.question.meaning import Attribute, Question
+from agenticiqa.question.meaning import Attribute, Meant, Question
 
 _SAME = re.compile(r"\b(?:identical|the same|alike|equal|indistinguishable)\b|一样|相同|一致")
 _DIFFERENT = re.compile(
@@ -77,6 +77,26 @@ def _comparison(text: str, question: Question) -> Literal["more", "same", "diffe
 
 def _whole(question: Question) -> Attribute:
     return "overall" if question.attribute == "none" else question.attribute
+
+
+_COMPARATIVE: tuple[tuple[str, Attribute, Meant], ...] = (
+    (r"sharper|crisper|more in focus|better focus(?:s?ed)?|clearer", "blur", "fine"),
+    (r"blurrier|softer|fuzzier|more (?:blurred|blurry|out of focus)", "blur", "flaw"),
+    (r"noisier|grainier", "noise", "flaw"), (r"cleaner|less (?:noisy|grainy)", "noise", "fine"),
+    (r"darker", "dark", "flaw"), (r"brighter|lighter", "bright", "flaw"),
+)  # fmt: skip
+_THAN = re.compile(r"(?:is|are|was|were) (?:the|my|his|her|our) .+? (?P<more>[\w -]+?) than (?:the|my|his|her|our) .+")
+
+
+def with_comparison(question: Question) -> Question:
+    """ "Is the dog on the left sharper than the one beside it?" is a comparison, whatever dogs do."""
+    than = _THAN.fullmatch(question.stem.strip(" ?").lower())
+    if than is None or question.intent not in ("decline", "unclear") or question.choices or question.unmeasured:
+        return question
+    for words, attribute, yes_means in _COMPARATIVE:
+        if re.search(rf"\b(?:{words})$", than["more"]):
+            return replace(question, intent="compare", attribute=attribute, yes_means=yes_means, doubts=())
+    return question
 
 
 def beside_place(question: Question) -> Question:

@@ -25,8 +25,9 @@ from agenticiqa.question.meaning import (
 )
 from agenticiqa.question.plain_questions import with_plain_words
 from agenticiqa.question.ratings import with_rating_direction
+from agenticiqa.question.reach import with_reach
 from agenticiqa.question.reader import Reading, read
-from agenticiqa.question.references import beside_place, beside_reference
+from agenticiqa.question.references import beside_place, beside_reference, with_comparison
 from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.scope import scope_of
 from agenticiqa.question.text import masked, normalise, written_language
@@ -48,7 +49,9 @@ _CATEGORY_NAMES: dict[str, Attribute] = {
 # Measurements asked for by their names.
 _MEASUREMENT = re.compile(
     r"noise sigma|jpe?g quality|blur radius|mean brightness|噪声标准差|模糊半径|平均亮度"
-    r"|nois\w*\b.*\bin gr[ea]y levels|blur\w*\b.*\bin (?:pixels|px)\b",
+    r"|nois\w*\b.*\bin gr[ea]y levels|blur\w*\b.*\bin (?:pixels|px)\b"
+    r"|\b(?:how (?:much|many)|what (?:share|percent\w*|part|fraction|proportion))\b.*"
+    r"\b(?:(?:pure|pitch|completely|totally|fully) (?:black|white)|clipped|blown(?: out)?|burnt out|crushed)\b",
     re.IGNORECASE,
 )
 # The value of a tool, rather than a rating by it.
@@ -78,10 +81,10 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = with_named_kind(with_plain_words(_read(text, stem, intent, reading)))
+    question = with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading))))
     question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
-    if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline"):
+    if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline", "score"):
         question = replace(question, intent="measure", doubts=())
     if tool and (intent in ("decline", "measure", "open", "score", "compare") or question.doubts):
         wanted: Intent = "measure" if _VALUE.search(stem) or not _RATES.search(stem) else "score"
@@ -89,8 +92,10 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     if options and question.intent != "decline":
         meanings = read_options(options, question.attribute, question.language)
         question = replace(question, choices=options, options=meanings)
-    question = _with_wishes(replace(question, tool=tool))
+    question = _with_wishes(with_comparison(replace(question, tool=tool)))
     scope = () if question.intent == "decline" else scope_of(stem.lower(), images=not _PLACE_WORD.search(stem))
+    if question.attribute in ("dark", "bright", "exposure"):  # they are no things that could be located
+        scope = tuple(name for name in scope if name not in ("shadows", "shadow", "highlights", "highlight"))
     question = beside_place(replace(question, scope=scope if question.intent != "where" else _asked(scope)))
     question = question if question.places or question.intent == "where" else beside_reference(question)
     return replace(question, scope=()) if question.is_declined else _with_the_least(question)

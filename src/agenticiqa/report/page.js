@@ -37,7 +37,7 @@
     const found = data.pictures[index];
     if (!found) return null;
     const pair = make("div", null, "pair");
-    for (const [source, words] of [[found.thumbnail, "the image"], [found.quality_map, "quality map, red is bad, blue is good, the box is the worst region"]]) {
+    for (const [source, words] of [[found.thumbnail, "the image"], [found.quality_map, "quality map, red is the worst part of the picture and blue the best, the box is the worst region"]]) {
       if (!source) continue;
       const image = make("img");
       image.src = source;
@@ -187,7 +187,7 @@
 
   function mapWords(index) {
     const found = data.pictures[index];
-    return found && found.quality_map ? make("p", "Quality map: red is bad, blue is good, the box is the worst region.", "soft") : null;
+    return found && found.quality_map ? make("p", "Quality map: red is the worst part of the picture and blue the best, the numbers are their qualities from 1 to 5; the box is the worst region.", "soft") : null;
   }
 
   function levels(row) {

@@ -19,21 +19,32 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
-from agenticiqa.embedded.answers.flaw_words import is_there, kind_name, named_flaw, none_of, strength_in_words
+from agenticiqa.embedded.answers.flaw_words import (
+    is_there,
+    kind_name,
+    named_flaw,
+    no_flaw,
+    none_of,
+    strength_in_words,
+)
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
+from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
+from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
+from agenticiqa.question.text import Language
 from agenticiqa.state import SEVERITIES, UNABLE
 
 _FLAWS_TOLD = 3
 # The measurement a question asks for by name, and the attribute it belongs to.
 _MEASURED = (
     (r"jpe?g quality|quality factor|压缩质量", "compression", "JPEG quality"),
-    (r"clip\w*.*shadow|shadow.*clip|below level|暗部截断", "dark", "clipped shadows"),
-    (r"clip|blown|burnt|highlight|溢出|截断", "bright", "clipped highlights"),
+    (r"clip\w*.*shadow|shadow.*clip|below level|\bblack\b|crush|暗部截断", "dark", "clipped shadows"),
+    (r"clip|blown|burnt|highlight|\bwhite\b|溢出|截断", "bright", "clipped highlights"),
     (r"mean|average|brightness|luma|luminance|平均|亮度", "exposure", "mean brightness"),
     (r"nois|sigma|grain|噪", "noise", "noise sigma"),
     (r"blur|radius|focus|pixels wide|模糊", "blur", "blur radius"),
@@ -50,6 +61,17 @@ _TRUE = re.compile(
     r"|verdader\w* o fals\w*|verdadeir\w* ou fals\w*",
     re.IGNORECASE,
 )
+_SUPERLATIVE = re.compile(r"\b(?:\w+est|most|worst)\b|最", re.IGNORECASE)
+_CLIPPING = re.compile(
+    r"(?P<dark>\b(?:shadows?|blacks?)\b.*\b(?:crush\w*|clip\w*|block\w*|lost)|\b(?:crush\w*|clip\w*|block\w*|lost) "
+    r"(?:\w+ )?(?:shadows?|blacks?)\b|暗部(?:死黑|截断))"
+    r"|(?P<bright>\b(?:highlights?|whites)\b.*\b(?:blown|clip\w*|burn\w*|lost)"
+    r"|\b(?:blown(?:-| )?(?:out )?|clip\w* |burn\w* |lost )"
+    r"(?:\w+ )?(?:highlights?|whites)\b|高光(?:溢出|截断))",
+    re.IGNORECASE,
+)
+# From this share of pixels on, in percent, shadows or highlights are clipped; below the other they are not.
+CLIPPED, HARDLY_CLIPPED = 2.0, 1.0
 _AGREE = re.compile(r"\bagree\W+(?:or )?disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
 _KEY = re.compile(
     r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
@@ -72,6 +94,10 @@ class Answer:
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    if (which := _which_of_them(question, evidence)) is not None:
+        return which
+    if verdicts_differ(question, evidence, lambda each: _by_intent(question, each).value) is not None:
+        return _unable("who_is_who")
     given = _by_intent(question, evidence)
     return _as_json(question, given) if question.form == "json" and given.why_not is None else given
 
@@ -102,6 +128,29 @@ def _by_intent(question: Question, evidence: Evidence) -> Answer:
             return _open(question, evidence)
 
 
+def _which_of_them(question: Question, evidence: Evidence) -> Answer | None:
+    """The one of several things that "which dog is sharpest?" or "which face is blurred?" asks for, by its place."""
+    meant = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+    if meant is None or not question.asks_which or question.attribute not in CATEGORY_OF or question.choices:
+        return None
+    language, things, category = question.language, meant.things(question.language), CATEGORY_OF[question.attribute]
+    placed = [PlacedFinding(found) for look in meant.looks if (found := look.finding(category)) is not None]
+    told = [named_flaw(item, question) if is_there(item) else no_flaw(question) for item in placed]
+    shares = [share_in(look, question) for look in meant.looks]
+    best = (min if question.asks_for_least else max)(range(len(shares)), key=lambda number: shares[number])
+    flawed = [number for number, item in enumerate(placed) if is_there(item)]
+    if not question.asks_for_least and not flawed:
+        return Answer(say("none_of_them", language, of=len(shares), things=things, what=no_flaw(question)))
+    if max(shares) - min(shares) < EQUAL:
+        return Answer(say("alike_in_it", language, of=len(shares), things=things, what=told[best]))
+    chosen = [best] if question.asks_for_least or _SUPERLATIVE.search(question.stem) else flawed
+    texts = [
+        say("number_from_left", language, number=number + 1, of=len(shares), things=things, what=told[number])
+        for number in chosen
+    ]
+    return Answer(phrase("words", "and_more", language).join(texts))
+
+
 def _unable(why_not: str) -> Answer:
     return Answer(UNABLE, why_not=why_not)
 
@@ -120,16 +169,89 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
     if too_much is None or question.yes_means is None:
         return _unable("no_evidence")
+    if question.attribute == "colour" and (without := _without_colour(question, evidence)):
+        return without
+    if question.reach and evidence.parts is not None:
+        return _of_parts(question, evidence.parts, too_much, _remark(question, evidence))
     banding = measured_banding(question, evidence)
     if banding is not None:
         yes = SURE_OF_BANDING if question.yes_means == "flaw" else 1 - SURE_OF_BANDING
         return _said(question, yes, say("banding_share", question.language, value=f"{banding.value:.3g}"))
+    if (clipped := _measured_clipping(question, evidence)) is not None:
+        return clipped
     if few := _too_few_pixels(question, evidence):
         return replace(_said(question, float(question.yes_means == "flaw"), few), certainty=None)
     if _is_of_untold_kind(question, evidence):
         too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much
-    return _said(question, yes, _remark(question, evidence))
+    return _said(question, yes, _for_all_of_them(_remark(question, evidence), question, evidence))
+
+
+def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
+    """The remark, and that it holds for each of the things that may be meant, where there are several."""
+    several = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+    if remark and several is None and (found := next(iter(evidence.counts.items()), None)):
+        things = several_of(found[0], question.language)
+        return say("of_those_found", question.language, remark=remark, count=found[1], things=things)
+    if several is None or not remark:
+        return remark
+    things = several.things(question.language)
+    sentence = "largest_of_them" if several.smaller else "each_of_them"
+    return say(sentence, question.language, remark=remark, count=len(several.looks), things=things)
+
+
+def _without_colour(question: Question, evidence: Evidence) -> Answer | None:
+    """What is said of the colours of a grey picture, and of skin where no face is; None where there are colours."""
+    if evidence.is_grey:
+        if question.yes_means == "fine":
+            return _unable("grey_picture")
+        return replace(_said(question, 0.0, phrase("words", "grey", question.language)), certainty=None)
+    skin = [name for name in evidence.unlocated if (called := object_called(name)) and called.kind == "face"]
+    return _unable("no_face") if skin else None
+
+
+def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) -> Answer:
+    """The answer to "Is everything in focus?" and "Is anything blurry?", by the softest and the sharpest part."""
+    of_all = (question.reach == "all") == (question.yes_means == "fine")
+    if not of_all:  # "Is everything blurry?", "Is anything sharp?"
+        soft = min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole
+        return _said(question, soft if question.yes_means == "flaw" else 1 - soft, parts_told(parts, question.language))
+    soft = max(whole, parts.some_soft)
+    if soft < PRESENT and parts.count < FEWEST_PARTS:
+        return _unable("few_parts")
+    if parts.some_soft >= PRESENT:
+        remark = parts_told(parts, question.language)
+    elif whole < PRESENT and parts.count < GRID**2:
+        remark = say("in_those_parts", question.language, remark=remark, count=parts.count, of=GRID**2)
+    return _said(question, soft if question.yes_means == "flaw" else 1 - soft, remark)
+
+
+def parts_told(parts: FocusParts, language: Language) -> str:
+    """Where the picture is softest and where sharpest, with the blur radius of either."""
+    return say(
+        "softest_and_sharpest",
+        language,
+        soft=phrase("places", parts.softest.place, language),
+        radius=f"{parts.softest.softness:.1f}",
+        sharp=phrase("places", parts.sharpest.place, language),
+        least=f"{parts.sharpest.softness:.1f}",
+    )
+
+
+def _measured_clipping(question: Question, evidence: Evidence) -> Answer | None:
+    """The answer to a question for crushed shadows or blown highlights, by the share of pixels that have no detail."""
+    asked = _CLIPPING.search(question.stem)
+    item = evidence.strongest(["Brightness change"])
+    if asked is None or item is None or question.attribute not in ("dark", "bright", "exposure"):
+        return None
+    name = "clipped shadows" if asked["dark"] else "clipped highlights"
+    share = next((each.value for each in item.finding.readings if each.name == name), None)
+    if share is None or HARDLY_CLIPPED <= share < CLIPPED:
+        return None
+    language = question.language
+    remark = say("clipped", language, name=phrase("readings", name, language), value=f"{share:.2g}")
+    is_flaw = question.yes_means == "flaw"
+    return replace(_said(question, float((share >= CLIPPED) == is_flaw), remark), certainty=None)
 
 
 def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
@@ -140,7 +262,7 @@ def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
 
 def _too_few_pixels(question: Question, evidence: Evidence) -> str:
     """What is said where the print that is asked about would show the pixels; empty where it would not."""
-    if evidence.size is None or question.attribute != "overall":
+    if evidence.size is None or question.attribute not in ("overall", "blur"):
         return ""
     density = pixels_per_inch(question.text, evidence.size)
     if density is None or density >= TOO_FEW:
@@ -317,6 +439,17 @@ def _compare(question: Question, evidence: Evidence) -> Answer:
 def _compare_places(question: Question, evidence: Evidence) -> Answer:
     if evidence.unlocated or question.places is None:
         return _unable("not_located")
+    first_called, second_called = map(object_called, question.places)
+    if (
+        first_called
+        and second_called
+        and (first_called.kinds, first_called.side)
+        == (
+            second_called.kinds,
+            second_called.side,
+        )
+    ):
+        return _unable("not_told_apart")
     first, second = (share_in(evidence.places[name], question) for name in question.places)
     lead = first - second if question.yes_means == "flaw" else second - first
     return replace(_said(question, step(lead, EQUAL, 0.02)), certainty=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.regions.focus_parts import FocusParts
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory
 
 # How sure a severity word is when whoever wrote it gave no probability.
@@ -61,6 +63,12 @@ class Evidence:
     places: Mapping[str, Look] = field(default_factory=dict)
     asked_place: str | None = None
     """Of the places compared, the one a "where" question asks for."""
+    parts: FocusParts | None = None
+    """The softest and the sharpest part of the picture, where every part or any was asked about."""
+    meant: tuple[Meant, ...] = ()
+    """The names that may mean one of several things, with a look at each."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many were found of what was asked for in the plural."""
 
     def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
         """The finding that matters most among these categories, or among all."""

@@ -30,6 +30,11 @@ def none_of(question: Question, evidence: Evidence) -> str:
     found = next((item for item in evidence.findings if item.finding.category in asked and is_there(item)), None)
     if found is not None:
         return named_flaw(found, question)
+    return no_flaw(question)
+
+
+def no_flaw(question: Question) -> str:
+    """That nothing of what was asked for is to be seen."""
     if question.attribute not in CATEGORY_OF:
         return phrase("words", "clean", question.language)
     return say("none_of", question.language, categories=phrase("attributes", question.attribute, question.language))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,10 +10,13 @@ import numpy as np
 
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.objects.scene import in_words, scene_of
-from agenticiqa.embedded.regions.object_look import blur_differs
+from agenticiqa.embedded.regions.focus_parts import focus_parts
+from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
+from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -25,6 +29,8 @@ from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 _PLACES = ("top left", "top right", "bottom left", "bottom right", "centre")
 # Quarters that differ by this share of what is asked for, 0 to 1, are clearly apart.
 CLEARLY_APART = 0.1
+# A thing of less than this share of the largest one's area is not taken to be meant.
+MUCH_SMALLER = 0.25
 # Channels of a grey picture differ by no more than this; about so many rows and columns are looked at.
 GREY_SPREAD, GREY_SAMPLES = 6, 400
 
@@ -48,10 +54,16 @@ class Observer:
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
         names = tuple(analysis or question.scope or (GLOBAL,))
-        looks, unlocated = self.looks(image, reference, names)
+        looks, unlocated = self.looks(image, reference, names, question)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
-        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if question.fact else None)
+        asks_colour = question.fact is not None or question.attribute == "colour"
+        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
+        evidence = replace(
+            evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
+        )
+        if question.reach and not question.scope:
+            evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:
@@ -70,11 +82,20 @@ class Observer:
         return self._with_places(question, evidence, image, reference) if _asks_where(question) else evidence
 
     def looks(
-        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str]
+        self,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        names: Sequence[str],
+        question: Question | None = None,
     ) -> tuple[dict[str, Look], tuple[str, ...]]:
-        """A look at each named place, and the names that could not be located and stand for the whole image."""
+        """A look at each named place, and the names that could not be located and stand for the whole image.
+
+        A soft background is no flaw; a question whether it is soft is answered all the same.
+        """
         regions = {name: self.region(image, name) for name in names}
         looks = {name: _consistent(self._eyes.look(image, reference, region)) for name, region in regions.items()}
+        if question is not None and _asks_whether_soft(question):
+            looks = {name: _as_soft_as_it_is(look, image, regions[name]) for name, look in looks.items()}
         unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
         return {
             name: _of_anything(look, image) if name in unlocated else look for name, look in looks.items()
@@ -92,6 +113,29 @@ class Observer:
             for name, region in regions.items()
             if isinstance(region, LocatedRegion) and region.is_doubtful
         }
+
+    def _counts(self, image: LoadedImage, names: Sequence[str]) -> dict[str, int]:
+        regions = {name: self.region(image, name) for name in names if names_several(name)}
+        located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
+        return {name: max(1, len(region.members)) for name, region in located.items()}
+
+    def _meant(
+        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str], question: Question
+    ) -> tuple[Meant, ...]:
+        """The names of one thing that may mean one of several, with a look at each that is not much smaller."""
+        meant = []
+        for name in names:
+            region = self.region(image, name)
+            found = alike(scene_of(image), name, *image.size) if isinstance(region, LocatedRegion) else []
+            if question.asks_which and isinstance(region, LocatedRegion) and region.members:
+                found = sorted(region.members, key=area, reverse=True)
+            if len(found) < 2:
+                continue
+            likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
+            from_left = sorted(likely, key=lambda each: each.left + each.right)
+            looks = tuple(_consistent(self._eyes.look(image, reference, each)) for each in from_left)
+            meant.append(Meant(name, looks, from_left.index(found[0]), len(found) - len(likely)))
+        return tuple(meant)
 
     def _with_places(
         self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
@@ -149,9 +193,30 @@ def place_called(name: str) -> str:
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
 
 
+# Whoever asks whether a soft background is a fault asks for no measurement.
+_AS_A_FAULT = re.compile(
+    r"\b(?:problem|issue|fault|flaw|matter|distract\w*|disturb\w*|bother\w*|ruin\w*|bad|too)\b", re.IGNORECASE
+)
+
+
+def _asks_whether_soft(question: Question) -> bool:
+    return question.attribute == "blur" and not _AS_A_FAULT.search(question.stem)
+
+
+def _as_soft_as_it_is(look: Look, image: LoadedImage, region: Region | None) -> Look:
+    edges = scene_of(image).edges
+    parts = focus_parts(edges, image.width, image.height)
+    if parts is None or not isinstance(region, LocatedRegion) or region.kind != "background":
+        return look
+    return with_measured_blur(look, edges, region, parts.sharpest.softness)
+
+
 def _of_anything(look: Look, image: LoadedImage) -> Look:
     """What the look at the whole picture says of a thing that was not found: no blur that only some parts have."""
-    if not blur_differs(scene_of(image).edges, image.width, image.height):
+    edges = scene_of(image).edges
+    parts = focus_parts(edges, image.width, image.height)
+    uneven = parts is not None and parts.some_soft >= 0.5
+    if not uneven and not blur_differs(edges, image.width, image.height):
         return look
     return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
 

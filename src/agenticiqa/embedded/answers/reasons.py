@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import PRESENT, amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import Answer, share_of_scale
+from agenticiqa.embedded.answers.answering import Answer, parts_told, share_of_scale
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
-from agenticiqa.embedded.answers.flaw_words import is_asked_and_there
+from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, is_there, named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
+from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked_at
 from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -48,6 +49,10 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
         return _fact(question, evidence)
     if given.why_not == "unmeasured":
         return [Sentence(say("unmeasured", language, what=_unmeasured(question)), f"question: {question.unmeasured}")]
+    if given.why_not == "who_is_who":
+        return _each_that_may_be_meant(question, evidence)
+    if given.why_not == "grey_picture":
+        return [Sentence(say("grey_picture", language), "fact: no color")]
     if given.why_not in ("content", "no_reference", "not_measured"):
         return [Sentence(say(given.why_not, language), f"question: {question.intent}")]
     sentences = [Sentence(say(given.why_not, language), "question: options")] if given.why_not else []
@@ -57,10 +62,41 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Sente
         + _beside(question, evidence)
         + _places(question, evidence)
     )
+    sentences += _which_was_meant(evidence, language) + _of_parts(question, evidence)
     sentences += _findings(question, evidence)
     sentences += _judgement(evidence, language)
     sentences += _tools(evidence, language)
     return sentences + _doubts(evidence, given, language)
+
+
+def _each_that_may_be_meant(question: Question, evidence: Evidence) -> list[Sentence]:
+    """Every thing that may be meant with its own verdict, where they differ."""
+    category, told = CATEGORY_OF[question.attribute], []
+    for meant in evidence.meant:
+        each = each_told(meant, question, lambda found: _in_short(found, question))
+        things = meant.things(question.language)
+        text = say("who_is_who", question.language, count=meant.count, things=things, each=each)
+        told.append(Sentence(text, f"region: {meant.name}, {len(meant.looks)} that differ in {category}"))
+    return told
+
+
+def _in_short(found: Finding, question: Question) -> str:
+    item = PlacedFinding(found)
+    return named_flaw(item, question) if is_there(item) else no_flaw(question)
+
+
+def _which_was_meant(evidence: Evidence, language: Language) -> list[Sentence]:
+    return [
+        Sentence(which_was_looked_at(meant, language), f"region: {meant.name}, one of {meant.count}")
+        for meant in evidence.meant
+    ]
+
+
+def _of_parts(question: Question, evidence: Evidence) -> list[Sentence]:
+    if not question.reach or evidence.parts is None:
+        return []
+    text = _capitalised(parts_told(evidence.parts, question.language)) + say("full_stop", question.language)
+    return [Sentence(text, f"region: softest {evidence.parts.softest.place}, sharpest {evidence.parts.sharpest.place}")]
 
 
 def _with_english_places(evidence: Evidence) -> Evidence:
@@ -121,7 +157,8 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
         asked = []
     if is_soft(question, evidence) and not any(is_asked_and_there(item, question) for item in asked):
         return []  # that the image as a whole shows no blur would contradict the place that does
-    if question.places and not any(is_asked_and_there(item, question) for item in asked):
+    measured = question.places or (question.reach and evidence.parts is not None)
+    if measured and not any(is_asked_and_there(item, question) for item in asked):
         return []  # the two measurements say it
     present = [item for item in evidence.findings if is_asked_and_there(item, question)]
     told = asked or present

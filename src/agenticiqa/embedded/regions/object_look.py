@@ -1,7 +1,8 @@
 """A look at an object with its surroundings in mind.
 
 Whether an object is blurred is told by its own edges beside the rest of the picture, not by the model of whole
-pictures: a small crop of a sharp thing has few edges, and a blurred thing in a sharp picture is a small crop. Its
+pictures: a small crop of a sharp thing has few edges, and a blurred thing in a sharp picture is a small crop. Of a
+face its sharper edges count, at its own size: skin is smooth in the sharpest portrait, eyes and lips are not. Its
 score follows: what is blurred where the rest is sharp is worse than the picture, a blurred face worst of all, and a
 soft background behind a sharp subject is as good as the picture.
 """
@@ -10,42 +11,83 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.embedded.findings import Finding, Judgement, Look, Reading
 from agenticiqa.embedded.quality.quality_model import level_probabilities
-from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness
+from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
 from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
+
+Steps = tuple[tuple[float, ...], tuple[float, ...]]
 
 # Edges of a typical softness below the first are in focus, above the second blurred; between them the model decides.
 IN_FOCUS, BLURRED = 0.95, 1.25
 DOUBT = 0.12
 # Strength of the blur by the softness of the edges, in pixels at working size.
 STRENGTHS = ((1.25, 2.0, 3.0, 4.0, 6.0), (1.8, 2.4, 2.9, 3.4, 3.8))
+# The same for the sharper edges of a face at its own size (docs/objects.md has the faces they were chosen on).
+FACE_IN_FOCUS, FACE_BLURRED, FACE_DOUBT = 0.95, 1.1, 0.06
+FACE_STRENGTHS = ((1.1, 1.4, 2.0, 3.0, 4.0, 6.0), (0.7, 1.6, 2.3, 2.9, 3.4, 3.8))
 # What each step of blur costs an object in a picture that is sharper than it, and a face besides.
 LOSS_PER_STEP, LOSS_OF_A_FACE = 0.35, 0.5
+# A background is soft from here on where some part of the picture is so many times sharper.
+SOFT_GROUND, TIMES_SOFTER = 1.1, 1.4
 LOOKED_AT_FIRST = ("face", "eyes")
 NARROWEST = 0.25
 
 
-def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedRegion) -> Look:
+@dataclass(frozen=True)
+class _Verdict:
+    """How soft something is, how likely it is blurred and how strongly; neither in focus nor blurred leaves it open."""
+
+    softness: float
+    likely: float
+    strength: float
+    in_focus: bool
+    blurred: bool
+
+
+def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedRegion, pixels: Pixels) -> Look:
     """The look at an object's crop with its blur and score as its edges and the rest of the picture tell them."""
     own, rest = edges.within(region), edges.outside(region)
-    if own is None:
+    verdict = _verdict(own, region, pixels)
+    if verdict is None:
         return look
-    findings = tuple(_blur(each, own) if each.category == "Blurs" else each for each in look.findings)
+    findings = tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
     blur = next((each for each in findings if each.category == "Blurs"), None)
-    if blur is None or blur.severity == "none" or own.typical < BLURRED:
+    if blur is None or blur.severity == "none" or not verdict.blurred:
         return replace(look, findings=findings)
     # The rest may be mostly soft too; it is enough that some of it is sharper.
-    sharper = rest is not None and rest.sharp < own.typical / 1.3
+    sharper = rest is not None and own is not None and rest.sharp < own.typical / 1.3
     score = min(look.quality.score, whole.quality.score)
     if sharper:
         score -= LOSS_PER_STEP * blur.position + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
     return replace(look, findings=findings, quality=moved(look.quality, score))
+
+
+def _verdict(own: Softness | None, region: LocatedRegion, pixels: Pixels) -> _Verdict | None:
+    """What the edges say of an object; of a face at its own size. None where there are too few."""
+    face = face_softness(pixels, region) if region.kind in LOOKED_AT_FIRST else None
+    if face is not None:
+        return _judged(face.sharp, FACE_IN_FOCUS, FACE_BLURRED, FACE_DOUBT, FACE_STRENGTHS)
+    return None if own is None else _judged(own.typical, IN_FOCUS, BLURRED, DOUBT, STRENGTHS)
+
+
+def _judged(softness: float, in_focus: float, blurred: float, doubt: float, strengths: Steps) -> _Verdict:
+    likely = 1 / (1 + math.exp(-(softness - (in_focus + blurred) / 2) / doubt))
+    return _Verdict(softness, likely, float(np.interp(softness, *strengths)), softness < in_focus, softness >= blurred)
+
+
+def with_blur_of(look: Look, face: Look) -> Look:
+    """The look at a person, as blurred as the face at least: who has a soft face is not in focus."""
+    own, of_face = look.finding("Blurs"), face.finding("Blurs")
+    if own is None or of_face is None or of_face.weight <= own.weight:
+        return look
+    findings = tuple(of_face if each.category == "Blurs" else each for each in look.findings)
+    return replace(look, findings=findings, quality=min(look.quality, face.quality, key=lambda each: each.score))
 
 
 def worst_of(looks: Sequence[Look], kind: str) -> Look:
@@ -67,6 +109,18 @@ def behind_a_subject(look: Look, whole: Look) -> Look:
     if (blur is not None and blur.severity != "none") or look.quality.score >= whole.quality.score:
         return look
     return replace(look, quality=moved(look.quality, whole.quality.score))
+
+
+def with_measured_blur(look: Look, edges: EdgeMap, region: Region, sharpest: float) -> Look:
+    """The look at a background with its blur beside the sharpest part, whether that is a flaw or not."""
+    own = edges.inside(region)
+    if own is None:
+        return look
+    softer = own.typical >= TIMES_SOFTER * sharpest
+    verdict = _judged(own.typical, IN_FOCUS, SOFT_GROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
+    return replace(
+        look, findings=tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
+    )
 
 
 def blur_differs(edges: EdgeMap, width: int, height: int) -> bool:
@@ -92,24 +146,23 @@ def moved(judgement: Judgement, score: float) -> Judgement:
     return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
 
 
-def _blur(finding: Finding, own: Softness) -> Finding:
+def _blur(finding: Finding, verdict: _Verdict) -> Finding:
     """The finding of blur as the edges tell it; where they leave it open, as the model saw it."""
-    finding = replace(finding, readings=tuple(_by_edges(each, own) for each in finding.readings))
-    certain = 1 / (1 + math.exp(-(own.typical - (IN_FOCUS + BLURRED) / 2) / DOUBT))
-    if own.typical >= BLURRED:
-        strength = max(finding.position, float(np.interp(own.typical, *STRENGTHS)))
+    finding = replace(finding, readings=tuple(_by_edges(each, verdict) for each in finding.readings))
+    if verdict.blurred:
+        strength = max(finding.position, verdict.strength)
         return replace(
             finding,
-            probability=round(max(finding.probability, certain), 3),
+            probability=round(max(finding.probability, verdict.likely), 3),
             severity=severity_of(strength),
             strength=round(strength, 3),
         )
-    if own.typical < IN_FOCUS:
-        return replace(finding, probability=round(min(finding.probability, certain), 3), severity="none", kind=None,
-                       strength=0.0)  # fmt: skip
+    if verdict.in_focus:
+        likely = round(min(finding.probability, verdict.likely), 3)
+        return replace(finding, probability=likely, severity="none", kind=None, strength=0.0)
     return finding
 
 
-def _by_edges(reading: Reading, own: Softness) -> Reading:
+def _by_edges(reading: Reading, verdict: _Verdict) -> Reading:
     """The blur radius that the verdict rests on: that of the object's edges, not of its crop."""
-    return replace(reading, value=round(own.typical, 3)) if reading.name == "blur radius" else reading
+    return replace(reading, value=round(verdict.softness, 3)) if reading.name == "blur radius" else reading

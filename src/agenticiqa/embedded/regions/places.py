@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.objects.scene import Scene, as_region
-from agenticiqa.question.object_words import object_called
+from agenticiqa.question.object_words import NOT_CLASSES, object_called
 from agenticiqa.state import LocatedRegion, Region
 
 Pixels = npt.NDArray[np.uint8]
@@ -35,8 +35,13 @@ PLACES: dict[str, tuple[float, float, float, float]] = {
 FOCUS_GRID = 16
 # A box that holds most of the sharp detail is a subject only if it leaves a good part of the picture free.
 FOCUS_SHARE, LARGEST_SUBJECT = 0.7, 0.6
+BELOW = 0.4
 # A subject that leaves less than this free has no background beside it.
 LARGEST_FOREGROUND = 0.8
+# How likely a second thing of a class must be there to be one, and how much of a box may lie in another's.
+CLEARLY_THERE, SAME_THING = 0.46, 0.5
+# How much of a face lies in the box of the person whose face it is.
+INSIDE = 0.8
 SKY_GRID, SKY_DETAIL, SMALLEST_SKY = 64, 4.0, 0.08
 
 
@@ -55,8 +60,31 @@ def locate(scene: Scene, pixels: Pixels, name: str) -> Region | None:
     found = scene.find(name)
     if asked.kind == "subject" and not found:
         return focus_box(pixels)
+    if asked.kind == "person" and asked.several and not found:
+        found = scene.find("faces")
     boxes = [as_region(each, width, height) for each in found]
     return together(boxes) if asked.several and len(boxes) > 1 else next(iter(boxes), None)
+
+
+def alike(scene: Scene, name: str, width: int, height: int) -> list[LocatedRegion]:
+    """The things a name for one of them may mean, the one taken for it first; one where a side or all are named."""
+    asked = object_called(name)
+    if asked is None or asked.several or asked.side or asked.kind in NOT_CLASSES[2:]:
+        return []
+    found = [as_region(each, width, height) for each in scene.find(name)]
+    clear = [each for each in found if each.confidence >= CLEARLY_THERE]
+    kept: list[LocatedRegion] = []
+    for each in clear:
+        # A box around two and a part of one are no other thing.
+        if all(max(overlap(each, other), overlap(other, each)) < SAME_THING for other in kept):
+            kept.append(each)
+    return kept
+
+
+def face_in(scene: Scene, person: Region, width: int, height: int) -> LocatedRegion | None:
+    """The largest face that lies in a person's box; None where there is none."""
+    faces = (as_region(each, width, height) for each in scene.find("face"))
+    return next((face for face in faces if overlap(face, person) >= INSIDE), None)
 
 
 def together(members: Sequence[LocatedRegion]) -> LocatedRegion:
@@ -149,7 +177,10 @@ def _by_depth(scene: Scene, pixels: Pixels, name: str) -> Region:
         (0, 0, subject.left, height),
         (subject.right, 0, width, height),
     ]
-    left, top, right, bottom = max(beside, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]))
+    # What lies below a subject is mostly the ground it stands on.
+    shares = [(right - left) * (bottom - top) for left, top, right, bottom in beside]
+    shares[1] = round(BELOW * shares[1])
+    left, top, right, bottom = beside[shares.index(max(shares))]
     confidence = found[0].confidence if found else 0.5
     return LocatedRegion(
         left=left, top=top, right=right, bottom=bottom, kind="background", confidence=round(confidence, 3)

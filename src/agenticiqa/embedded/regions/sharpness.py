@@ -2,8 +2,9 @@
 
 Every edge tells its own blur: blurring it once more by a known sigma flattens a sharp edge a lot and a soft one
 hardly at all. Inside a region the edges of an ellipse around its middle count, since the rest of a box shows what is
-behind the object, and a sharp ground behind a blurred object has most of the edges. All numbers are pixels at working
-size.
+behind the object, and a sharp ground behind a blurred object has most of the edges. Numbers are pixels at working size,
+those of a face pixels of a copy in which it is no wider than `FACE_WIDTH`: a viewer judges a face by its own size, be
+it most of a portrait or one of twenty.
 """
 
 from __future__ import annotations
@@ -29,18 +30,22 @@ FAINTEST = 1.2
 FEWEST_EDGES = 25
 # The ellipse beside the box; a larger one where the smaller has too few edges.
 INNER = (0.5, 0.7, 0.92)
+# How wide a face is looked at, and the margin of its crop beside the face's own width.
+FACE_WIDTH, FACE_MARGIN = 128, 0.15
 
 
 @dataclass(frozen=True)
 class Softness:
     """The blur of a region's edges in pixels at working size: of its sharper half, and of its typical edge.
 
-    `edges` is how many edges were there to tell it.
+    `edges` is how many edges were there to tell it, `contrast` how high those that stand out typically are, in grey
+    levels.
     """
 
     sharp: float
     typical: float
     edges: int
+    contrast: float
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,27 @@ class EdgeMap:
         """The softness of a region, or of the whole picture; None where there are too few edges to tell."""
         if region is None:
             return _summary(self.sigma, self.height)
-        distance = self._distance(region)
-        summaries = (_summary(self.sigma[inside], self.height[inside]) for inside in (distance <= x for x in INNER))
+        summaries = (self.nearest(region, share) for share in INNER)
         return next((summary for summary in summaries if summary is not None), None)
+
+    def nearest(self, region: Region, share: float) -> Softness | None:
+        """The softness inside an ellipse around the middle of a region, of this share of its width and height."""
+        inside = self._distance(region) <= share
+        return _summary(self.sigma[inside], self.height[inside])
 
     def outside(self, region: Region) -> Softness | None:
         """The softness of the rest of the picture."""
-        box = self._box(region)
-        away = ~((self.columns >= box[0]) & (self.rows >= box[1]) & (self.columns < box[2]) & (self.rows < box[3]))
+        away = ~self._in_box(region)
         return _summary(self.sigma[away], self.height[away])
+
+    def inside(self, region: Region) -> Softness | None:
+        """The softness of all of a region up to its corners, for a part of the picture rather than an object."""
+        inside = self._in_box(region)
+        return _summary(self.sigma[inside], self.height[inside])
+
+    def _in_box(self, region: Region) -> npt.NDArray[np.bool_]:
+        left, top, right, bottom = self._box(region)
+        return (self.columns >= left) & (self.rows >= top) & (self.columns < right) & (self.rows < bottom)
 
     def _distance(self, region: Region) -> Floats:
         """How far each edge is from the middle of a region; 1 at the ellipse that touches its sides."""
@@ -85,8 +102,23 @@ class EdgeMap:
 
 def find_edges(pixels: Pixels) -> EdgeMap:
     """The edges of a picture at working size, each with the sigma of the Gaussian that would explain it."""
-    working, scale = to_working_size(pixels)
-    grey = cv2.cvtColor(working, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return _edges(*to_working_size(pixels))
+
+
+def face_softness(pixels: Pixels, face: Region) -> Softness | None:
+    """The softness of a face, or of a pair of eyes, at its own size; None where it has too few edges to tell."""
+    across, down = (round(FACE_MARGIN * side) for side in (face.right - face.left, face.bottom - face.top))
+    left, top = max(0, face.left - across), max(0, face.top - down)
+    crop = np.ascontiguousarray(pixels[top : face.bottom + down, left : face.right + across])
+    scale = min(1.0, FACE_WIDTH / (face.right - face.left))
+    if scale < 1:
+        crop = np.asarray(cv2.resize(crop, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+    inside = Region(left=face.left - left, top=face.top - top, right=face.right - left, bottom=face.bottom - top)
+    return _edges(crop, scale).nearest(inside, INNER[-1])
+
+
+def _edges(picture: Pixels, scale: float) -> EdgeMap:
+    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32)
     # The finest grain is no edge; half a pixel is taken off again below.
     smooth = cv2.GaussianBlur(grey, (0, 0), 0.7)
     slope = _slope(smooth)
@@ -119,4 +151,4 @@ def _summary(sigma: Floats, height: Floats) -> Softness | None:
     # The edges that stand out most are the outlines a person looks at.
     outstanding = height >= np.percentile(height, 50)
     low, middle = np.percentile(sigma[outstanding], (25, 50))
-    return Softness(float(low), float(middle), len(sigma))
+    return Softness(float(low), float(middle), len(sigma), float(np.median(height[outstanding])))
