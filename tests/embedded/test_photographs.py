@@ -7,16 +7,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.distortion_detector import find_distortions, join_opinions
+from agenticiqa.embedded.distortions.distortion_model import Opinion
 from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, by_category
 from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.kind_and_direction import hue_name
+from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.measurements import measure_readings
-from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, main_first, on_scale
-from agenticiqa.embedded.distortions.tile_features import cut_tiles
+from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, FlawOpinion, main_first, on_scale
+from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
 from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.trunk import load_backbone
-from agenticiqa.state import SEVERITIES
+from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
+from agenticiqa.tools.synthetic.kinds import KINDS
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -97,6 +100,19 @@ def test_blocks_of_a_poor_file_are_found_and_a_good_file_is_not_blamed(name: str
 
     assert at_least(found(np.asarray(poor, np.uint8), "Compression"), "moderate")
     assert not at_least(found(np.asarray(good, np.uint8), "Compression"), "moderate")
+
+
+@pytest.mark.parametrize(("quality", "severity"), [(80.0, "slight"), (40.0, "moderate"), (100.0, "moderate")])
+def test_what_damage_makes_of_a_fine_jpeg_file_is_at_most_slight_compression(quality: float, severity: str) -> None:
+    pixels = photo("coffee")
+    seen = light_traces(pixels) | tile_traces(cut_tiles(pixels)) | {"tile.jpeg_quality": quality}
+    nothing = FlawOpinion(dict.fromkeys(FLAWS, 0.0), {"defocus": 0.0, "motion": 0.0, "soft": 1.0}, gate=1.0)
+    coded = np.array([2.0 * (category == "Compression") for category in DISTORTION_CATEGORIES], np.float32)
+    damage = Opinion(coded / 2, coded, dict.fromkeys(KINDS, 0.0))
+
+    joined = by_category(join_opinions(nothing, damage, seen, {}, 1.0))
+
+    assert next(each.severity for each in joined if each.category == "Compression") == severity
 
 
 def strengths(**found: float) -> npt.NDArray[np.float64]:

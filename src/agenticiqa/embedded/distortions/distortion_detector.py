@@ -16,7 +16,7 @@ import numpy as np
 from agenticiqa.embedded.distortions import kind_and_direction as manners
 from agenticiqa.embedded.distortions.distortion_model import Opinion, load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces, photograph_vector
-from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, by_category
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, at_strength, by_category
 from agenticiqa.embedded.distortions.flaw_maps import MappedFlaw, flaw_maps
 from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.light_features import light_traces
@@ -45,6 +45,9 @@ MIDDLE_GREY = 127.5
 WITHOUT_EDGES = 0.8
 # A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
 FEATURELESS = 0.8
+# The qualities of a JPEG file whose coding nobody sees without looking for it (from 99 on there is no grid to measure),
+# and how strong compression may be called there.
+FINE_FILE, NO_GRID, IN_A_FINE_FILE = 70.0, 99.0, 1.4
 WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "noise"}
 
 
@@ -74,7 +77,7 @@ def find_distortions(
 
 def join_opinions(flaws: FlawOpinion, made: Opinion, seen: Traces, readings: Readings, gate: float) -> ByFlaw:
     """What both models together say of each flaw, before anything measured overrules them."""
-    return join_worlds(_photographed(flaws, seen, readings), _made(made, readings), gate)
+    return join_worlds(_photographed(flaws, seen, readings), _made(made, seen, readings), gate)
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:
@@ -149,9 +152,11 @@ def _without_missing_radius(finding: Finding) -> Finding:
     return replace(finding, readings=told)
 
 
-def _made(opinion: Opinion, readings: Readings) -> ByFlaw:
+def _made(opinion: Opinion, seen: Traces, readings: Readings) -> ByFlaw:
     """What the model of made damage found; a change of brightness is one of the two ways only."""
     found = {finding.category: finding for finding in _findings(opinion, readings)}
+    if FINE_FILE <= seen["tile.jpeg_quality"] < NO_GRID:
+        found["Compression"] = at_strength(found["Compression"], min(found["Compression"].position, IN_A_FINE_FILE))
     tones = {reading.name: reading.value for reading in readings.get("Brightness change", ())}
     brightness, kinds = tones.get("mean brightness", MIDDLE_GREY), opinion.kinds
     shifted = found["Brightness change"].kind == "mean_shift"
