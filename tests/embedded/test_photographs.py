@@ -108,7 +108,7 @@ def test_what_damage_makes_of_a_fine_jpeg_file_is_at_most_slight_compression(qua
     seen = light_traces(pixels) | tile_traces(cut_tiles(pixels)) | {"tile.jpeg_quality": quality}
     nothing = FlawOpinion(dict.fromkeys(FLAWS, 0.0), {"defocus": 0.0, "motion": 0.0, "soft": 1.0}, gate=1.0)
     coded = np.array([2.0 * (category == "Compression") for category in DISTORTION_CATEGORIES], np.float32)
-    damage = Opinion(coded / 2, coded, dict.fromkeys(KINDS, 0.0))
+    damage = Opinion(coded.clip(0, 1), coded, dict.fromkeys(KINDS, 0.0))
 
     joined = by_category(join_opinions(nothing, damage, seen, {}, 1.0))
 
