@@ -74,9 +74,11 @@ def _evidence(image: Image, down: int, across: int) -> NDArray[np.float64]:
     """Log-likelihood gain per coefficient of each quality over no compression, for one grid offset."""
     histograms = _coefficient_histograms(_coefficients(image[down:, across:]))
     count = max(1.0, histograms.sum())
-    scores = _lattice_gains()[:, : histograms.shape[1]] @ histograms.T
+    # Of the magnitudes up to the largest most do not occur.
+    met = np.flatnonzero(histograms.any(axis=0))
+    scores = histograms[:, met] @ _lattice_gains()[met]
     tables = quantisation_steps().reshape(-1, BLOCK * BLOCK)
-    return np.asarray(scores[tables - 1, np.arange(BLOCK * BLOCK)].sum(axis=1) / count)
+    return np.asarray(scores[np.arange(BLOCK * BLOCK), tables - 1].sum(axis=1) / count)
 
 
 def _coefficients(image: Image) -> NDArray[np.float32]:
@@ -115,13 +117,13 @@ def quantisation_steps() -> NDArray[np.intp]:
 
 @functools.lru_cache(maxsize=1)
 def _lattice_gains() -> NDArray[np.float64]:
-    """For each step 1–255 and magnitude: log density if values sit on multiples of the step, over even spread."""
+    """For each magnitude and step 1–255: log density if values sit on multiples of the step, over even spread."""
     gains = np.empty((255, HIGHEST * BINS_PER_LEVEL))
     for step, row in enumerate(gains, 1):
         # From one multiple of the step to the next, and so on again and again.
         magnitudes = np.arange(BINS_PER_LEVEL * step) / BINS_PER_LEVEL
         row[:] = np.resize(_lattice_gain(magnitudes - step * np.rint(magnitudes / step), step), len(row))
-    return gains
+    return np.ascontiguousarray(gains.T)
 
 
 def _lattice_gain(off: NDArray[np.float64], step: int) -> NDArray[np.float64]:

@@ -16,14 +16,16 @@ Values = NDArray[np.float64]
 SCALES = 2
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1), (1, -1))
 TINY = 1e-12
-MOMENTS, STRIP = 5, 128
+MOMENTS, STRIP = 5, 96
+# Rows to either side that the local mean of a pixel is taken from.
+REACH = 3
 
 
 def cell_features(brightness: Plane, rows: int, columns: int) -> Values:
     """Thirty-six numbers for each cell of a grid of rows × columns, as an array of that grid by feature."""
     parts = []
     for scale in range(SCALES):
-        own, *products = _cell_means(normalise(brightness)[0], rows, columns)
+        own, *products = _cell_means(brightness, rows, columns)
         parts += [_brightness_features(own), *map(_neighbour_features, products)]
         if scale < SCALES - 1:
             brightness = pool(brightness, 2)
@@ -67,17 +69,29 @@ def _fit(means: Values) -> tuple[Values, Values, Values]:
     return shape, left * width, right * width
 
 
-def _cell_means(normalised: Plane, rows: int, columns: int) -> list[Values]:
-    """The moments of each cell, of the plane itself and of its products with its four neighbours."""
-    height, width = normalised.shape[0] // rows, normalised.shape[1] // columns
-    around = cv2.copyMakeBorder(normalised, 1, 0, 1, 1, cv2.BORDER_WRAP)
+def _cell_means(brightness: Plane, rows: int, columns: int) -> list[Values]:
+    """The moments of each cell, of normalised brightness and of its products with its four neighbours.
+
+    The plane is taken as going on with its other end beyond each border.
+    """
+    height, width = brightness.shape[0] // rows, brightness.shape[1] // columns
+    above = _normalised_rows(brightness, len(brightness) - 1, len(brightness))
     sums = np.zeros((1 + len(NEIGHBOURS), MOMENTS, rows, columns))
     # A few rows at a time: what is made of them stays in the processor's cache.
     for row in range(rows):
         for top in range(row * height, (row + 1) * height, STRIP):
             bottom = min(top + STRIP, (row + 1) * height)
-            sums[:, :, row] += _moments(np.asarray(around[top : bottom + 1], np.float32), columns, width)
+            own = _normalised_rows(brightness, top, bottom)
+            around = cv2.copyMakeBorder(np.concatenate([above, own]), 0, 0, 1, 1, cv2.BORDER_WRAP)
+            sums[:, :, row] += _moments(np.asarray(around, np.float32), columns, width)
+            above = own[-1:]
     return list(sums / (height * width))
+
+
+def _normalised_rows(brightness: Plane, top: int, bottom: int) -> Plane:
+    """These rows of the normalised plane."""
+    first = max(0, top - REACH)
+    return normalise(brightness[first : bottom + REACH])[0][top - first : bottom - first]
 
 
 def _moments(strip: Plane, columns: int, width: int) -> Values:
@@ -86,9 +100,13 @@ def _moments(strip: Plane, columns: int, width: int) -> Values:
     First of the values themselves, then of their products with each neighbour: all five of a product are the products
     of the neighbours' own.
     """
-    magnitudes, signs = np.abs(strip), np.sign(strip)
-    planes = (magnitudes, strip * strip, strip * magnitudes, signs, np.abs(signs))
-    found = np.empty((1 + len(NEIGHBOURS), MOMENTS, columns))
+    magnitudes, signs = np.abs(strip), np.copysign(np.float32(1), strip)
+    planes = [magnitudes, strip * strip, strip * magnitudes, signs]
+    found = np.full((1 + len(NEIGHBOURS), MOMENTS, columns), float((len(strip) - 1) * width))
+    if np.count_nonzero(strip) < strip.size:
+        not_zero = (strip != 0).astype(np.float32)
+        signs *= not_zero
+        planes.append(not_zero)
     for moment, plane in enumerate(planes):
         own = _cells(plane, 0, 0, columns, width)
         found[0, moment] = np.einsum("hcw->c", own)
