@@ -64,8 +64,7 @@ class Tiles:
     @cached_property
     def luma(self) -> Floats:
         """The brightness of each tile."""
-        stacked = self.pixels.reshape(-1, self.side, 3).astype(np.float32)
-        return np.asarray(cv2.transform(stacked, LUMA[None]), np.float32).reshape(self.pixels.shape[:3])
+        return np.asarray(self.pixels.astype(np.float32) @ LUMA, np.float32)
 
     def region(self, number: int) -> Region:
         """Where a tile lies in the picture."""

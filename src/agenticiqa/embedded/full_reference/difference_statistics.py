@@ -6,14 +6,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import (
-    Plane,
-    lagged_product_mean,
-    opponent_planes,
-    percentile,
-    product_sum,
-    profile,
-)
+from agenticiqa.tools.metrics.planes import Plane, opponent_planes, percentile
 from agenticiqa.tools.tool import Pixels
 
 TINY = 1e-6
@@ -58,13 +51,13 @@ def _grid_step(plane: Pixels, axis: int) -> float:
 
 
 def _energy(difference: list[Plane]) -> dict[str, float]:
-    squares = [product_sum(plane, plane) / plane.size for plane in difference]
+    squares = [float(cv2.mean(plane * plane)[0]) for plane in difference]
     total = sum(squares) + TINY
     found = {f"energy.{name}": float(np.log10(1 + s)) for name, s in zip(("y", "cb", "cr"), squares, strict=True)}
     found["energy.luma_share"] = squares[0] / total
     found["energy.blue_share"] = squares[1] / (squares[1] + squares[2] + TINY)
     for name, plane in zip(("y", "cb", "cr"), difference, strict=True):
-        found[f"shift.{name}"] = cv2.mean(plane)[0]
+        found[f"shift.{name}"] = float(plane.mean())
     found["shift.size"] = abs(found["shift.y"])
     found["shift.share"] = found["shift.y"] ** 2 / (squares[0] + TINY)
     return found
@@ -75,12 +68,12 @@ def _tone(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
     found = {}
     for name, first, second in (("luma", changed[0], original[0]), ("chroma", *_stacked(changed, original))):
         gain, left, correlation = _line(first, second)
-        change = cv2.norm(first, second, cv2.NORM_L2SQR) / first.size
+        change = float(((first - second) ** 2).mean())
         found[f"tone.{name}_gain"] = gain
         found[f"tone.{name}_explained"] = 1 - left / (change + TINY) if change > TINY else 1.0
         found[f"tone.{name}_correlation"] = correlation
         found[f"tone.{name}_left"] = float(np.log10(1 + left))
-        found[f"tone.{name}_spread"] = float(np.log((_deviation(first) + 1) / (_deviation(second) + 1)))
+        found[f"tone.{name}_spread"] = float(np.log((first.std() + 1) / (second.std() + 1)))
     found["tone.curve_left"] = _off_curve(changed[0], original[0])
     return found
 
@@ -91,8 +84,8 @@ def _stacked(changed: list[Plane], original: list[Plane]) -> tuple[Plane, Plane]
 
 def _line(first: Plane, second: Plane) -> tuple[float, float, float]:
     """Slope of the first plane on the second, mean square off that line, correlation."""
-    a, b = (_centred(plane) for plane in (first, second))
-    power, cross, own = (product_sum(x, y) / a.size for x, y in ((b, b), (a, b), (a, a)))
+    a, b = first - first.mean(), second - second.mean()
+    power, cross, own = float((b * b).mean()), float((a * b).mean()), float((a * a).mean())
     gain = cross / (power + TINY) if power > TINY else 1.0
     return gain, max(0.0, own - gain * cross), (cross + TINY) / (np.sqrt(own * power) + TINY)
 
@@ -113,25 +106,19 @@ def _off_curve(first: Plane, second: Plane) -> float:
 def _grain(difference: list[Plane]) -> dict[str, float]:
     """Correlation of the difference with itself a few pixels on, and between luma and chroma."""
     found = {}
-    luma, blue, red = (_centred(plane) for plane in difference)
-    power, chroma, other = (product_sum(plane, plane) / plane.size + TINY for plane in (luma, red, blue))
+    luma = difference[0] - difference[0].mean()
+    power = float((luma * luma).mean()) + TINY
     for lag in (1, 2, 4, 8):
-        found[f"grain.across_{lag}"] = lagged_product_mean(luma, 0, lag) / power
-        found[f"grain.down_{lag}"] = lagged_product_mean(luma, lag, 0) / power
-    found["grain.diagonal"] = lagged_product_mean(luma, 1, 1) / power
-    found["grain.chroma"] = lagged_product_mean(red, 0, 1) / chroma
-    found["grain.chroma_4"] = lagged_product_mean(red, 0, 4) / chroma
-    found["grain.red_blue"] = product_sum(red, blue) / red.size / float(np.sqrt(chroma * other))
-    found["grain.luma_red"] = product_sum(luma, red) / red.size / float(np.sqrt(chroma * power))
+        found[f"grain.across_{lag}"] = float((luma[:, lag:] * luma[:, :-lag]).mean()) / power
+        found[f"grain.down_{lag}"] = float((luma[lag:] * luma[:-lag]).mean()) / power
+    found["grain.diagonal"] = float((luma[1:, 1:] * luma[:-1, :-1]).mean()) / power
+    blue, red = difference[1] - difference[1].mean(), difference[2] - difference[2].mean()
+    chroma = float((red * red).mean()) + TINY
+    found["grain.chroma"] = float((red[:, 1:] * red[:, :-1]).mean()) / chroma
+    found["grain.chroma_4"] = float((red[:, 4:] * red[:, :-4]).mean()) / chroma
+    found["grain.red_blue"] = float((red * blue).mean()) / float(np.sqrt(chroma * ((blue * blue).mean() + TINY)))
+    found["grain.luma_red"] = float((luma * red).mean()) / float(np.sqrt(chroma * power))
     return found
-
-
-def _centred(plane: Plane) -> Plane:
-    return np.asarray(plane - plane.mean(), np.float32)
-
-
-def _deviation(plane: Plane) -> float:
-    return float(cv2.meanStdDev(plane)[1].item())
 
 
 def _bands(difference: Plane, changed: Plane, original: Plane) -> dict[str, float]:
@@ -150,9 +137,9 @@ def _octaves(plane: Plane) -> list[float]:
     energies = []
     for _ in range(5):
         smaller = cv2.pyrDown(plane)
-        lost = cv2.norm(plane, cv2.pyrUp(smaller, dstsize=plane.shape[::-1]), cv2.NORM_L2SQR)
-        energies.append(float(lost / plane.size))
-        plane = np.asarray(smaller)
+        detail = plane - cv2.pyrUp(smaller, dstsize=plane.shape[::-1])
+        energies.append(float((detail * detail).mean()))
+        plane = smaller
     return [*energies, float(plane.var())]
 
 
@@ -173,8 +160,8 @@ def _places(difference: list[Plane], original: Plane) -> dict[str, float]:
     found["place.brightness"] = _correlation(strength, np.log(8 + _cells(original, 8)))
     # Regions where the change is strong count once more by size: a damaged corner is seen before a soft whole.
     found["place.worst"] = float(np.log1p(np.sort(strength.ravel())[-max(1, strength.size // 20) :].mean()))
-    rows, columns = (profile(difference[0], axis) for axis in (1, 0))
-    power = _deviation(difference[0]) ** 2 + TINY
+    rows, columns = difference[0].mean(axis=1), difference[0].mean(axis=0)
+    power = float(difference[0].var()) + TINY
     found["place.rows"] = float(rows.var()) / power
     found["place.columns"] = float(columns.var()) / power
     return found
@@ -193,13 +180,13 @@ def _correlation(first: Plane, second: Plane) -> float:
 
 def _shape_of_values(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, float]:
     """Outliers, asymmetry, clipping and the number of values and colours left."""
-    centred = _centred(luma)
-    deviation = _deviation(centred) + 0.05
+    centred = luma - luma.mean()
+    deviation = float(centred.std()) + 0.05
     size, square = np.abs(luma), centred * centred
     most, much = percentile(size, (99.9, 90))
     found = {
-        "value.skew": product_sum(square, centred) / luma.size / deviation**3,
-        "value.tails": float(np.log1p(product_sum(square, square) / luma.size / deviation**4)),
+        "value.skew": float((square * centred).mean()) / deviation**3,
+        "value.tails": float(np.log1p((square * square).mean() / deviation**4)),
         "value.untouched": _share(size < 0.5),
         "value.outliers": _share(size > 60),
         "value.peak": float(np.log1p(most)) - float(np.log1p(much)),

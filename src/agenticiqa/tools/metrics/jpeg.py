@@ -88,7 +88,7 @@ def _coefficients(image: Image) -> NDArray[np.float32]:
     cells = cells.reshape(-1, BLOCK, BLOCK, 3)[:: max(1, rows * columns // MOST_BLOCKS)]
     samples = cells.reshape(len(cells), -1)
     unclipped = cells[(samples.min(axis=1) > 0) & (samples.max(axis=1) < 255)]
-    # One long product: as a stack of small ones it takes ten times as long.
+    # One long product: as a stack of small ones it takes five times as long.
     luma = unclipped.reshape(-1, 3).astype(np.float32) @ YIQ[0]
     return block_dct(luma.reshape(-1, BLOCK, BLOCK))
 
