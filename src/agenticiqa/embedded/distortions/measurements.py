@@ -7,8 +7,6 @@ Tones and colours are measured on a thinned picture.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -67,13 +65,13 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
 
 
 def _tone_readings(thin: Pixels) -> Readings:
-    dark, bright = _share(exposure.underexposed_share, thin), _share(exposure.overexposed_share, thin)
+    dark, bright, contrast = (_rounded(100 * share) for share in exposure.exposures(thin))
     cast, saturation = colour.cast_and_saturation(thin)
     clipped = (Reading("clipped shadows", dark, "%"), Reading("clipped highlights", bright, "%"))
     brightness = Reading("mean brightness", _rounded(float(np.mean(cv2.mean(thin)[:3]))), "grey levels")
     return {
         "Brightness change": (brightness, *clipped),
-        "Contrast": (Reading("contrast", _rounded(100 * exposure.contrast(thin)), "%"), *clipped),
+        "Contrast": (Reading("contrast", contrast, "%"), *clipped),
         "Color distortions": (
             Reading("color cast", _rounded(cast), "Lab"),
             Reading("saturation", _rounded(saturation), "Lab"),
@@ -84,10 +82,6 @@ def _tone_readings(thin: Pixels) -> Readings:
 def _thinned(pixels: Pixels) -> Pixels:
     step = max(1, int(np.sqrt(pixels.shape[0] * pixels.shape[1] / TONE_PIXELS)))
     return np.ascontiguousarray(pixels[::step, ::step])
-
-
-def _share(measure: Callable[[Pixels], float], pixels: Pixels) -> float:
-    return _rounded(100 * measure(pixels))
 
 
 def _rounded(value: float) -> float:

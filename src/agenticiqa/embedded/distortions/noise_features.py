@@ -7,11 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.tools.metrics.planes import Plane, percentile
+from agenticiqa.tools.metrics.planes import OPPONENT, Plane, lagged_product_mean, percentile, product_sum
 from agenticiqa.tools.tool import Pixels
 
-# Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
-FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
 CELL = 8
 FLOORS = (5, 20, 50, 90)
 LAGS = ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (0, 3))
@@ -21,18 +19,27 @@ TINY = 1e-3
 def grain_traces(pixels: Pixels, planes: tuple[Plane, Plane, Plane]) -> Traces:
     """Everything that tells grain from texture."""
     found: Traces = {}
-    for name, plane in zip(("y", "cb", "cr"), planes, strict=True):
-        floors = percentile(_cells(np.abs(cv2.filter2D(plane, -1, FINE))), FLOORS)
-        found |= {f"grain.{name}_{q}": float(np.log(0.05 + v)) for q, v in zip(FLOORS, floors, strict=True)}
+    fine = _fine_structure(pixels)
+    floors = [_cells(np.abs(plane)) for plane in cv2.split(cv2.transform(fine, OPPONENT))]
+    for name, cells in zip(("y", "cb", "cr"), floors, strict=True):
+        levels = percentile(cells, FLOORS)
+        found |= {f"grain.{name}_{q}": float(np.log(0.05 + v)) for q, v in zip(FLOORS, levels, strict=True)}
     luma = planes[0]
     calm = _calm_mask(luma)
-    residual = luma - cv2.GaussianBlur(luma, (0, 0), 2.0)
-    found |= _correlations(residual, calm)
-    found |= _tails(residual, calm)
-    found |= _between_channels(pixels, calm)
-    found |= _against_brightness(luma)
+    residual = np.asarray(luma - cv2.GaussianBlur(luma, (0, 0), 2.0), np.float32)
+    still = residual * calm
+    found |= _correlations(still, residual)
+    found |= _tails(still, residual, int(np.count_nonzero(calm)))
+    found |= _between_channels(fine, calm)
+    found |= _against_brightness(floors[0], luma)
     found |= _impulses(pixels)
     return found
+
+
+def _fine_structure(pixels: Pixels) -> Plane:
+    """What is left of each channel without planes and slopes; white noise keeps its sigma."""
+    # The second derivative both ways, divided by its norm.
+    return np.asarray(cv2.Sobel(pixels, cv2.CV_32F, 2, 2, scale=1 / 6), np.float32)
 
 
 def _cells(plane: npt.NDArray[np.float32]) -> Plane:
@@ -48,31 +55,29 @@ def _calm_mask(luma: Plane) -> npt.NDArray[np.bool_]:
     return np.asarray(slope <= percentile(slope[1::3, 1::3], 25))
 
 
-def _correlations(residual: Plane, calm: npt.NDArray[np.bool_]) -> Traces:
+def _correlations(still: Plane, residual: Plane) -> Traces:
     """How alike neighbours at some distance are, in calm parts and everywhere."""
     found: Traces = {}
-    still = np.where(calm, residual, 0).astype(np.float32)
     for name, plane in (("calm", still), ("all", residual)):
-        power = float((plane * plane).mean()) + TINY
+        power = product_sum(plane, plane) / plane.size + TINY
         for down, right in LAGS:
-            height, width = plane.shape[0] - down, plane.shape[1] - right
-            shared = float((plane[:height, :width] * plane[down:, right:]).mean())
-            found[f"grain.{name}_lag_{down}{right}"] = shared / power
+            found[f"grain.{name}_lag_{down}{right}"] = lagged_product_mean(plane, down, right) / power
     return found
 
 
-def _tails(residual: Plane, calm: npt.NDArray[np.bool_]) -> Traces:
+def _tails(still: Plane, residual: Plane, calm: int) -> Traces:
     found: Traces = {}
-    for name, values in (("calm", residual[calm]), ("all", residual.ravel())):
-        power = float((values * values).mean()) + TINY
+    for name, plane, count in (("calm", still, calm), ("all", residual, residual.size)):
+        squares = plane * plane
+        power = product_sum(plane, plane) / count + TINY
         found[f"grain.{name}_power"] = float(np.log(power))
-        found[f"grain.{name}_tails"] = float(np.log1p(np.square(values * values).mean() / power**2))
+        found[f"grain.{name}_tails"] = float(np.log1p(product_sum(squares, squares) / count / power**2))
     return found
 
 
-def _between_channels(pixels: Pixels, calm: npt.NDArray[np.bool_]) -> Traces:
+def _between_channels(fine: Plane, calm: npt.NDArray[np.bool_]) -> Traces:
     """Grain of a sensor differs between channels, texture and film grain do not."""
-    values = cv2.filter2D(pixels, cv2.CV_32F, FINE)[calm]
+    values = np.take(fine.reshape(-1, 3), np.flatnonzero(calm), axis=0)
     moments = values.T @ values / len(values) + np.eye(3, dtype=np.float32) * 0.02
     sigma = np.sqrt(np.diag(moments))
     alike = moments / np.outer(sigma, sigma)
@@ -84,9 +89,9 @@ def _between_channels(pixels: Pixels, calm: npt.NDArray[np.bool_]) -> Traces:
     }
 
 
-def _against_brightness(luma: Plane) -> Traces:
+def _against_brightness(cells: Plane, luma: Plane) -> Traces:
     """The floor in dark, middle and bright cells, and how unevenly the fine structure is spread."""
-    fine, bright = _cells(np.abs(cv2.filter2D(luma, -1, FINE))).ravel(), _cells(luma).ravel()
+    fine, bright = cells.ravel(), _cells(luma).ravel()
     parts = np.array_split(np.argsort(bright), 3)
     floors = [float(np.log(0.05 + percentile(fine[part], 20))) for part in parts]
     return {
@@ -101,11 +106,10 @@ def _against_brightness(luma: Plane) -> Traces:
 def _impulses(pixels: Pixels) -> Traces:
     """Samples far from the median of their neighbours, and those of them at the ends of the scale."""
     off = np.asarray(cv2.absdiff(pixels, cv2.medianBlur(pixels, 3)))
-    counts = np.cumsum(np.bincount(off.ravel(), minlength=256)) / off.size
-    far = pixels[off > 40]
-    at_end = np.count_nonzero((far == 0) | (far == 255)) / off.size
-    return {
-        "grain.off_25": float(np.log(1e-5 + 1 - counts[25])),
-        "grain.off_60": float(np.log(1e-5 + 1 - counts[60])),
-        "grain.off_at_end": float(np.log(1e-5 + at_end)),
+    far = pixels.ravel()[np.flatnonzero(off > 40)]
+    counts = {
+        "25": np.count_nonzero(off > 25),
+        "60": np.count_nonzero(off > 60),
+        "at_end": np.count_nonzero((far == 0) | (far == 255)),
     }
+    return {f"grain.off_{name}": float(np.log(1e-5 + count / off.size)) for name, count in counts.items()}

@@ -130,11 +130,12 @@ def _ringing(luma: Floats) -> Traces:
     strong = (edges > percentile(edges, 95)).astype(np.uint8)
     wide, narrow, far = (cv2.dilate(strong, np.ones((side, side), np.uint8)) for side in (9, 3, 17))
     beside, away = fine[wide > narrow], fine[far == 0]
+    across = cv2.absdiff(stacked[:, 1:], stacked[:, :-1])
     by_tile = np.log(0.1 + fine.reshape(len(luma), -1).mean(axis=1))
     return {
         "ringing.beside": float(np.log(0.1 + beside.mean())) if len(beside) else 0.0,
         "ringing.away": float(np.log(0.1 + away.mean())) if len(away) else 0.0,
-        "ringing.flat": float((np.abs(np.diff(luma, axis=2)) < 0.5).mean()),
+        "ringing.flat": float(np.count_nonzero(across < 0.5) / across.size),
         "ringing.calmest": float(by_tile.min()),
         "ringing.liveliest": float(by_tile.max()),
     }
@@ -144,9 +145,11 @@ def _blotches(name: str, planes: Floats) -> Traces:
     """Structure a few pixels wide and structure of single pixels, in the calm parts: joined and plain grain."""
     stacked = planes.reshape(-1, planes.shape[2])
     narrow, wide = (cv2.GaussianBlur(stacked, (0, 0), sigma) for sigma in (1.2, 3.5))
-    cells = planes.shape[1] // GRID
-    shape = (len(planes), cells, GRID, cells, GRID)
-    band, fine = (np.abs(part).reshape(shape).mean(axis=(2, 4)) for part in (narrow - wide, stacked - narrow))
+    size = (stacked.shape[1] // GRID, stacked.shape[0] // GRID)
+    band, fine = (
+        np.asarray(cv2.resize(cv2.absdiff(*pair), size, interpolation=cv2.INTER_AREA), np.float32)
+        for pair in ((narrow, wide), (stacked, narrow))
+    )
     return {
         f"blotches.{name}": float(np.log(0.05 + percentile(band, 15))),
         f"blotches.{name}_fine": float(np.log(0.05 + percentile(fine, 15))),

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import Plane, percentile
+from agenticiqa.tools.metrics.planes import Plane, histogram, percentile
 from agenticiqa.tools.tool import Pixels
 
 Traces = dict[str, float]
@@ -19,8 +19,7 @@ PALETTE_SAMPLE = 8192
 
 def tone_traces(pixels: Pixels, luma: Plane) -> Traces:
     """Where the tones lie, how they fill their range, and what is clipped."""
-    grey = np.clip(np.rint(luma), 0, 255).astype(np.uint8)
-    shares = np.bincount(grey.ravel(), minlength=256) / grey.size
+    shares = histogram(np.asarray(cv2.convertScaleAbs(luma), np.uint8)) / luma.size
     levels = np.arange(256)
     mean = float(shares @ levels)
     deviation = float(np.sqrt(shares @ (levels - mean) ** 2)) + 0.1
@@ -42,22 +41,24 @@ def colour_traces(pixels: Pixels, luma: Plane, blue: Plane, red: Plane) -> Trace
     """Mean colour, chroma, the colour of the darkest and brightest parts, and how many colours there are."""
     chroma = cv2.magnitude(blue, red)
     quartiles = percentile(chroma[1::3, 1::3], (5, 50, 95))
+    means, deviations = zip(*((each.item() for each in cv2.meanStdDev(plane)) for plane in (blue, red)), strict=True)
     found = {
-        "colour.blue": float(blue.mean()),
-        "colour.red": float(red.mean()),
-        "colour.cast": float(np.hypot(blue.mean(), red.mean())),
-        "colour.chroma": float(np.log1p(chroma.mean())),
-        "colour.spread": float(np.log1p(np.hypot(blue.std(), red.std()))),
-        "colour.neutral": float((chroma < 3).mean()),
+        "colour.blue": means[0],
+        "colour.red": means[1],
+        "colour.cast": float(np.hypot(*means)),
+        "colour.chroma": float(np.log1p(cv2.mean(chroma)[0])),
+        "colour.spread": float(np.log1p(np.hypot(*deviations))),
+        "colour.neutral": np.count_nonzero(chroma < 3) / chroma.size,
         "colour.palette": _palette(pixels),
         "colour.axis": _axis(blue, red),
     }
     found |= {f"colour.chroma_{q}": float(np.log1p(value)) for q, value in zip((5, 50, 95), quartiles, strict=True)}
     low, high = percentile(luma[1::3, 1::3], (4, 96))
     for name, mask in (("dark", luma <= low), ("bright", luma >= high), ("calm", chroma <= max(quartiles[0], 0.5))):
-        found[f"colour.{name}_blue"] = float(blue[mask].mean())
-        found[f"colour.{name}_red"] = float(red[mask].mean())
-        found[f"colour.{name}_cast"] = float(np.hypot(blue[mask].mean(), red[mask].mean()))
+        places = np.flatnonzero(mask)
+        mean_blue, mean_red = (float(plane.ravel()[places].mean()) for plane in (blue, red))
+        found[f"colour.{name}_blue"], found[f"colour.{name}_red"] = mean_blue, mean_red
+        found[f"colour.{name}_cast"] = float(np.hypot(mean_blue, mean_red))
     return found
 
 
@@ -65,8 +66,8 @@ def _channel_traces(pixels: Pixels) -> Traces:
     """Per channel: ends of the range, clipping and gaps in the histogram, which stretching and coarse steps leave."""
     found: Traces = {}
     gaps, combs, quarters = [], [], []
-    for name, channel in zip("rgb", cv2.split(pixels), strict=True):
-        counts = np.bincount(np.asarray(channel).ravel(), minlength=256)
+    for channel, name in enumerate("rgb"):
+        counts = histogram(pixels, channel)
         shares = counts / counts.sum()
         low, high = _quantile(shares, 0.5), _quantile(shares, 99.5)
         found[f"tone.{name}_low"], found[f"tone.{name}_high"] = low / 255, high / 255
@@ -87,13 +88,13 @@ def _channel_traces(pixels: Pixels) -> Traces:
     }
 
 
-def _quarters(counts: npt.NDArray[np.intp]) -> list[tuple[float, float]]:
+def _quarters(counts: npt.NDArray[np.float64]) -> list[tuple[float, float]]:
     """Roughness and empty values by quarter of the scale: bending tones opens gaps where it stretches them."""
     parts = counts.reshape(4, 64)
     return [(_comb(part), float((part == 0).mean())) for part in parts]
 
 
-def _comb(counts: npt.NDArray[np.intp]) -> float:
+def _comb(counts: npt.NDArray[np.float64]) -> float:
     """How much neighbouring values differ in frequency: smooth histograms give little, combed ones much."""
     rough = np.abs(counts[1:-1] - (counts[:-2] + counts[2:]) / 2)
     return float(np.log((1 + rough.sum()) / (1 + counts.sum())))
@@ -142,9 +143,9 @@ SAMPLE = 1 << 17
 def curve_traces(pixels: Pixels) -> Traces:
     """What speaks for a changed tone curve, a stretched or squeezed range and scaled colour differences."""
     rows = pixels.reshape(-1, 3)
-    sample = rows[:: max(1, len(rows) // SAMPLE)].astype(np.int32)
-    channels = np.stack([np.bincount(sample[:, n], minlength=256) for n in range(3)]).astype(np.float32)
-    channels /= len(sample)
+    sample = np.ascontiguousarray(rows[:: max(1, len(rows) // SAMPLE)])[None]
+    channels = np.stack([histogram(sample, channel) for channel in range(3)]).astype(np.float32)
+    channels /= sample.shape[1]
     return _powers(channels) | _teeth_of_all(channels, sample) | _ends(channels)
 
 
@@ -171,11 +172,12 @@ def _templates() -> Floats:
     return np.asarray(np.log((counts + STRAY) / (around + STRAY)), np.float32)
 
 
-def _teeth_of_all(channels: Floats, sample: npt.NDArray[np.int32]) -> Traces:
+def _teeth_of_all(channels: Floats, sample: Pixels) -> Traces:
     """Regular teeth in the channels and in their differences: a range or colours multiplied by a factor."""
-    differences = [np.bincount(sample[:, a] - sample[:, 1] + 256, minlength=512) for a in (0, 2)]
+    red, green, blue = (channel.ravel().astype(np.intp) for channel in cv2.split(sample))
+    differences = [np.bincount(other - green + 256, minlength=512) for other in (red, blue)]
     found = dict(zip(("teeth.tones", "teeth.tones_step"), _teeth(channels), strict=True))
-    colours = _teeth(np.stack(differences).astype(np.float32) / np.float32(len(sample)))
+    colours = _teeth(np.stack(differences).astype(np.float32) / np.float32(sample.shape[1]))
     return found | dict(zip(("teeth.colours", "teeth.colours_step"), colours, strict=True))
 
 

@@ -16,6 +16,7 @@ from agenticiqa.tools.metrics.planes import (
     percentile,
     require_image,
     rounded_luma,
+    row_percentiles,
     sum_of_squares,
 )
 
@@ -46,14 +47,14 @@ def blur_radius(image: Image) -> float:
 def edge_features(brightness: Plane) -> NDArray[np.float64] | None:
     """How much the strongest edges fade under five further blurs, as percentiles; None without edges."""
     slope = _slope(brightness)
-    edges = np.flatnonzero(_edges(slope))
+    edges = _edges(slope)
     if len(edges) < FEWEST_EDGES:
         return None
     before = slope.ravel()[edges]
     blurred = (np.asarray(cv2.GaussianBlur(brightness, (0, 0), sigma)) for sigma in REBLURS)
-    faded = np.stack([_size(*(part.ravel()[edges] for part in _slopes(plane))) for plane in blurred])
+    faded = np.stack([_slope_at(plane, edges) for plane in blurred])
     # A tenth of a grey level keeps rounding of faint slopes from deciding.
-    return np.concatenate([percentile(row, PERCENTILES) for row in np.log((before + 0.1) / (faded + 0.1))])
+    return row_percentiles(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES).ravel()
 
 
 def expand(features: NDArray[np.float64], mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -72,35 +73,39 @@ def sharpness(image: Image) -> float:
 
 
 def _slope(brightness: Plane) -> Plane:
-    return _size(*_slopes(brightness))
-
-
-def _slopes(brightness: Plane) -> tuple[Plane, Plane]:
     difference, point = np.array([-0.5, 0, 0.5], np.float32), np.ones(1, np.float32)
     across = cv2.sepFilter2D(brightness, cv2.CV_32F, difference, point, borderType=cv2.BORDER_REFLECT)
     down = cv2.sepFilter2D(brightness, cv2.CV_32F, point, difference, borderType=cv2.BORDER_REFLECT)
-    return cast(Plane, across), cast(Plane, down)
+    return _size(cast(Plane, across), cast(Plane, down))
+
+
+def _slope_at(brightness: Plane, places: NDArray[np.intp]) -> Plane:
+    """The slope at some places only, none of them at the border."""
+    values, width = brightness.ravel(), brightness.shape[1]
+    left, right, above, below = (values[places + offset] for offset in (-1, 1, -width, width))
+    half = np.float32(0.5)
+    return _size((right - left) * half, (below - above) * half)
 
 
 def _size(across: Plane, down: Plane) -> Plane:
     return cast(Plane, np.sqrt(sum_of_squares(across, down)))
 
 
-def _edges(slope: Plane) -> NDArray[np.bool_]:
-    """The local peaks among the steepest tenth of the image, away from its border."""
-    peaks = slope >= cv2.dilate(slope, np.ones((3, 3), np.uint8))
-    edges = peaks & (slope >= max(FAINTEST_EDGE, float(percentile(slope, EDGE_PERCENTILE))))
-    inner = np.zeros_like(edges)
-    inner[MARGIN:-MARGIN, MARGIN:-MARGIN] = edges[MARGIN:-MARGIN, MARGIN:-MARGIN]
-    return cast(NDArray[np.bool_], inner)
+def _edges(slope: Plane) -> NDArray[np.intp]:
+    """Where in the flat plane the local peaks among the steepest tenth of the image are, away from its border."""
+    threshold = np.float32(max(FAINTEST_EDGE, float(percentile(slope, EDGE_PERCENTILE))))
+    inner = (slice(MARGIN, -MARGIN), slice(MARGIN, -MARGIN))
+    steep, highest = slope[inner], cv2.dilate(slope, np.ones((3, 3), np.uint8))[inner]
+    rows, columns = np.divmod(np.flatnonzero((steep >= highest) & (steep >= threshold)), steep.shape[1])
+    return cast(NDArray[np.intp], (rows + MARGIN) * slope.shape[1] + columns + MARGIN)
 
 
 def _lost_share(brightness: Plane, axis: int) -> float:
     window = (1, SHARPNESS_WINDOW) if axis == 0 else (SHARPNESS_WINDOW, 1)
     blurred = cv2.blur(brightness, window, borderType=cv2.BORDER_REFLECT)
     before, after = (_differences(plane, axis) for plane in (brightness, blurred))
-    total = float(before.sum(dtype=np.float64))
-    return float(np.maximum(before - after, 0).sum(dtype=np.float64)) / total if total else 0.0
+    total = cv2.sumElems(before)[0]
+    return cv2.sumElems(np.maximum(before - after, 0))[0] / total if total else 0.0
 
 
 def _differences(plane: Plane, axis: int) -> Plane:

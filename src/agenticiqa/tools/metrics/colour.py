@@ -21,6 +21,7 @@ def saturation(image: Image) -> float:
 def cast_and_saturation(image: Image) -> tuple[float, float]:
     """Both, from one conversion to Lab."""
     require_image(image)
-    _, a, b = cv2.split(cv2.cvtColor(to_float(image) / np.float32(255), cv2.COLOR_RGB2Lab))
-    cast = float(np.hypot(a.mean(dtype=np.float64), b.mean(dtype=np.float64)))
-    return cast, float(np.sqrt(sum_of_squares(np.asarray(a), np.asarray(b))).mean(dtype=np.float64))
+    lab = cv2.cvtColor(to_float(image) / np.float32(255), cv2.COLOR_RGB2Lab)
+    a, b = (np.asarray(cv2.extractChannel(lab, channel), np.float32) for channel in (1, 2))
+    cast = float(np.hypot(*cv2.mean(lab)[1:3]))
+    return cast, cv2.mean(np.sqrt(sum_of_squares(a, b)))[0]

@@ -6,10 +6,9 @@ import math
 
 import cv2
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.planes import DCT_OF_BLOCK, Image, Plane, require_image
+from agenticiqa.tools.metrics.planes import DCT_OF_BLOCK, Image, Plane, median, require_image
 
 SMALLEST_SIDE = 16
 BLOCK = 8
@@ -41,23 +40,44 @@ def noise_sigmas(images: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def _sigmas(planes: NDArray[np.uint8]) -> NDArray[np.float64]:
     """The noise of each plane of a stack."""
-    blocks = _blocks(planes)
+    step = _step(planes)
+    blocks = _blocks(planes, step)
     # White noise is independent between coefficients: choosing by the coarse ones does not bias the fine ones.
     coarse = np.square(blocks.reshape(-1, BLOCK * BLOCK) @ TO_COARSE).sum(axis=1).reshape(blocks.shape[:2])
-    unclipped = (blocks.min(axis=2) >= DARKEST) & (blocks.max(axis=2) <= BRIGHTEST)
-    return np.array([_sigma(*plane) for plane in zip(blocks, coarse, unclipped, strict=True)])
+    return np.array([_sigma(*plane) for plane in zip(blocks, coarse, _unclipped(planes, step), strict=True)])
 
 
 def _sigma(blocks: Plane, coarse: Plane, unclipped: NDArray[np.bool_]) -> float:
-    if np.count_nonzero(unclipped) >= FEWEST_BLOCKS:
-        blocks, coarse = blocks[unclipped], coarse[unclipped]
-    count = max(min(FEWEST_BLOCKS, len(coarse)), int(len(coarse) * SMOOTH_SHARE))
-    smoothest = np.argpartition(coarse, count - 1)[:count]
-    return math.sqrt(float(np.median(np.square(blocks[smoothest] @ TO_FINE))) / MEDIAN_SQUARE)
+    kept = np.flatnonzero(unclipped)
+    if len(kept) < FEWEST_BLOCKS:
+        kept = np.arange(len(coarse))
+    count = max(min(FEWEST_BLOCKS, len(kept)), int(len(kept) * SMOOTH_SHARE))
+    smoothest = kept[np.argpartition(coarse[kept], count - 1)[:count]]
+    return math.sqrt(median(np.square(blocks[smoothest] @ TO_FINE)) / MEDIAN_SQUARE)
 
 
-def _blocks(planes: NDArray[np.uint8]) -> Plane:
+def _step(planes: NDArray[np.uint8]) -> int:
+    """How far apart blocks begin, so that a large plane has no more of them than a small one."""
+    rows, columns = (side - BLOCK + 1 for side in planes.shape[1:])
+    return max(STRIDE, math.isqrt(rows * columns // MOST_BLOCKS))
+
+
+def _blocks(planes: NDArray[np.uint8], step: int) -> Plane:
     """Evenly spread 8 × 8 blocks of each plane, as rows of 64 samples."""
-    windows = sliding_window_view(planes, (BLOCK, BLOCK), axis=(1, 2))
-    step = max(STRIDE, math.isqrt(windows.shape[1] * windows.shape[2] // MOST_BLOCKS))
-    return windows[:, ::step, ::step].astype(np.float32).reshape(len(planes), -1, BLOCK * BLOCK)
+    count, height, width = planes.shape
+    shape = (count, *((side - BLOCK) // step + 1 for side in (height, width)), BLOCK)
+    # A block's row of eight bytes is copied as one word, four times as fast as sample by sample.
+    strides = (height * width, step * width, step, width)
+    words = np.ndarray(shape, np.uint64, np.ascontiguousarray(planes).data, strides=strides)
+    return words.copy().view(np.uint8).astype(np.float32).reshape(count, -1, BLOCK * BLOCK)
+
+
+def _unclipped(planes: NDArray[np.uint8], step: int) -> NDArray[np.bool_]:
+    """Which of those blocks stay away from the ends of the scale."""
+    count, height, width = planes.shape
+    stacked = planes.reshape(-1, width)
+    ends = ((stacked < DARKEST) | (stacked > BRIGHTEST)).view(np.uint8)
+    # Blocks begin at their place and end inside their plane, so none sees the next one.
+    met = cv2.dilate(ends, np.ones((BLOCK, BLOCK), np.uint8), anchor=(0, 0)).reshape(count, height, width)
+    starts = met[:, : height - BLOCK + 1 : step, : width - BLOCK + 1 : step]
+    return np.asarray(starts.reshape(count, -1) == 0)

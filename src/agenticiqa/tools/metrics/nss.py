@@ -16,14 +16,16 @@ Values = NDArray[np.float64]
 SCALES = 2
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1), (1, -1))
 TINY = 1e-12
-MOMENTS, STRIP = 5, 128
+MOMENTS, STRIP = 5, 96
+# Rows to either side that the local mean of a pixel is taken from.
+REACH = 3
 
 
 def cell_features(brightness: Plane, rows: int, columns: int) -> Values:
     """Thirty-six numbers for each cell of a grid of rows × columns, as an array of that grid by feature."""
     parts = []
     for scale in range(SCALES):
-        own, *products = _cell_means(normalise(brightness)[0], rows, columns)
+        own, *products = _cell_means(brightness, rows, columns)
         parts += [_brightness_features(own), *map(_neighbour_features, products)]
         if scale < SCALES - 1:
             brightness = pool(brightness, 2)
@@ -54,8 +56,9 @@ def _neighbour_features(means: Values) -> Values:
 
 
 def _fit(means: Values) -> tuple[Values, Values, Values]:
-    """The shape and the two widths of an asymmetric generalised Gaussian in every cell, from its `_moments`."""
-    magnitude, square, signed_square, above, below = means
+    """The shape and the two widths of an asymmetric generalised Gaussian in every cell, from its moments."""
+    magnitude, square, signed_square, balance_of_signs, not_zero = means
+    above, below = (not_zero + balance_of_signs) / 2, (not_zero - balance_of_signs) / 2
     # The signed squares split the squares into the sides above and below zero.
     left = np.sqrt(np.maximum(square - signed_square, 0) / (2 * below + TINY))
     right = np.sqrt(np.maximum(square + signed_square, 0) / (2 * above + TINY))
@@ -66,32 +69,56 @@ def _fit(means: Values) -> tuple[Values, Values, Values]:
     return shape, left * width, right * width
 
 
-def _cell_means(normalised: Plane, rows: int, columns: int) -> list[Values]:
-    """The moments of each cell, of the plane itself and of its products with its four neighbours."""
-    height, width = normalised.shape[0] // rows, normalised.shape[1] // columns
-    around = np.pad(normalised, 1, mode="wrap")
+def _cell_means(brightness: Plane, rows: int, columns: int) -> list[Values]:
+    """The moments of each cell, of normalised brightness and of its products with its four neighbours.
+
+    The plane is taken as going on with its other end beyond each border.
+    """
+    height, width = brightness.shape[0] // rows, brightness.shape[1] // columns
+    above = _normalised_rows(brightness, len(brightness) - 1, len(brightness))
     sums = np.zeros((1 + len(NEIGHBOURS), MOMENTS, rows, columns))
     # A few rows at a time: what is made of them stays in the processor's cache.
     for row in range(rows):
         for top in range(row * height, (row + 1) * height, STRIP):
             bottom = min(top + STRIP, (row + 1) * height)
-            own = normalised[top:bottom, : columns * width]
-            sums[0, :, row] += _moments(own, columns)
-            for number, (down, across) in enumerate(NEIGHBOURS, 1):
-                other = around[1 + top - down : 1 + bottom - down, 1 - across : 1 - across + columns * width]
-                sums[number, :, row] += _moments(own * other, columns)
+            own = _normalised_rows(brightness, top, bottom)
+            around = cv2.copyMakeBorder(np.concatenate([above, own]), 0, 0, 1, 1, cv2.BORDER_WRAP)
+            sums[:, :, row] += _moments(np.asarray(around, np.float32), columns, width)
+            above = own[-1:]
     return list(sums / (height * width))
 
 
-def _moments(values: Plane, columns: int) -> Values:
-    """Sums by cell of the magnitudes, squares and signed squares, and how many values lie above and below zero."""
-    magnitudes = np.abs(values)
-    planes = (magnitudes, values * values, values * magnitudes)
-    sums = [plane.sum(axis=0).reshape(columns, -1).sum(axis=1, dtype=np.float64) for plane in planes]
-    sides = (values > 0, values < 0)
-    # At most STRIP of them in a column, which a byte can hold.
-    counts = [side.view(np.uint8).sum(axis=0, dtype=np.uint8).reshape(columns, -1).sum(axis=1) for side in sides]
-    return np.array([*sums, *counts], np.float64)
+def _normalised_rows(brightness: Plane, top: int, bottom: int) -> Plane:
+    """These rows of the normalised plane."""
+    first = max(0, top - REACH)
+    return normalise(brightness[first : bottom + REACH])[0][top - first : bottom - first]
+
+
+def _moments(strip: Plane, columns: int, width: int) -> Values:
+    """Sums by cell of magnitudes, squares, signed squares, signs and nonzero values, with one row above the strip.
+
+    First of the values themselves, then of their products with each neighbour: all five of a product are the products
+    of the neighbours' own.
+    """
+    magnitudes, signs = np.abs(strip), np.copysign(np.float32(1), strip)
+    planes = [magnitudes, strip * strip, strip * magnitudes, signs]
+    found = np.full((1 + len(NEIGHBOURS), MOMENTS, columns), float((len(strip) - 1) * width))
+    if np.count_nonzero(strip) < strip.size:
+        not_zero = (strip != 0).astype(np.float32)
+        signs *= not_zero
+        planes.append(not_zero)
+    for moment, plane in enumerate(planes):
+        own = _cells(plane, 0, 0, columns, width)
+        found[0, moment] = np.einsum("hcw->c", own)
+        for number, (down, across) in enumerate(NEIGHBOURS, 1):
+            found[number, moment] = np.einsum("hcw,hcw->c", own, _cells(plane, down, across, columns, width))
+    return found
+
+
+def _cells(plane: Plane, down: int, across: int, columns: int, width: int) -> Plane:
+    """The rows below the first, or what lies so far above and to the left of them, cut into cells."""
+    part = plane[1 - down : len(plane) - down, 1 - across : 1 - across + columns * width]
+    return part.reshape(len(part), columns, width)
 
 
 def _shape_of(ratio: Values) -> Values:
