@@ -124,14 +124,14 @@ class ShippedEyes:
         from agenticiqa.embedded.quality.quality_model import load_quality_model
         from agenticiqa.embedded.trunk import load_backbone
 
+        if reference is not None:
+            findings, against = self._compare(pixels, reference)
+            return Look(against, findings, against)
         features = load_backbone().features(pixels)
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
-        if reference is None:
-            findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
-            return Look(in_agreement(quality, findings), with_a_reason(findings, quality.score))
-        findings, against = self._compare(pixels, reference)
-        return Look(quality, findings, against)
+        findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
+        return Look(in_agreement(quality, findings), with_a_reason(findings, quality.score))
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
         from agenticiqa.embedded.distortions.distortion_detector import find_changes
@@ -259,11 +259,12 @@ class RecalibratedEyes:
         """The look with its judgements on the user's scale."""
         seen = self._eyes.look(image, reference, region)
         alone, pair = self._scales.get("No-Reference"), self._scales.get("Full-Reference")
-        quality = recalibrated(seen.quality, alone) if alone else seen.quality
-        against = seen.against_reference
-        return replace(
-            seen, quality=quality, against_reference=recalibrated(against, pair) if against and pair else against
-        )
+        if seen.against_reference is None:
+            return replace(seen, quality=recalibrated(seen.quality, alone)) if alone else seen
+        if pair is None:
+            return seen
+        quality, against = (recalibrated(each, pair) for each in (seen.quality, seen.against_reference))
+        return replace(seen, quality=quality, against_reference=against)
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The place, as the eyes inside find it."""

@@ -81,7 +81,10 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Look:
-    """Everything seen in one image or one region of it; `against_reference` only with a reference."""
+    """Everything seen in one image or one region of it.
+
+    With a reference the quality is the one judged against it, and `against_reference` says so.
+    """
 
     quality: Judgement
     findings: tuple[Finding, ...] = ()

@@ -39,6 +39,8 @@ from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.question.text import Language
 from agenticiqa.state import SEVERITIES, UNABLE
 
+# With too few parts to judge by, a close call about the whole picture is no answer.
+MORE_THAN_A_GUESS = 0.6
 _FLAWS_TOLD = 3
 # The measurement a question asks for by name, and the attribute it belongs to.
 _MEASURED = (
@@ -217,7 +219,7 @@ def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) 
         soft = min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole
         return _said(question, soft if question.yes_means == "flaw" else 1 - soft, parts_told(parts, question.language))
     soft = max(whole, parts.some_soft)
-    if soft < PRESENT and parts.count < FEWEST_PARTS:
+    if soft < MORE_THAN_A_GUESS and parts.count < FEWEST_PARTS:
         return _unable("few_parts")
     if parts.some_soft >= PRESENT:
         remark = parts_told(parts, question.language)
