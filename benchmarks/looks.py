@@ -2,6 +2,7 @@
 
     python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions]
     python -m benchmarks.looks --other IMAGENET [--split check] [--terms research]
+    python -m benchmarks.looks --other BSDS500/data/images --split bsds [--terms research]
     python -m benchmarks.looks --show FILE ... [--terms research]
 
 Looks at the photographs of BIQ2021's test split that two eyes labelled independently (`training/looks.csv`); those
@@ -9,9 +10,9 @@ with a near-identical twin in the training split are left out. A flaw is present
 flaw is the strongest finding, dark and bright told apart by direction; "nothing wrong" is no finding of moderate or
 above. Intervals are 95 % bootstraps over photographs.
 
-`--other` looks at photographs of another source that were left out of the fit, labelled by one eye
-(`training/other_looks.csv`); of these the main flaw counts where it is clear: something is at least moderate, or
-nothing is wrong. `--show` prints a table of what is said about any photographs.
+`--other` looks at photographs of other sources that were left out of the fit, labelled by one eye
+(`training/other_looks.csv`): `check` of a source that others of its photographs teach, `bsds` of one no label of which
+does; of these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong. `--show` prints a table of what is said about any photographs.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, help="folder of BIQ2021")
     options.add_argument("--other", type=Path, help="folder of the ImageNet sample, to look at instead")
     options.add_argument("--show", type=Path, nargs="+", help="photographs to print a table of instead")
-    options.add_argument("--split", choices=("choice", "check"), default="check", help="which part of the other source")
+    options.add_argument("--split", choices=("choice", "check", "bsds"), default="check", help="which part of the other source")
     options.add_argument("--terms", choices=("research", "open"), default="research")
     options.add_argument("--limit", type=int, default=10_000)
     options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")
