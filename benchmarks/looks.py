@@ -11,8 +11,9 @@ flaw is the strongest finding, dark and bright told apart by direction; "nothing
 above. Intervals are 95 % bootstraps over photographs.
 
 `--other` looks at photographs of other sources that were left out of the fit, labelled by one eye
-(`training/other_looks.csv`): `check` of a source that others of its photographs teach, `bsds` of one no label of which
-does; of these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong. `--show` prints a table of what is said about any photographs.
+(`training/other_looks.csv`): `check` of a source that others of its photographs teach, `bsds` of one no label of
+which does; of these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong.
+`--show` prints a table of what is said about any photographs.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ def main() -> None:
     options.add_argument("--data", type=Path, help="folder of BIQ2021")
     options.add_argument("--other", type=Path, help="folder of the ImageNet sample, to look at instead")
     options.add_argument("--show", type=Path, nargs="+", help="photographs to print a table of instead")
-    options.add_argument("--split", choices=("choice", "check", "bsds"), default="check", help="which part of the other source")
+    options.add_argument(
+        "--split", choices=("choice", "check", "bsds"), default="check", help="which part of the other source"
+    )
     options.add_argument("--terms", choices=("research", "open"), default="research")
     options.add_argument("--limit", type=int, default=10_000)
     options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")

@@ -4,10 +4,10 @@ Eye a labelled 1,600 photographs of BIQ2021's training split and 400 of its test
 independently; eye c 240 more of the training split, where the first fit was unsure; eyes i to m 600 more, picked by
 plain measurements to be rich in flaws, and eye n every fifth of them again. `other_looks.csv` holds photographs of
 another source (the ImageNet sample): `train` 540 to learn from, rich in flaws, one eye (e to g, o to q) each and a
-second (h) for 32; `choice` 80 for choosing, `check` 80 for checking, one eye (d) each; and
-of a third (BSDS500) `bsds`, 120 for checking, one eye (r) each.
-Severities are 0 (none or hardly visible), 1 (slight), 2 (moderate: anyone notices) and 3 (severe: it spoils the
-picture). The labels are ours, the photographs are BIQ2021's and ImageNet's.
+second (h) for 32; `choice` 80 for choosing, `check` 80 for checking, one eye (d) each; and of a third (BSDS500)
+`bsds`, 120 for checking, one eye (r) each. Severities are 0 (none or hardly visible), 1 (slight), 2 (moderate: anyone
+notices) and 3 (severe: it spoils the picture). The labels are ours, the photographs are those of BIQ2021, ImageNet
+and BSDS500.
 """
 
 from __future__ import annotations
