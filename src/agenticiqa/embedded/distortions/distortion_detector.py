@@ -81,7 +81,7 @@ def join_opinions(flaws: FlawOpinion, made: Opinion, seen: Traces, readings: Rea
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:
-    """One finding per category, from the measurements of a pair (`full_reference.features.measure_pair`)."""
+    """One finding per category, from the measurements of a pair (`full_reference.pair_features.measure_pair`)."""
     model = load_distortion_model(f"distortions_pair_{weights}")
     vector = np.array([pair[name] for name in model.names], np.float32)
     return _findings(model.judge(vector), measure_readings(pixels))

@@ -2,7 +2,8 @@
 
 It was fitted on photographs labelled by eye and on pictures that went through a simulated camera, so the traces of a
 file mean nothing to it. `gate` says whether the picture is rather a clean one damaged by code, which the other model
-(`model.py`) knows better. Plain arrays, evaluated with NumPy; a file is used only with the hash in the manifest.
+(`distortion_model.py`) knows better. Plain arrays, evaluated with NumPy; a file is used only with the hash in the
+manifest.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // A folder of images: each is checked on its own, in the order given; the gallery sorts, filters, compares and exports.
-import { besideButton } from "./beside.js";
+import { besideButton } from "./two_pictures.js";
 import { announce, button, fixed, make } from "./dom.js";
 import { csvOf, jsonOf, reportOf } from "./exports.js";
 import { download } from "./result.js";

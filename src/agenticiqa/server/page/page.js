@@ -1,6 +1,6 @@
 // The page: what is chosen goes to the service, what happens there is shown, what was found is kept.
 import { Service, Trouble } from "./api.js";
-import { beside } from "./beside.js";
+import { beside } from "./two_pictures.js";
 import { announce, at, button, fixed, make } from "./dom.js";
 import { offerFolders } from "./folder_by_name.js";
 import { Gallery, forgetFolders, keptFolders } from "./gallery.js";

@@ -1,5 +1,5 @@
 // Several images side by side, the best first, with what can be said about every pair.
-import { besideButton } from "./beside.js";
+import { besideButton } from "./two_pictures.js";
 import { button, fixed, make, showPicture } from "./dom.js";
 import { briefly } from "./gallery.js";
 import { spoken, track } from "./scale.js";
