@@ -96,7 +96,7 @@ def test_a_rule_that_lets_the_only_rejected_pictures_pass_is_of_no_use_however_f
 
 @pytest.mark.parametrize("rising", [True, False])
 def test_a_limit_as_it_is_written_does_not_fail_the_worst_accepted_picture(rising: bool) -> None:
-    values = [2.345678 + number / 3 if rising else 2.345628 - number / 7 for number in range(12)]
+    values = [2.345678 + number / 3 if rising else 2.345478 - number / 7 for number in range(12)]
 
     (found,) = propose({"value": values}, {}, {"value": rising})
 
