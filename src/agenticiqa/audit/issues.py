@@ -59,8 +59,8 @@ LIMITS = {
     "low_contrast": Limits(1.0, 4.0),
     "colour_cast": Limits(18.0, 38.0),
 }
-# The strength from which the distortion model calls a flaw moderate; a picture made smaller for it looks sharper.
-MODERATE, MODERATE_BLUR = 1.5, 1.0
+# The strength from which the distortion model calls a flaw moderate.
+MODERATE = 1.5
 
 
 def _blurry(found: Measured) -> float:
@@ -99,8 +99,7 @@ def _joined(found: Measured, issue: str, value: float) -> float:
     """The score of a measurement alone; where the model looked, of what it saw or of a measurement beyond doubt."""
     if "seen" not in found:
         return _falling(value, LIMITS[issue].alone)
-    moderate = MODERATE_BLUR if issue == "blurry" else MODERATE
-    return min(_falling(found["seen"][issue], moderate), _falling(value, LIMITS[issue].beyond_doubt))
+    return min(_falling(found["seen"][issue], MODERATE), _falling(value, LIMITS[issue].beyond_doubt))
 
 
 def _falling(value: float, limit: float) -> float:

@@ -38,8 +38,6 @@ VERSION = 4
 LOOKED_AT = 512 * 512
 # For what needs no detail: histograms, hashes, casts.
 SMALL = 128
-# What the distortion model is shown: half of its working size shows it the same flaws in half the time.
-SHOWN = 131_072
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
 FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
 GRAIN_SIDE = 320
@@ -101,9 +99,8 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
     if quick:
         return found
     found["noise"] = _noise(pixels)
-    # In one step from the original: every further resize would average grain away.
-    shown = _shrunk(pixels, math.sqrt(SHOWN / (image.width * image.height)))
-    return {**found, **_model_sees(shown, found["mean"], weights)}
+    # The model's own working size: half of it took two thirds of the time and hid every second flaw.
+    return {**found, **_model_sees(looked_at, found["mean"], weights)}
 
 
 def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
@@ -219,13 +216,13 @@ def _noise(pixels: Pixels) -> float | None:
     return round(noise_sigma(np.ascontiguousarray(pixels[top : top + side, left : left + side])), 3)
 
 
-def _model_sees(shown: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
+def _model_sees(looked_at: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
     """The flaws the distortion model sees, and the trunk's pooled features as bytes."""
     from agenticiqa.embedded.distortions.distortion_detector import find_distortions
     from agenticiqa.embedded.trunk import load_backbone
 
-    features = load_backbone().features(shown)
-    findings = find_distortions(shown, features, weights, brief=True)
+    features = load_backbone().features(looked_at)
+    findings = find_distortions(looked_at, features, weights, brief=True)
     level = np.sign(features.pooled_half) * np.sqrt(np.abs(features.pooled_half))
     packed = _packed(np.clip(np.rint(level / (np.abs(level).max() or 1.0) * 127), -127, 127).astype(np.int8))
     return {"features": packed, "seen": seen_flaws(findings, mean)}
