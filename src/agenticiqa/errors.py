@@ -204,7 +204,7 @@ class ImageShapeError(ImageError):
 class ImageSizeMismatchError(ImageError):
     """Test and reference differ in size."""
 
-    way_out = Option("align", "resize", "scale the reference")
+    way_out: ClassVar[Option | None] = Option("align", "resize", "scale the reference")
 
 
 class ImageAspectMismatchError(ImageSizeMismatchError):

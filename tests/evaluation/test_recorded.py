@@ -118,6 +118,8 @@ def test_five_levels_are_recognised_by_words_letters_or_numbers(tmp_path: Path) 
         ("image,good,fair\na,1,2\n", "needs `good` and `poor`, or all five levels"),
         ("image,good,poor\na,1,\n", "lacks a number"),
         ("image,good,poor\na,1,nan\n", "below infinity"),
+        ("image,good,poor\na,1,2\n,3,4\n", "a row lacks the picture's name"),
+        ("image,good,poor\none/a.jpg,1,2\ntwo/A.jpg,3,4\n", "two rows say different things of a.jpg"),
     ],
 )
 def test_a_file_that_cannot_be_used_says_why(text: str, message: str, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def read_recorded(path: Path) -> Recorded:
         form, order = "five-level", [columns[level] for level in range(1, 6)]
     else:
         raise DatasetError(f"{path}: needs `good` and `poor`, or all five levels; it has {', '.join(flat[0])}")
-    return Recorded(form, {_plain(str(row[key])): _numbers(row, order, path) for row in flat})
+    return Recorded(form, _by_name(flat, key, order, path))
 
 
 def level_probabilities(values: Values, form: Form, temperature: float = 1.0) -> Values:
@@ -161,6 +161,19 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     nested = [row[key] for key in ("logits", "logprobs") if isinstance(row.get(key), Mapping)]
     merged = {**row, **{str(name): value for inner in nested for name, value in inner.items()}}
     return {str(name).lower().removeprefix("logit_").removeprefix("logprob_"): value for name, value in merged.items()}
+
+
+def _by_name(
+    rows: Sequence[Mapping[str, Any]], key: str, order: Sequence[str], path: Path
+) -> dict[str, tuple[float, ...]]:
+    found: dict[str, tuple[float, ...]] = {}
+    for row in rows:
+        if not row.get(key):
+            raise DatasetError(f"{path}: a row lacks the picture's name ({key}): {dict(row)}")
+        name, numbers = _plain(str(row[key])), _numbers(row, order, path)
+        if found.setdefault(name, numbers) != numbers:
+            raise DatasetError(f"{path}: two rows say different things of {name}; keep one row for each file name")
+    return found
 
 
 def _numbers(row: Mapping[str, Any], order: Sequence[str], path: Path) -> tuple[float, ...]:
