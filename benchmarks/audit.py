@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -23,12 +22,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.audit_pictures import TRAPS, build_set, build_small
 
 PEER_SCRIPT = """
-import json, resource, sys
+import json, sys
 from cleanvision import Imagelab
 if __name__ == "__main__":
     lab = Imagelab(data_path=sys.argv[1], verbose=False)
@@ -36,9 +35,36 @@ if __name__ == "__main__":
     table = lab.issues
     flags = {c[3:-6]: [str(i).rsplit('/', 1)[-1] for i in table.index[table[c]]]
              for c in table.columns if c.startswith('is_')}
-    memory = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print("RESULT" + json.dumps({"flags": flags, "megabytes": [m / 1024 for m in memory], "pictures": len(table)}))
+    print("RESULT" + json.dumps({"flags": flags, "pictures": len(table)}))
 """
+
+
+class Used(NamedTuple):
+    """What a command took, with every process it started, and what it printed."""
+
+    seconds: float
+    cpu: float
+    megabytes: float
+    shown: str
+
+    def as_dict(self) -> dict[str, float]:
+        """The figures; megabytes are those of the largest process."""
+        return {"seconds": self.seconds, "cpu": self.cpu, "megabytes": self.megabytes}
+
+
+def run_measured(command: Sequence[str]) -> Used:
+    """Runs a command to its end; raises CalledProcessError where it fails."""
+    with tempfile.TemporaryFile("w+") as shown:
+        started = time.perf_counter()
+        running = subprocess.Popen(command, stdout=shown, stderr=subprocess.DEVNULL)
+        # What getrusage says of children is the largest of all that ever ran, of earlier commands too.
+        _, status, used = os.wait4(running.pid, 0)
+        seconds = time.perf_counter() - started
+        running.returncode = os.waitstatus_to_exitcode(status)
+        if running.returncode:
+            raise subprocess.CalledProcessError(running.returncode, command)
+        shown.seek(0)
+        return Used(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, shown.read())
 
 
 def run_ours(folder: Path, quick: bool, jobs: int) -> dict[str, Any]:
@@ -46,20 +72,11 @@ def run_ours(folder: Path, quick: bool, jobs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as output:
         command = [sys.executable, "-m", "agenticiqa", "audit", str(folder), "-o", output, "-j", str(jobs)]
         command += ["-q", "--to", "json", "--no-gallery"]
-        started, before = time.perf_counter(), _processor_seconds()
-        subprocess.run([*command, *(["--quick"] if quick else [])], check=True, capture_output=True)
-        seconds, cpu = time.perf_counter() - started, _processor_seconds() - before
+        used = run_measured([*command, *(["--quick"] if quick else [])])
         rows = json.loads((Path(output) / "table.json").read_text())
     issues = [name[3:-6] for name in rows[0] if name.startswith("is_")]
     flags = {issue: [row["name"] for row in rows if row[f"is_{issue}_issue"]] for issue in issues}
-    megabytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return {"seconds": seconds, "cpu": cpu, "flags": flags, "megabytes": [megabytes], "pictures": len(rows)}
-
-
-def _processor_seconds() -> float:
-    """What all processes that were started and have ended took of a processor."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return {**used.as_dict(), "flags": flags, "pictures": len(rows)}
 
 
 def readable(folder: Path, labels: dict[str, set[str]]) -> Path:
@@ -77,13 +94,10 @@ def run_peer(python: str, folder: Path, jobs: int) -> dict[str, Any]:
     with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
         script.write(PEER_SCRIPT)
         script.flush()
-        command, before = [python, script.name, str(folder), str(jobs)], _processor_seconds()
-        started = time.perf_counter()
-        shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        seconds, cpu = time.perf_counter() - started, _processor_seconds() - before
-    line = next(line for line in shown.splitlines() if line.startswith("RESULT"))
+        used = run_measured([python, script.name, str(folder), str(jobs)])
+    line = next(line for line in used.shown.splitlines() if line.startswith("RESULT"))
     result: dict[str, Any] = json.loads(line.removeprefix("RESULT"))
-    return {**result, "seconds": seconds, "cpu": cpu}
+    return {**result, **used.as_dict()}
 
 
 # What one fault brings about besides is neither right nor wrong: a strip is small, an empty picture has one tone.
@@ -127,7 +141,7 @@ def run_many(folder: Path, jobs: int) -> None:
     """The memory of an audit of many small pictures."""
     found = run_ours(folder, True, jobs)
     rate = found["pictures"] / found["seconds"]
-    print(f"{found['pictures']} pictures, {rate:.0f} per second, largest process {max(found['megabytes']):.0f} MB")
+    print(f"{found['pictures']} pictures, {rate:.0f} per second, largest process {found['megabytes']:.0f} MB")
 
 
 def _lines(path: Path) -> int:
@@ -155,7 +169,7 @@ def times(runs: dict[str, dict[str, Any]]) -> str:
         ratio = f"{each / (peer / runs['cleanvision']['pictures']):.2f}" if peer else "–"
         lines.append(
             f"| {name} | {run['pictures']} | {run['seconds']:.1f} | {run['cpu']:.1f} | {ratio} |"
-            f" {max(run['megabytes']):.0f} |"
+            f" {run['megabytes']:.0f} |"
         )
     return "\n".join(lines)
 

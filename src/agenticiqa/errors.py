@@ -25,8 +25,8 @@ AgenticIQAError
 │   ├── ImageTooLargeError      more pixels or bytes than the limit
 │   ├── ImageTooSmallError      fewer pixels than the minimum
 │   ├── ImageShapeError         a strip too long for its width
-│   ├── ImageSizeMismatchError  test and reference differ in size
-│   └── ImageAspectMismatchError  test and reference differ in aspect ratio
+│   └── ImageSizeMismatchError  test and reference differ in size
+│       └── ImageAspectMismatchError  and in aspect ratio
 ├── ToolError                   a tool ran and failed
 │   ├── ToolUnavailableError    weights, extra or reference missing (says the remedy)
 │   └── ToolTimeoutError        a tool took longer than allowed
@@ -207,8 +207,10 @@ class ImageSizeMismatchError(ImageError):
     way_out = Option("align", "resize", "scale the reference")
 
 
-class ImageAspectMismatchError(ImageError):
+class ImageAspectMismatchError(ImageSizeMismatchError):
     """Test and reference differ in aspect ratio, and scaling would stretch one of them."""
+
+    way_out = None
 
 
 class ToolError(AgenticIQAError):

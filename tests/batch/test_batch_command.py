@@ -214,8 +214,8 @@ def test_an_overwritten_picture_cannot_keep_the_score_that_passed(folder: Path) 
     shown = run(folder)
 
     assert "1 answered" in shown.stdout
-    assert "1 had changed since and were judged again" in shown.stdout
-    assert "1 are gone" in shown.stdout
+    assert "1 had changed since and was judged again" in shown.stdout
+    assert "1 is gone" in shown.stdout
     assert [row["id"] for row in read_rows(folder / "out.jsonl")] == ["0.png", "1.png", "2.png"]
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from agenticiqa.batch import open_manifest
@@ -153,3 +154,27 @@ def test_a_reference_of_another_aspect_ratio_is_not_stretched(tmp_path: Path) ->
     refuse_other_shape((99, 67), (200, 134))
     with pytest.raises(ImageAspectMismatchError, match="another aspect ratio"):
         refuse_other_shape(test.size, other)
+
+
+@pytest.mark.parametrize("align", [[], ["--align", "resize"]])
+def test_a_copy_of_another_aspect_ratio_is_a_file_to_change_and_no_scaling_is_advised(
+    folder: Path, align: list[str]
+) -> None:
+    (folder / "originals").mkdir()
+    for number in range(3):
+        width, height = (96, 24) if number == 1 else load_image(folder / "pictures" / f"{number}.png").size
+        Image.new("RGB", (width, height), (90, 120, 60)).save(folder / "originals" / f"{number}.png")
+
+    done = subprocess.run(
+        command(folder, "pictures", "--references", "originals", "-o", "out.jsonl", *align),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert "2 answered, 1 failed" in done.stdout
+    assert f"{folder}/originals/1.png: test and reference differ in size" in done.stdout
+    assert "another aspect ratio" in done.stdout
+    assert "run the same command again" not in done.stdout
+    assert "set align" not in done.stdout

@@ -87,6 +87,16 @@ def test_a_measurement_the_agent_did_not_make_is_made_for_the_rule() -> None:
     ]
 
 
+def test_a_rule_that_cannot_be_judged_says_what_kept_its_tool_from_measuring() -> None:
+    def measure(found: Mapping[str, Any], tool: str) -> float:
+        raise ToolUnavailableError("SSIM compares with a reference image and none was given")
+
+    gate = gate_of("SSIM < 0.95", measure=measure)
+    gate.check(result("alone.png"))
+
+    assert "compares with a reference image" in gate.report.unknown[0].reason
+
+
 def test_thresholds_in_a_file_follow_patterns_and_the_last_that_fits_counts(tmp_path: Path) -> None:
     file = tmp_path / "agenticiqa.toml"
     file.write_text(

@@ -210,9 +210,11 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
         f"Records: {output}",
     ]
     if summary.judged_again:
-        lines.insert(1, f"{summary.judged_again} had changed since and were judged again")
+        were = "was" if summary.judged_again == 1 else "were"
+        lines.insert(1, f"{summary.judged_again} had changed since and {were} judged again")
     if summary.gone:
-        lines.insert(1, f"{summary.gone} are gone: deleted or overwritten, kept in the records, left out of the rest")
+        are = "is" if summary.gone == 1 else "are"
+        lines.insert(1, f"{summary.gone} {are} gone: deleted or overwritten, kept in the records, left out of the rest")
     if table is not None:
         lines.append(f"Table: {table}")
     if summary.stopped:

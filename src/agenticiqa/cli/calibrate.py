@@ -84,8 +84,6 @@ def calibrate(
         _from_accepted(settings, accepted, rejected, false_rejects, as_json)
 
 
-# A rule that lets so many of the bad pictures pass is no gate.
-USELESS = 0.8
 # What a gate on single pictures can use: the score, and measurements in which more of one thing is plainly worse.
 GATED = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSED", "PIQE")
 
@@ -104,7 +102,10 @@ def _from_accepted(
         return
     for line in proposals_in_words(proposals, false_rejects):
         typer.echo(line)
-    typer.echo(f"\nThe best of them, for agenticiqa.toml:\n{as_toml(proposals[:1])}", nl=False)
+    if proposals[0].is_useless:
+        typer.echo("\nNone of them tells the bad pictures from the good ones; gate by something else.")
+    else:
+        typer.echo(f"\nThe best of them, for agenticiqa.toml:\n{as_toml(proposals[:1])}", nl=False)
 
 
 def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterator[str]:
@@ -113,9 +114,9 @@ def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterato
     against = f" and {best.rejected} you reject" if best.rejected else ""
     yield f"From {best.accepted} pictures you accept{against}; expected of new pictures like these:"
     for each in proposals:
-        yield f'  --fail-if "{each.rule}" fails {each.false_rejects:.0%} of good ones{_let_through(each)}'
+        yield f'  --fail-if "{each.rule}" fails up to {each.false_rejects:.0%} of good ones{_let_through(each)}'
     if best.false_rejects > allowed:
-        needed = math.ceil(1 / allowed - 2) if allowed else None
+        needed = math.ceil(1 / allowed - 1) if allowed else None
         more = f"; {needed} accepted pictures would do" if needed else ""
         yield f"Too few to promise at most {allowed:.0%} of good ones{more}."
     if not best.rejected:
@@ -125,8 +126,8 @@ def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterato
 def _let_through(proposal: Proposal) -> str:
     if proposal.false_accepts is None:
         return ""
-    useless = "; of no use here" if proposal.false_accepts >= USELESS else ""
-    return f", lets {proposal.false_accepts:.0%} of bad ones pass{useless}"
+    useless = "; of no use here" if proposal.is_useless else ""
+    return f", lets up to {proposal.false_accepts:.0%} of bad ones pass{useless}"
 
 
 def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:

@@ -114,7 +114,9 @@ def _finished(progress: BatchProgress) -> int:
 def _details(progress: BatchProgress) -> str:
     left = progress.seconds_left
     time_left = "time left unknown" if left is None else f"{timedelta(seconds=round(left))} left"
-    return f"{progress.rate:.1f}/s, {time_left}, {progress.failed} failed, {money(progress.cost_usd)}"
+    # An audit or an encoding asks no model, and has no cost to tell.
+    cost = f", {money(progress.cost_usd)}" if progress.calls else ""
+    return f"{progress.rate:.1f}/s, {time_left}, {progress.failed} failed{cost}"
 
 
 def _lines_now_and_then() -> Callable[[BatchProgress], None]:

@@ -195,9 +195,9 @@ class Gate:
     def _measured(self, record: Mapping[str, Any], tool: str) -> list[dict[str, Any]]:
         try:
             return [_reading(tool, self._measure(record, tool))] if self._measure else []
-        except AgenticIQAError:
+        except AgenticIQAError as error:
             # The rule then cannot be judged, which is said and is no pass.
-            return []
+            return [{**_reading(tool, None), "reason": str(error)}]
 
 
 def threshold(text: str, *, required: bool = False) -> Threshold:
@@ -260,7 +260,7 @@ def _failure(record: Mapping[str, Any], rule: Threshold, reason: str, outcome: L
     return Failure(str(record["sample_id"]), record.get("image_path"), score, rule.text, reason, outcome)
 
 
-def _reading(tool: str, raw: float) -> dict[str, Any]:
+def _reading(tool: str, raw: float | None) -> dict[str, Any]:
     return {"tool": tool, "object_name": "Global", "raw": raw}
 
 

@@ -151,12 +151,14 @@ def _looked_for(category: str, assessment: Mapping[str, Any]) -> bool:
 
 def _measured(rule: Comparison, assessment: Mapping[str, Any], place: str | None) -> float | _Missing:
     """What a tool read, raw; on an object's region if one is named, else on the whole image."""
-    wanted = {rule.name, TOOL_NAMES.get(rule.name, rule.name)}
+    wanted, reason = {rule.name, TOOL_NAMES.get(rule.name, rule.name)}, f"{rule.name} was not measured"
     for reading in assessment.get("tools") or []:
         same_place = folded(reading["object_name"]) == (place or "global")
-        if same_place and folded(reading["tool"]) in wanted and reading.get("raw") is not None:
-            return float(reading["raw"])
-    return _Missing("unknown", f"{rule.name} was not measured")
+        if same_place and folded(reading["tool"]) in wanted:
+            if reading.get("raw") is not None:
+                return float(reading["raw"])
+            reason = reading.get("reason") or reason
+    return _Missing("unknown", reason)
 
 
 def _opposite(verdict: Verdict) -> Verdict:

@@ -72,15 +72,15 @@ class Pictures:
         path = state.get("reference_path")
         if not path:
             return (test,)
-        if self._align and self.open(path).size != test.image.size:
-            refuse_other_shape(test.image.size, self.open(path).size)
-            self._opened[path] = scaled(self.open(path), test.image.size)
         reference = self.open(path)
         if reference.size != test.image.size:
-            sizes = " and ".join(f"{image.width}×{image.height}" for image in (test.image, reference))
-            raise ImageSizeMismatchError(
-                f"{self.called(path)}: test and reference differ in size ({sizes}); use images of the same size"
-            )
+            refuse_other_shape(test.image.size, reference.size, self.called(path))
+            if not self._align:
+                sizes = " and ".join(f"{image.width}×{image.height}" for image in (test.image, reference))
+                raise ImageSizeMismatchError(
+                    f"{self.called(path)}: test and reference differ in size ({sizes}); use images of the same size"
+                )
+            reference = self._opened[path] = scaled(reference, test.image.size)
         return test, LabelledImage("reference image", reference)
 
 

@@ -176,16 +176,17 @@ def aligned_reference(test: LoadedImage, reference: LoadedImage, align: Align | 
     return resized(reference.pixels, test.width, test.height)
 
 
-def refuse_other_shape(test: tuple[int, int], reference: tuple[int, int]) -> None:
+def refuse_other_shape(test: tuple[int, int], reference: tuple[int, int], name: str | None = None) -> None:
     """Raises ImageAspectMismatchError when scaling the reference to the test image's size would stretch it.
 
     A copy's sides are rounded to whole pixels, so that a pixel, or one percent, is no other shape.
     """
     expected = reference[1] * test[0] / reference[0]
     if abs(test[1] - expected) > max(1.0, 0.01 * expected):
+        blamed = f"{name}: " if name else ""
         raise ImageAspectMismatchError(
-            f"the test image is {test[0]}×{test[1]} and the reference {reference[0]}×{reference[1]}, which is another "
-            "aspect ratio; scaling would stretch it, so crop one of them first"
+            f"{blamed}test and reference differ in size ({test[0]}×{test[1]} and {reference[0]}×{reference[1]}), and "
+            "the reference has another aspect ratio; scaling would stretch it, so crop one of them first"
         )
 
 
