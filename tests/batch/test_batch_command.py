@@ -258,3 +258,18 @@ def test_a_table_has_a_number_per_category_tool_and_measurement(folder: Path) ->
     assert float(row["severity.Blurs"]) == 2.0
     assert float(row["severity.Noise"]) == 0.0
     assert 0 <= float(row["tool.PIQE"]) <= 100
+
+
+def test_a_gate_whose_patterns_name_no_picture_is_exit_code_2(folder: Path) -> None:
+    (folder / "t.toml").write_text('[gate."hero/*.png"]\nfail_under = 1\n')
+    (folder / "empty.toml").write_text("")
+
+    shown = run(folder, "--gate", str(folder / "t.toml"), "--json")
+    empty = run(folder, "--gate", str(folder / "empty.toml"))
+
+    assert (shown.exit_code, empty.exit_code) == (2, 2)
+    assert json.loads(shown.stdout)["gate"]["checked"] == 0
+    assert json.loads(shown.stdout)["gate"]["unused_sections"]
+    assert "section `hero/*.png`" in shown.stderr
+    assert "0 checked" in shown.stderr
+    assert "holds no rule" in empty.stderr
