@@ -232,6 +232,7 @@ def test_failures_have_names_on_the_terminal_in_json_junit_annotations_and_html(
     assert "::error file=" in shown.stdout
     failures = json.loads(as_json.stdout)["gate"]["failures"]
     assert [failure["sample_id"] for failure in failures] == ["0.png", "1.png", "2.png", "3.png"]
+    assert "fails by `PIQE > 0.01`" in as_json.stderr
     assert '<failure message="PIQE &gt; 0.01: piqe is' in (folder / "gate.xml").read_text()
     assert "<code>PIQE &gt; 0.01</code>" in (folder / "page.html").read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ from agenticiqa.logs import printable
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
     from agenticiqa.assessor.regions import AssessedRegion
+    from agenticiqa.gate.gatekeeping import Gate
 
 
 def assess(
@@ -93,23 +95,31 @@ def assess(
         assessment = Assessor(settings).assess(
             image, question, reference, on_event=on_event, align=align, regions=wanted
         )
-    typer.echo(assessment.to_json() if as_json else in_words(assessment))
+    files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
+    gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
+    if not gate.report.is_void:
+        # Sections for other pictures are no mistake where one picture is judged.
+        gate.report.unused_sections.clear()
+    typer.echo(as_json_with(gate, assessment) if as_json else in_words(assessment))
     if crop_dir is not None:
         _write_crops(image, assessment, crop_dir)
     if html is not None:
         from agenticiqa.report.writing import write_whole
 
         write_whole(html, assessment.to_html())
-    files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
-    gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
-    if not gate.report.is_void:
-        # Sections for other pictures are no mistake where one picture is judged.
-        gate.report.unused_sections.clear()
     if gate.report.failures or gate.report.not_applied or gate.report.is_void:
         tell(gate, [str(image)], None, False, False)
     # A file that only lies in the working folder need not be about this picture.
     code = 0 if gate.report.is_void and gate_file is None else gate_code(gate)
     raise typer.Exit(code if assessment.answered else 1)
+
+
+def as_json_with(gate: Gate, assessment: Assessment) -> str:
+    """The assessment as JSON; where rules were given, with what came of them under `gate`, as `batch --json` has it."""
+    if not gate:
+        return assessment.to_json()
+    values = {**json.loads(assessment.to_json()), "gate": gate.report.as_dict()}
+    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _write_crops(image: Path, assessment: Assessment, folder: Path) -> None:

@@ -177,7 +177,7 @@ def junit_xml(report: GateReport, names: Iterable[str], suite: str = "agenticiqa
         next((kind for kind in _WORST_FIRST if any(kind == e[0] for e in told[name])), "") for name in cases
     )
     counts = {f"{kind}s".replace("skippeds", "skipped"): str(worst[kind]) for kind in _WORST_FIRST}
-    root = ElementTree.Element("testsuite", name=suite, tests=str(len(cases)), **counts)
+    root = ElementTree.Element("testsuite", {"name": suite, "tests": str(len(cases)), **counts})
     for name in cases:
         case = ElementTree.SubElement(root, "testcase", classname=suite, name=_xml(name))
         for kind, message, text in told[name]:
