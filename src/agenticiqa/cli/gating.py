@@ -14,7 +14,7 @@ from agenticiqa.errors import RuleError
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
-    from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, LocateObjects, MeasureTool
+    from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, JudgeFlaws, LocateObjects, MeasureTool
 
 VOID = 2
 """Exit code of a gate that no picture was held against: its patterns are wrong."""
@@ -65,7 +65,7 @@ def open_gate(
 
     found = file or (Path(SETTINGS_FILE) if Path(SETTINGS_FILE).is_file() else None)
     sections = gate_sections(fail_under, fail_if or (), found, require or ())
-    gate = Gate(sections, measuring(settings), locating(settings))
+    gate = Gate(sections, measuring(settings), locating(settings), judging_flaws(settings))
     if gate.measurements():
         tools_of(gate, settings)
     gate.require_known_objects()
@@ -114,6 +114,21 @@ def locating(settings: Settings) -> LocateObjects:
         return {name: region and region.model_dump(mode="json") for name, region in found.items()}
 
     return locate_objects
+
+
+def judging_flaws(settings: Settings) -> JudgeFlaws:
+    """Judges the distortions that a rule names and the question did not need."""
+
+    def judge_flaws(record: Mapping[str, Any]) -> Mapping[str, str]:
+        from agenticiqa.assessor.regions import whole_findings
+        from agenticiqa.images import load_image
+
+        reference = record.get("reference_path")
+        original = None if reference is None else load_image(reference)
+        found = whole_findings(load_image(record["image_path"]), original, settings.pipeline.terms)
+        return {finding.type: finding.severity for finding in found}
+
+    return judge_flaws
 
 
 def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, beside_json: bool) -> None:

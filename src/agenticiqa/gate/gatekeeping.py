@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
-from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge
+from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge, unjudged_category
 from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
 from agenticiqa.question.object_words import names_like, object_called
 
@@ -27,6 +27,8 @@ LocateObjects = Callable[[Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
 """Locates and judges things in a record's picture, as the JSON values of an assessment's regions."""
 MeasureTool = Callable[[Mapping[str, Any], str], float]
 """Measures a record's picture with a tool; raises AgenticIQAError."""
+JudgeFlaws = Callable[[Mapping[str, Any]], Mapping[str, str]]
+"""The severity of each distortion there is in a record's whole picture, by category; raises AgenticIQAError."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,11 @@ class Gate:
         sections: Sequence[Section],
         measure: MeasureTool | None = None,
         locate: LocateObjects | None = None,
+        judge_flaws: JudgeFlaws | None = None,
     ) -> None:
         self.sections = tuple(sections)
         self._locate = locate
+        self._judge_flaws = judge_flaws
         self.report = GateReport()
         self._measure = measure
         self._unused = {section.pattern: section for section in self.sections if section.pattern is not None}
@@ -230,7 +234,7 @@ class Gate:
 
     def _with_regions(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
         """The assessment with what the rule names measured and located, where that was not done."""
-        assessment = self._with_measurements(rule, record)
+        assessment = self._with_severities(rule, self._with_measurements(rule, record), record)
         regions = dict(assessment.get("regions") or {})
         known = {folded(name) for name in regions}
         missing = [name for name in objects_of(rule) if folded(name) not in known]
@@ -241,6 +245,29 @@ class Gate:
                 # The rule then cannot be judged, which is said and is no pass.
                 logger.warning("%s: %s", record["sample_id"], error)
         return {**assessment, "regions": regions}
+
+    def _with_severities(self, rule: Rule, assessment: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+        """The assessment with the distortions that the rule names judged, where the question did not need them."""
+        found = (unjudged_category(each, assessment) for each in comparisons(rule))
+        missing = {category for category in found if category is not None}
+        if not missing or self._judge_flaws is None:
+            return assessment
+        try:
+            severities = self._judge_flaws(record)
+        except AgenticIQAError as error:
+            # The rule then cannot be judged, which is said and is no pass.
+            logger.warning("%s: %s", record["sample_id"], error)
+            return assessment
+        kept = [
+            finding
+            for finding in assessment.get("distortions") or []
+            if finding["object_name"] != "Global" or finding["type"] not in missing
+        ]
+        judged = [
+            {"object_name": "Global", "type": category, "severity": severities.get(category, "none")}
+            for category in sorted(missing)
+        ]
+        return {**assessment, "distortions": kept + judged}
 
     def _with_measurements(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
         """The assessment with what the rule names measured, where the agent did not."""
