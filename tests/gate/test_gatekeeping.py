@@ -252,3 +252,10 @@ def test_a_pattern_names_a_picture_by_its_path_as_given_and_by_where_links_lead(
         gate = patterned(tmp_path, pattern)
         assert gate.check({**result("a.jpg"), "image_path": str(tmp_path / "link" / "a.jpg")})
         assert gate.report.unused_sections == {}
+
+
+def test_a_file_of_thresholds_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"t9\.toml: no such file; check the path"):
+        read_sections(tmp_path / "t9.toml")
+    with pytest.raises(SettingsError, match=r"cannot be read \(Is a directory\)"):
+        read_sections(tmp_path)

@@ -309,7 +309,11 @@ def read_sections(path: Path) -> list[Section]:
     """The `[gate]` section of a TOML file and those named by pattern inside it; SettingsError says what is wrong."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8")).get("gate", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except FileNotFoundError as error:
+        raise SettingsError(f"{path}: no such file; check the path") from error
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); name a file you may read") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path}: cannot be read ({error}); correct it") from error
     own = {name: value for name, value in content.items() if not isinstance(value, dict)}
     named = {name: value for name, value in content.items() if isinstance(value, dict)}
