@@ -98,7 +98,10 @@ def test_files_that_can_never_work_are_counted_and_not_recommended_again(folder:
 
     shown = run(folder, inputs=[str(folder / "m.jsonl")])
 
-    assert "2 of 3 samples remain; the files of 2 of them are missing or cannot be used:" in shown.stdout
+    assert (
+        "2 of 3 samples failed and will be tried again next time; the files of 2 of them are missing or cannot be used:"
+        in shown.stdout
+    )
     assert f"{folder}/pictures/9.png: no such file" in shown.stdout
     assert f"{folder}/pictures/text.png: is not an image" in shown.stdout
     assert "run the same command again" not in shown.stdout
@@ -274,3 +277,10 @@ def test_a_gate_whose_patterns_name_no_picture_is_exit_code_2(folder: Path) -> N
     assert "section `hero/*.png`" in shown.stderr
     assert "0 checked" in shown.stderr
     assert "holds no rule" in empty.stderr
+
+
+def test_an_address_is_refused_as_one(folder: Path) -> None:
+    shown = run(folder, inputs=["https://example.org/a.jpg"])
+
+    assert shown.exit_code == 2
+    assert "https://example.org/a.jpg: is an address; download the images" in shown.stderr

@@ -220,7 +220,9 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
-        lines.append(f"{summary.remaining} of {summary.samples} samples remain; {_advice(summary, output, asked)}")
+        lines.append(
+            f"{summary.remaining} of {summary.samples} samples {_left(summary)}; {_advice(summary, output, asked)}"
+        )
     return "\n".join(lines)
 
 
@@ -233,6 +235,11 @@ def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
         if not quiet:
             typer.echo(line, err=True)
     return pairing.manifest
+
+
+def _left(summary: BatchSummary) -> str:
+    """What those without an answer are: failures alone, or also what was not begun."""
+    return "failed and will be tried again next time" if summary.failed == summary.remaining else "remain"
 
 
 def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
