@@ -98,7 +98,10 @@ def test_files_that_can_never_work_are_counted_and_not_recommended_again(folder:
 
     shown = run(folder, inputs=[str(folder / "m.jsonl")])
 
-    assert "2 of 3 samples remain; the files of 2 of them are missing or cannot be used:" in shown.stdout
+    assert (
+        "2 of 3 samples failed and will be tried again next time; the files of 2 of them are missing or cannot be used:"
+        in shown.stdout
+    )
     assert f"{folder}/pictures/9.png: no such file" in shown.stdout
     assert f"{folder}/pictures/text.png: is not an image" in shown.stdout
     assert "run the same command again" not in shown.stdout
@@ -232,6 +235,7 @@ def test_failures_have_names_on_the_terminal_in_json_junit_annotations_and_html(
     assert "::error file=" in shown.stdout
     failures = json.loads(as_json.stdout)["gate"]["failures"]
     assert [failure["sample_id"] for failure in failures] == ["0.png", "1.png", "2.png", "3.png"]
+    assert "fails by `PIQE > 0.01`" in as_json.stderr
     assert '<failure message="PIQE &gt; 0.01: piqe is' in (folder / "gate.xml").read_text()
     assert "<code>PIQE &gt; 0.01</code>" in (folder / "page.html").read_text()
 
@@ -258,3 +262,25 @@ def test_a_table_has_a_number_per_category_tool_and_measurement(folder: Path) ->
     assert float(row["severity.Blurs"]) == 2.0
     assert float(row["severity.Noise"]) == 0.0
     assert 0 <= float(row["tool.PIQE"]) <= 100
+
+
+def test_a_gate_whose_patterns_name_no_picture_is_exit_code_2(folder: Path) -> None:
+    (folder / "t.toml").write_text('[gate."hero/*.png"]\nfail_under = 1\n')
+    (folder / "empty.toml").write_text("")
+
+    shown = run(folder, "--gate", str(folder / "t.toml"), "--json")
+    empty = run(folder, "--gate", str(folder / "empty.toml"))
+
+    assert (shown.exit_code, empty.exit_code) == (2, 2)
+    assert json.loads(shown.stdout)["gate"]["checked"] == 0
+    assert json.loads(shown.stdout)["gate"]["unused_sections"]
+    assert "section `hero/*.png`" in shown.stderr
+    assert "0 checked" in shown.stderr
+    assert "holds no rule" in empty.stderr
+
+
+def test_an_address_is_refused_as_one(folder: Path) -> None:
+    shown = run(folder, inputs=["https://example.org/a.jpg"])
+
+    assert shown.exit_code == 2
+    assert "https://example.org/a.jpg: is an address; download the images" in shown.stderr

@@ -441,3 +441,29 @@ def test_completion_is_offered_for_shells() -> None:
     output = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
 
     assert "--install-completion" in output
+
+
+def test_the_json_of_one_picture_has_the_verdict_of_the_gate(folder: Path, scripted_backend: str) -> None:
+    asked = ["assess", "photo.jpg", "--backend", scripted_backend, "--json"]
+
+    plain = runner.invoke(app, asked)
+    judged = runner.invoke(app, [*asked, "--fail-under", "5"])
+
+    gate = json.loads(judged.stdout)["gate"]
+    assert judged.exit_code == 3
+    assert (gate["checked"], gate["passed"]) == (1, 0)
+    assert [(each["sample_id"], each["rule"]) for each in gate["failures"]] == [("photo.jpg", "score < 5")]
+    assert "fails by `score < 5`" in judged.stderr
+    assert "gate" not in json.loads(plain.stdout)
+
+
+def test_a_gate_file_that_does_not_name_the_picture_is_said(folder: Path, scripted_backend: str) -> None:
+    (folder / "agenticiqa.toml").write_text('[gate."hero/*.jpg"]\nfail_under = 4.9\n')
+    asked = ["assess", "photo.jpg", "--backend", scripted_backend]
+
+    lying_there = runner.invoke(app, asked)
+    given = runner.invoke(app, [*asked, "--gate", "agenticiqa.toml"])
+
+    assert (lying_there.exit_code, given.exit_code) == (0, 2)
+    assert "section `hero/*.jpg` of agenticiqa.toml names no picture" in lying_there.stderr
+    assert "0 checked" in lying_there.stderr

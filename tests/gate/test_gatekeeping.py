@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agenticiqa.cli.gating import github_annotations, in_words, junit_xml
+from agenticiqa.cli.gating import gate_code, github_annotations, in_words, junit_xml
 from agenticiqa.errors import RuleError, SettingsError, ToolUnavailableError
 from agenticiqa.gate.gatekeeping import Gate, gate_sections, read_sections
 from tests.support.results import finding, record
@@ -120,6 +120,8 @@ def test_thresholds_in_a_file_follow_patterns_and_the_last_that_fits_counts(tmp_
         ('[gate]\nfail_if = ["score <"]', "expected a number"),
         ('[gate."a/*"]\nfail_under = "3"', "fail_under must be a number"),
         ("[gate", "cannot be read"),
+        ("", "holds no rule"),
+        ('[gate."a/*"]', "holds no rule"),
     ],
 )
 def test_a_wrong_file_of_thresholds_is_refused_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
@@ -191,3 +193,69 @@ def test_patterns_are_seen_from_the_folder_of_their_file(tmp_path: Path) -> None
 
     assert (of_assess, of_batch) == ([], [])
     assert [failure.rule for failure in elsewhere] == ["score < 3"]
+
+
+def patterned(folder: Path, *patterns: str) -> Gate:
+    file = folder / "t.toml"
+    file.write_text("".join(f'[gate."{pattern}"]\nfail_under = 4.9\n' for pattern in patterns))
+    return Gate(gate_sections(None, [], file))
+
+
+def test_a_section_that_names_no_picture_is_told_with_the_pattern_that_would(tmp_path: Path) -> None:
+    gate = patterned(tmp_path, "hero/*.jpg", "site/thumbs/*")
+    for name in ("thumbs/a.jpg", "hero/b.jpg"):
+        gate.check({**result(name), "image_path": str(tmp_path / "site" / name)})
+
+    (said,) = gate.report.as_dict()["unused_sections"]
+    suite = ElementTree.fromstring(junit_xml(gate.report, ["thumbs/a.jpg", "hero/b.jpg"]))
+
+    assert said.startswith(f"section `hero/*.jpg` of {tmp_path / 't.toml'} names no picture; patterns are seen from")
+    assert said.endswith("for example `site/hero/*.jpg`")
+    assert said in in_words(gate.report)
+    assert "1 checked: 1 failed, 0 could not be judged; no rule is for 1 picture" in in_words(gate.report)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
+        "3",
+        "1",
+        "0",
+        "2",
+    )
+    assert suite.findall("testcase")[2].find("skipped") is not None
+
+
+def test_a_gate_that_is_for_no_picture_does_not_pass(tmp_path: Path) -> None:
+    gate = patterned(tmp_path, "hero/*.jpg")
+    gate.check({**result("a.jpg"), "image_path": str(tmp_path / "a.jpg")})
+
+    suite = ElementTree.fromstring(junit_xml(gate.report, ["a.jpg"]))
+
+    assert (gate.report.checked, gate.report.as_dict()["passed"], gate.report.not_checked) == (0, 0, ["a.jpg"])
+    assert gate_code(gate) == 2
+    assert suite.get("errors") == "1"
+
+
+def test_a_section_whose_pictures_later_ones_name_is_told_so(tmp_path: Path) -> None:
+    gate = patterned(tmp_path, "site/hero/*", "site/**")
+    gate.check({**result("a.jpg"), "image_path": str(tmp_path / "site/hero/a.jpg")})
+
+    (said,) = gate.report.as_dict()["unused_sections"]
+
+    assert "section `site/hero/*`" in said
+    assert "later sections name each of its pictures" in said
+
+
+def test_a_pattern_names_a_picture_by_its_path_as_given_and_by_where_links_lead(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.jpg").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+
+    for pattern in ("link/*.jpg", "site/*.jpg"):
+        gate = patterned(tmp_path, pattern)
+        assert gate.check({**result("a.jpg"), "image_path": str(tmp_path / "link" / "a.jpg")})
+        assert gate.report.unused_sections == {}
+
+
+def test_a_file_of_thresholds_that_is_not_there_is_said_in_words(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"t9\.toml: no such file; check the path"):
+        read_sections(tmp_path / "t9.toml")
+    with pytest.raises(SettingsError, match=r"cannot be read \(Is a directory\)"):
+        read_sections(tmp_path)

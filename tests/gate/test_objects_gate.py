@@ -68,3 +68,20 @@ def test_a_rule_on_several_things_fails_for_one_of_them() -> None:
 
     assert Gate(gate_sections(None, ["cats: blurred"], None)).check(record)
     assert Gate(gate_sections(None, (), None, ["cats: sharp"])).check(record)
+
+
+@pytest.mark.parametrize(("sigma", "code"), [(0.0, 0), (8.0, 3)])
+def test_a_distortion_that_the_question_did_not_need_is_judged_for_the_rule(
+    tmp_path: Path, sigma: float, code: int
+) -> None:
+    picture = photo("chelsea") if sigma == 0 else cv2.GaussianBlur(photo("chelsea"), (0, 0), sigma)
+    Image.fromarray(picture).save(tmp_path / "cat.png")
+
+    run = CliRunner().invoke(
+        app,
+        ["batch", str(tmp_path), "-o", str(tmp_path / "out.jsonl"), "--engine", "threads", "--offline", "--quiet",
+         "--fail-if", "blur >= severe", "--query", "What is the capital of France?"],
+    )  # fmt: skip
+
+    assert run.exit_code == code, run.output
+    assert "0 could not be judged" in run.stderr

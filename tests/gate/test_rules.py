@@ -14,6 +14,8 @@ from agenticiqa.gate import Comparison, comparisons, objects_of, parse_rule
         ("score < 3.5", None, "score", "<", 3.5),
         ("SSIM < 0.95", None, "ssim", "<", 0.95),
         ("clipped_highlights > 5 %", None, "clipped highlights", ">", 0.05),
+        ("PSNR < 30 dB", None, "psnr", "<", 30.0),
+        ("blur_radius > 2.5px", None, "blur radius", ">", 2.5),
         ("subject: blur >= moderate", "subject", "blur", ">=", 2.0),
         ("traffic light: score <= 2", "traffic light", "score", "<=", 2.0),
         ("face: sharp", "face", "blur", "<", 2.0),
@@ -39,7 +41,19 @@ def test_and_binds_closer_than_or_and_an_object_covers_a_group() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "score", "score <", "score < lots", "face:", "(score < 2", "score < 2 noise", "score ~ 2", "< 3"]
+    "text",
+    [
+        "",
+        "score",
+        "score <",
+        "score < lots",
+        "face:",
+        "(score < 2",
+        "score < 2 noise",
+        "score ~ 2",
+        "< 3",
+        "PSNR < 30 dBx",
+    ],
 )
 def test_a_rule_that_cannot_be_read_says_what_was_expected(text: str) -> None:
     with pytest.raises(RuleError, match="rule "):

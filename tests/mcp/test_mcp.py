@@ -89,7 +89,7 @@ def test_a_client_over_http_ranks_images_and_lists_tools(http_address: str) -> N
     ranked, listed = over_http(http_address, question)
 
     ranking = Ranking.model_validate(ranked.structured_content)
-    assert [entry.name for entry in ranking.entries] == ["2 clean.png", "1 blurred.png"]
+    assert [entry.name for entry in ranking.entries] == ["image 2 (clean.png)", "image 1 (blurred.png)"]
     names = {tool["name"] for tool in listed.structured_content["tools"]}
     assert {"PSNR", "AIQA_NR"} <= names
 

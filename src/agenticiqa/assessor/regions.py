@@ -15,7 +15,7 @@ from agenticiqa.images import LoadedImage
 from agenticiqa.state import DistortionCategory, LocatedRegion, Region, Severity
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.findings import Eyes
+    from agenticiqa.embedded.findings import Eyes, Look
 
 logger = logging.getLogger("agenticiqa.assessor")
 
@@ -90,6 +90,13 @@ def assess_regions(
     return {**regions, **each}
 
 
+def whole_findings(image: LoadedImage, reference: LoadedImage | None, terms: str) -> list[RegionFinding]:
+    """The distortions of the whole image that are told; raises AgenticIQAError where it cannot be judged."""
+    from agenticiqa.embedded.combined_models import shipped_eyes
+
+    return _told(shipped_eyes(terms).look(image, reference))
+
+
 def write_crops(
     image: LoadedImage, regions: Mapping[str, AssessedRegion | None], folder: Path, stem: str
 ) -> list[Path]:
@@ -131,14 +138,17 @@ def _assessed(
         logger.warning("a region could not be judged: %s", error)
         return AssessedRegion.model_validate({**box, **what})
     judged = look.against_reference or look.quality
-    findings = [
+    return AssessedRegion.model_validate(
+        {**box, **what, "score": round(judged.score, 4), "interval": judged.interval, "findings": _told(look)}
+    )
+
+
+def _told(look: Look) -> list[RegionFinding]:
+    return [
         RegionFinding(type=each.category, severity=each.severity, probability=round(each.probability, 3))
         for each in sorted(look.findings, key=lambda each: -each.weight)
         if each.probability >= TOLD and each.severity != "none"
     ]
-    return AssessedRegion.model_validate(
-        {**box, **what, "score": round(judged.score, 4), "interval": judged.interval, "findings": findings}
-    )
 
 
 def _members(own: Mapping[str, Region | None]) -> Iterator[tuple[str, Region]]:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_rows, list_lines, read_list
 from agenticiqa.batch.samples import Sample, id_digest, sample_from
 from agenticiqa.errors import ManifestError
+from agenticiqa.images.files import is_address
 
 # fmt: off
 IMAGE_SUFFIXES = frozenset({
@@ -145,6 +146,8 @@ def _single(given: str) -> Manifest:
         return Manifest(given, lambda: _files([given]))
     if glob.has_magic(given):
         return Manifest(given, lambda: _files(sorted(glob.glob(given, recursive=True))))
+    if is_address(given):
+        raise ManifestError(f"{given}: is an address; download the images and name their files or folder")
     raise ManifestError(f"{given}: no such file or folder; check the path")
 
 

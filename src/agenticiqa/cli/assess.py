@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agenticiqa.cli.command_frame import require_folder_of
-from agenticiqa.cli.gating import FailIf, FailUnder, Require, gate_code, open_gate, tell
+from agenticiqa.cli.gating import FailIf, FailUnder, GateFile, Require, gate_code, open_gate, tell
 from agenticiqa.cli.shared_options import (
     AsJson,
     Backend,
@@ -30,6 +31,7 @@ from agenticiqa.logs import printable
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
     from agenticiqa.assessor.regions import AssessedRegion
+    from agenticiqa.gate.gatekeeping import Gate
 
 
 def assess(
@@ -44,6 +46,7 @@ def assess(
     fail_under: FailUnder = None,
     fail_if: FailIf = None,
     require: Require = None,
+    gate_file: GateFile = None,
     region: Annotated[
         list[str] | None, typer.Option("--region", metavar="NAME", help="Also locate and judge it: face, subject, cat.")
     ] = None,
@@ -64,7 +67,7 @@ def assess(
 ) -> None:
     """Answer a question about an image, or rate its quality.
 
-    The rules of ./agenticiqa.toml, if it is there, are held against the picture too, as those of --fail-if are.
+    The rules of ./agenticiqa.toml, if it names the picture, are held against it too, as those of --fail-if are.
     Exit codes: 0 answered, 1 no answer or an unreadable image, 2 wrong request or no such file, 3 fails the gate.
 
     \b
@@ -84,7 +87,7 @@ def assess(
     if html is not None:
         require_folder_of(html)
     settings = effective_settings(config, backend, offline, max_replan, mode)
-    gate = open_gate(fail_under, fail_if, None, settings, require)
+    gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
@@ -92,18 +95,31 @@ def assess(
         assessment = Assessor(settings).assess(
             image, question, reference, on_event=on_event, align=align, regions=wanted
         )
-    typer.echo(assessment.to_json() if as_json else in_words(assessment))
+    files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
+    gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
+    if not gate.report.is_void:
+        # Sections for other pictures are no mistake where one picture is judged.
+        gate.report.unused_sections.clear()
+    typer.echo(as_json_with(gate, assessment) if as_json else in_words(assessment))
     if crop_dir is not None:
         _write_crops(image, assessment, crop_dir)
     if html is not None:
         from agenticiqa.report.writing import write_whole
 
         write_whole(html, assessment.to_html())
-    files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
-    gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})
-    if gate.report.failures or gate.report.not_applied:
+    if gate.report.failures or gate.report.not_applied or gate.report.is_void:
         tell(gate, [str(image)], None, False, False)
-    raise typer.Exit(gate_code(gate) if assessment.answered else 1)
+    # A file that only lies in the working folder need not be about this picture.
+    code = 0 if gate.report.is_void and gate_file is None else gate_code(gate)
+    raise typer.Exit(code if assessment.answered else 1)
+
+
+def as_json_with(gate: Gate, assessment: Assessment) -> str:
+    """The assessment as JSON; where rules were given, with what came of them under `gate`, as `batch --json` has it."""
+    if not gate:
+        return assessment.to_json()
+    values = {**json.loads(assessment.to_json()), "gate": gate.report.as_dict()}
+    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _write_crops(image: Path, assessment: Assessment, folder: Path) -> None:

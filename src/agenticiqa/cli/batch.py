@@ -102,8 +102,8 @@ def batch(
 ) -> None:
     """Assess many images. The same command again finishes the rest, retries failures and judges changed files again.
 
-    Exit codes: 0 all answered, 1 some failed or remain, 2 wrong request or no such input,
-    3 a picture fails the gate, 130 interrupted.
+    Exit codes: 0 all answered, 1 some failed or remain, 2 wrong request, no such input or a gate that
+    is for none of the pictures, 3 a picture fails the gate, 130 interrupted.
 
     \b
     Examples:
@@ -147,7 +147,7 @@ def batch(
     words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table, ids)
     # Standard output belongs to the records where they go there.
     typer.echo(words, err=is_stream(output))
-    tell(gate, seen, junit, github, quiet_words=as_json)
+    tell(gate, seen, junit, github, beside_json=as_json)
     if html is not None:
         _write_page(html, output, gate)
     raise typer.Exit(exit_code(summary, gate))
@@ -220,7 +220,9 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
-        lines.append(f"{summary.remaining} of {summary.samples} samples remain; {_advice(summary, output, asked)}")
+        lines.append(
+            f"{summary.remaining} of {summary.samples} samples {_left(summary)}; {_advice(summary, output, asked)}"
+        )
     return "\n".join(lines)
 
 
@@ -233,6 +235,11 @@ def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
         if not quiet:
             typer.echo(line, err=True)
     return pairing.manifest
+
+
+def _left(summary: BatchSummary) -> str:
+    """What those without an answer are: failures alone, or also what was not begun."""
+    return "failed and will be tried again next time" if summary.failed == summary.remaining else "remain"
 
 
 def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:

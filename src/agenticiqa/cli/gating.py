@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,8 +14,10 @@ from agenticiqa.errors import RuleError
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
-    from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, LocateObjects, MeasureTool
+    from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, JudgeFlaws, LocateObjects, MeasureTool
 
+VOID = 2
+"""Exit code of a gate that no picture was held against: its patterns are wrong."""
 BELOW = 3
 """Exit code of a picture that meets a rule it must not meet; 1 is a failure, 2 a wrong request."""
 
@@ -48,6 +50,7 @@ GitHub = Annotated[bool, typer.Option("--github", help="Print failures as GitHub
 # XML 1.0 has no way to write these, however they are escaped.
 _FORBIDDEN = {number: "\ufffd" for number in range(32) if number not in (9, 10, 13)}
 _SHOWN = 50
+_WORST_FIRST = ("failure", "error", "skipped")
 
 
 def open_gate(
@@ -62,7 +65,7 @@ def open_gate(
 
     found = file or (Path(SETTINGS_FILE) if Path(SETTINGS_FILE).is_file() else None)
     sections = gate_sections(fail_under, fail_if or (), found, require or ())
-    gate = Gate(sections, measuring(settings), locating(settings))
+    gate = Gate(sections, measuring(settings), locating(settings), judging_flaws(settings))
     if gate.measurements():
         tools_of(gate, settings)
     gate.require_known_objects()
@@ -113,9 +116,24 @@ def locating(settings: Settings) -> LocateObjects:
     return locate_objects
 
 
-def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, quiet_words: bool) -> None:
+def judging_flaws(settings: Settings) -> JudgeFlaws:
+    """Judges the distortions that a rule names and the question did not need."""
+
+    def judge_flaws(record: Mapping[str, Any]) -> Mapping[str, str]:
+        from agenticiqa.assessor.regions import whole_findings
+        from agenticiqa.images import load_image
+
+        reference = record.get("reference_path")
+        original = None if reference is None else load_image(reference)
+        found = whole_findings(load_image(record["image_path"]), original, settings.pipeline.terms)
+        return {finding.type: finding.severity for finding in found}
+
+    return judge_flaws
+
+
+def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, beside_json: bool) -> None:
     """Says what failed: on stderr, as a file, as annotations."""
-    if gate and not quiet_words:
+    if gate:
         typer.echo(in_words(gate.report), err=True)
     if junit is not None:
         from agenticiqa.report.writing import write_whole
@@ -123,11 +141,13 @@ def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, qui
         write_whole(junit, junit_xml(gate.report, names))
     if github and gate.report.failures:
         # Runners read both streams; beside --json the first one belongs to the object.
-        typer.echo(github_annotations(gate.report), err=quiet_words)
+        typer.echo(github_annotations(gate.report), err=beside_json)
 
 
 def gate_code(gate: Gate) -> int:
-    """3 where a rule was met, 1 where one could not be judged, 0 where all passed."""
+    """3 where a rule was met, 1 where one could not be judged, 2 where no rule was for any picture, else 0."""
+    if gate and gate.report.is_void:
+        return VOID
     if gate.report.failed:
         return BELOW
     return 1 if gate.report.unknown else 0
@@ -141,7 +161,9 @@ def in_words(report: GateReport) -> str:
     lines += [f"{rule}: not applied to {_pictures(count)}" for rule, count in report.not_applied.items()]
     failed = len({failure.sample_id for failure in report.failed})
     unknown = len({failure.sample_id for failure in report.unknown})
-    lines.append(f"{report.checked} checked: {failed} failed, {unknown} could not be judged")
+    lines += report.unused_sections.values()
+    others = f"; no rule is for {_pictures(len(report.not_checked))}" if report.not_checked else ""
+    lines.append(f"{report.checked} checked: {failed} failed, {unknown} could not be judged{others}")
     return "\n".join(lines)
 
 
@@ -150,26 +172,31 @@ def _pictures(count: int) -> str:
 
 
 def junit_xml(report: GateReport, names: Iterable[str], suite: str = "agenticiqa") -> str:
-    """The report as JUnit XML: one test case per picture, a failure per rule it met, an error where none could say."""
+    """The report as JUnit XML: one test case per picture, a failure per rule it met, an error where none could say.
+
+    A picture that no rule is for is skipped; so is a section that is for no picture, which is an error if all are.
+    """
     from xml.etree import ElementTree
 
-    by_name: defaultdict[str, list[Failure]] = defaultdict(list)
+    told: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for failure in report.failures:
-        by_name[failure.sample_id].append(failure)
-    cases = list(names)
-    root = ElementTree.Element(
-        "testsuite",
-        name=suite,
-        tests=str(len(cases)),
-        failures=str(sum(any(f.outcome == "failed" for f in by_name[name]) for name in cases)),
-        errors=str(sum(bool(by_name[name]) and all(f.outcome == "unknown" for f in by_name[name]) for name in cases)),
+        kind = "failure" if failure.outcome == "failed" else "error"
+        told[failure.sample_id].append((kind, f"{failure.rule}: {failure.reason}", _line(failure)))
+    for name in report.not_checked:
+        told[name].append(("skipped", "no rule is for it", ""))
+    for pattern, said in report.unused_sections.items():
+        told[f"section {pattern}"].append(("error" if report.is_void else "skipped", said, said))
+    cases = [*names, *(f"section {pattern}" for pattern in report.unused_sections)]
+    # A case counts once, as the worst that is told of it.
+    worst = Counter(
+        next((kind for kind in _WORST_FIRST if any(kind == e[0] for e in told[name])), "") for name in cases
     )
+    counts = {f"{kind}s".replace("skippeds", "skipped"): str(worst[kind]) for kind in _WORST_FIRST}
+    root = ElementTree.Element("testsuite", {"name": suite, "tests": str(len(cases)), **counts})
     for name in cases:
         case = ElementTree.SubElement(root, "testcase", classname=suite, name=_xml(name))
-        for failure in by_name[name]:
-            kind = "failure" if failure.outcome == "failed" else "error"
-            told = ElementTree.SubElement(case, kind, message=_xml(f"{failure.rule}: {failure.reason}"))
-            told.text = _xml(_line(failure))
+        for kind, message, text in told[name]:
+            ElementTree.SubElement(case, kind, message=_xml(message)).text = _xml(text) or None
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
-from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge
+from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge, unjudged_category
 from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
 from agenticiqa.question.object_words import names_like, object_called
 
@@ -27,6 +27,8 @@ LocateObjects = Callable[[Mapping[str, Any], Sequence[str]], Mapping[str, Any]]
 """Locates and judges things in a record's picture, as the JSON values of an assessment's regions."""
 MeasureTool = Callable[[Mapping[str, Any], str], float]
 """Measures a record's picture with a tool; raises AgenticIQAError."""
+JudgeFlaws = Callable[[Mapping[str, Any]], Mapping[str, str]]
+"""The severity of each distortion there is in a record's whole picture, by category; raises AgenticIQAError."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +46,46 @@ class Section:
 
     pattern: str | None
     thresholds: tuple[Threshold, ...]
-    folder: Path | None = None
+    file: Path | None = None
+    """Where it is written, if it was not given by hand."""
 
     def names(self, record: Mapping[str, Any]) -> bool:
         """Whether the record's picture is meant: by its path seen from the folder of the file with the patterns.
 
-        Outside that folder it is meant by its name; a pattern without a slash is held against the file's name alone.
+        The path counts as it was given and with links followed. Outside that folder a picture is meant by its name; a
+        pattern without a slash is held against the file's name alone.
         """
         if self.pattern is None:
             return True
-        picture = str(record["sample_id"])
-        if self.folder is not None and record.get("image_path"):
-            path = Path(os.path.abspath(record["image_path"]))
-            picture = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else picture
-        held = picture if "/" in self.pattern else picture.rpartition("/")[2]
-        return bool(_compiled(self.pattern).fullmatch(held))
+        pictures = self._pictures(record)
+        held = pictures if "/" in self.pattern else [picture.rpartition("/")[2] for picture in pictures]
+        return any(_compiled(self.pattern).fullmatch(name) for name in held)
+
+    def named_nothing(self, record: Mapping[str, Any]) -> tuple[str, bool]:
+        """Says that the pattern names no picture, with what might name a record's, and whether it would."""
+        said = (
+            f"section `{self.pattern}` of {self.file} names no picture; patterns are seen from the folder of that file"
+        )
+        picture, pattern = self._pictures(record)[0], _compiled(self.pattern or "")
+        folders = picture.split("/")
+        for depth in range(1, len(folders)):
+            if pattern.fullmatch("/".join(folders[depth:])):
+                return f"{said}, for example `{'/'.join(folders[:depth])}/{self.pattern}`", True
+        return f"{said}, where a picture of this run is `{picture}`", False
+
+    def _pictures(self, record: Mapping[str, Any]) -> list[str]:
+        """The names a pattern may know the record's picture by."""
+        given = record.get("image_path")
+        if self.file is None or not given:
+            return [str(record["sample_id"])]
+        folder = os.path.dirname(os.path.abspath(self.file))
+        seen = [
+            Path(path).relative_to(root).as_posix()
+            for root in (folder, os.path.realpath(folder))
+            for path in (os.path.abspath(given), os.path.realpath(given))
+            if Path(path).is_relative_to(root)
+        ]
+        return list(dict.fromkeys(seen)) or [str(record["sample_id"])]
 
 
 @dataclass(frozen=True)
@@ -75,12 +102,21 @@ class Failure:
 
 @dataclass
 class GateReport:
-    """What a gate saw: how many pictures, and those that did not pass."""
+    """What a gate saw: how many pictures a rule was for, those that did not pass, and what was for none."""
 
     checked: int = 0
     failures: list[Failure] = field(default_factory=list)
     not_applied: Counter[str] = field(default_factory=Counter)
     """Pictures in which nothing of the name a rule is on was found, by the rule and that reason."""
+    not_checked: list[str] = field(default_factory=list)
+    """The pictures that no rule was for."""
+    unused_sections: dict[str, str] = field(default_factory=dict)
+    """Patterns that were for no picture so far, and how to say so."""
+
+    @property
+    def is_void(self) -> bool:
+        """Whether there were pictures and no rule was for any of them, so that none of them passed anything."""
+        return bool(self.not_checked) and not self.checked
 
     @property
     def failed(self) -> list[Failure]:
@@ -99,6 +135,8 @@ class GateReport:
             "passed": self.checked - len({failure.sample_id for failure in self.failures}),
             "failures": [asdict(failure) for failure in self.failures],
             "not_applied": dict(self.not_applied),
+            "not_checked": list(self.not_checked),
+            "unused_sections": list(self.unused_sections.values()),
         }
 
 
@@ -110,11 +148,15 @@ class Gate:
         sections: Sequence[Section],
         measure: MeasureTool | None = None,
         locate: LocateObjects | None = None,
+        judge_flaws: JudgeFlaws | None = None,
     ) -> None:
         self.sections = tuple(sections)
         self._locate = locate
+        self._judge_flaws = judge_flaws
         self.report = GateReport()
         self._measure = measure
+        self._unused = {section.pattern: section for section in self.sections if section.pattern is not None}
+        self._hinted: set[str] = set()
 
     def __bool__(self) -> bool:
         return any(section.thresholds for section in self.sections)
@@ -145,14 +187,38 @@ class Gate:
 
     def check(self, record: Mapping[str, Any]) -> list[Failure]:
         """Judges one record, adds what failed to the report, and returns it."""
-        found = [failure for threshold in self._thresholds(record) if (failure := self._judge(threshold, record))]
-        self.report.checked += 1
+        thresholds = self._thresholds(record)
+        found = [failure for threshold in thresholds if (failure := self._judge(threshold, record))]
+        if thresholds:
+            self.report.checked += 1
+        elif self:
+            self.report.not_checked.append(str(record["sample_id"]))
         self.report.failures += found
         return found
 
     def _thresholds(self, record: Mapping[str, Any]) -> tuple[Threshold, ...]:
         naming = [section for section in self.sections if section.names(record)]
+        self._note_unused(naming, record)
         return naming[-1].thresholds if naming else ()
+
+    def _note_unused(self, naming: Sequence[Section], record: Mapping[str, Any]) -> None:
+        """Keeps what is said of the patterns that were for no picture yet."""
+        if naming and naming[-1].pattern is not None:
+            self._unused.pop(naming[-1].pattern, None)
+            self.report.unused_sections.pop(naming[-1].pattern, None)
+        for pattern, section in self._unused.items():
+            if section in naming:
+                later = "later sections name each of its pictures, and the last one counts"
+                self.report.unused_sections[pattern] = (
+                    f"section `{pattern}` of {section.file} is for no picture; {later}"
+                )
+                self._hinted.add(pattern)
+            elif pattern not in self._hinted:
+                said, fits = section.named_nothing(record)
+                if fits or pattern not in self.report.unused_sections:
+                    self.report.unused_sections[pattern] = said
+                if fits:
+                    self._hinted.add(pattern)
 
     def _judge(self, threshold: Threshold, record: Mapping[str, Any]) -> Failure | None:
         assessment = record.get("assessment")
@@ -168,7 +234,7 @@ class Gate:
 
     def _with_regions(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
         """The assessment with what the rule names measured and located, where that was not done."""
-        assessment = self._with_measurements(rule, record)
+        assessment = self._with_severities(rule, self._with_measurements(rule, record), record)
         regions = dict(assessment.get("regions") or {})
         known = {folded(name) for name in regions}
         missing = [name for name in objects_of(rule) if folded(name) not in known]
@@ -179,6 +245,29 @@ class Gate:
                 # The rule then cannot be judged, which is said and is no pass.
                 logger.warning("%s: %s", record["sample_id"], error)
         return {**assessment, "regions": regions}
+
+    def _with_severities(self, rule: Rule, assessment: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+        """The assessment with the distortions that the rule names judged, where the question did not need them."""
+        found = (unjudged_category(each, assessment) for each in comparisons(rule))
+        missing = {category for category in found if category is not None}
+        if not missing or self._judge_flaws is None:
+            return assessment
+        try:
+            severities = self._judge_flaws(record)
+        except AgenticIQAError as error:
+            # The rule then cannot be judged, which is said and is no pass.
+            logger.warning("%s: %s", record["sample_id"], error)
+            return assessment
+        kept = [
+            finding
+            for finding in assessment.get("distortions") or []
+            if finding["object_name"] != "Global" or finding["type"] not in missing
+        ]
+        judged = [
+            {"object_name": "Global", "type": category, "severity": severities.get(category, "none")}
+            for category in sorted(missing)
+        ]
+        return {**assessment, "distortions": kept + judged}
 
     def _with_measurements(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
         """The assessment with what the rule names measured, where the agent did not."""
@@ -220,12 +309,19 @@ def read_sections(path: Path) -> list[Section]:
     """The `[gate]` section of a TOML file and those named by pattern inside it; SettingsError says what is wrong."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8")).get("gate", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except FileNotFoundError as error:
+        raise SettingsError(f"{path}: no such file; check the path") from error
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read ({error.strerror}); name a file you may read") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{path}: cannot be read ({error}); correct it") from error
     own = {name: value for name, value in content.items() if not isinstance(value, dict)}
     named = {name: value for name, value in content.items() if isinstance(value, dict)}
     sections = [_section(path, None, own)] if own else []
-    return sections + [_section(path, pattern, values) for pattern, values in named.items()]
+    sections += [_section(path, pattern, values) for pattern, values in named.items()]
+    if not any(section.thresholds for section in sections):
+        raise SettingsError(f"{path}: holds no rule; write one under [gate], such as `fail_under = 2`, or remove it")
+    return sections
 
 
 def _section(path: Path, pattern: str | None, values: Mapping[str, Any]) -> Section:
@@ -239,7 +335,7 @@ def _section(path: Path, pattern: str | None, values: Mapping[str, Any]) -> Sect
     try:
         met = [threshold(text) for text in _rules(under, fail_if)]
         required = (threshold(text, required=True) for text in require)
-        return Section(pattern, (*met, *required), Path(os.path.abspath(path)).parent)
+        return Section(pattern, (*met, *required), path)
     except RuleError as error:
         raise SettingsError(f"{where}: {error}") from error
 

@@ -113,10 +113,22 @@ def _value_of_whole(rule: Comparison, assessment: Mapping[str, Any]) -> float | 
     category = category_of(rule.name)
     if category is None or is_measurement(rule):
         return _measured(rule, assessment, None)
+    return _severity_of_whole(rule.name, category, assessment)
+
+
+def _severity_of_whole(name: str, category: str, assessment: Mapping[str, Any]) -> float | _Missing:
     findings = [finding for finding in assessment.get("distortions") or [] if finding["object_name"] == "Global"]
     if not any(finding["type"] == category for finding in findings) and not _looked_for(category, assessment):
-        return _Missing("unknown", f"{rule.name} was not looked for")
+        return _Missing("unknown", f"{name} was not looked for")
     return _severity(category, findings)
+
+
+def unjudged_category(rule: Comparison, assessment: Mapping[str, Any]) -> str | None:
+    """The distortion of the whole image that the rule compares and the assessment does not judge; None for others."""
+    category = category_of(rule.name)
+    if category is None or rule.place is not None or rule.name in SCORES or is_measurement(rule):
+        return None
+    return category if isinstance(_severity_of_whole(rule.name, category, assessment), _Missing) else None
 
 
 def is_measurement(rule: Comparison) -> bool:

@@ -6,10 +6,10 @@
     term        = "not" term | [ object ":" ] ( "(" any_of ")" | comparison )
     comparison  = name operator value | adjective
     operator    = "<" | "<=" | ">" | ">=" | "==" | "=" | "!="
-    value       = number [ "%" ] | severity | level
+    value       = number [ "%" | "dB" | "px" ] | severity | level
 
 An object's name and a measurement's name may have several words; case, hyphens and underscores do not matter.
-`5 %` is 0.05.
+`5 %` is 0.05; dB and px are what is measured in anyway.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEVEL_VALUES = {str(name).casefold(): float(LEVEL_SCORES[letter]) for letter, na
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<operator><=|>=|==|!=|<|>|=)"
-    r"|(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:\s*%)?)"
+    r"|(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:\s*%|\s*(?i:dB|px)\b)?)"
     r"|(?P<mark>[():])"
     r"|(?P<word>[^\W\d][\w.-]*))"
 )
@@ -172,7 +172,7 @@ class _Parser:
         kind, written = self._peek()
         self._at += 1
         if kind == "number":
-            value = float(written.rstrip(" %")) / (100 if written.endswith("%") else 1)
+            value = float(written.rstrip(" %dDbBpPxX")) / (100 if written.endswith("%") else 1)
             return Comparison(place, folded(name), operator, value, f"{name} {operator} {written}")
         severity = canonical_severity(written)
         if kind == "word" and severity in SEVERITIES:

@@ -45,6 +45,8 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
         if error.errno == errno.ENXIO:
             raise ImageFormatError(f"{path}: is not a regular file; save the image to a file first") from error
         if error.errno in _NO_SUCH_FILE:
+            if is_address(str(path)):
+                raise ImageNotFoundError(f"{path}: is an address; download the image and name the file") from error
             raise ImageNotFoundError(f"{path}: no such file; check the path") from error
         raise ImageError(f"{path}: cannot be read ({error.strerror}); try again or copy it elsewhere") from error
     except RuntimeError as error:
@@ -52,6 +54,11 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
     except ValueError as error:
         # A zero byte in the path.
         raise ImageNotFoundError(f"{path}: no such file; check the path") from error
+
+
+def is_address(named: str) -> bool:
+    """Whether a name is one of the web's; as a path its slashes may have been made one."""
+    return named.lower().startswith(("http:/", "https:/"))
 
 
 def require_folders(folders: Iterable[Path], allowed_root: str | None) -> None:

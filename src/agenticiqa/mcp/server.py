@@ -158,7 +158,9 @@ class Tools:
             comparison = read_comparison(question, opened, self._assessor.parts.settings) if question else None
             each = query_for_each(question)
             found = [self._assessor.assess(image, each, original, on_event=tell, align=align) for image in opened]
-            ranking = rank([f"{place} {image.name}" for place, image in enumerate(opened, 1)], found, comparison)
+            ranking = rank(
+                [f"image {place} ({image.name})" for place, image in enumerate(opened, 1)], found, comparison
+            )
             return _result(ranking, ranking_in_words(ranking), [])
 
         return await self._calls.carry_out(context, work)

@@ -79,6 +79,7 @@ def _gate_section(gate: Mapping[str, Any]) -> str:
     """The gate's verdict, and a table of what did not pass; every word in it is escaped."""
     failures = gate["failures"]
     counts = f"<p>{gate['checked']:,} checked, {gate['passed']:,} passed.</p>"
+    counts += "".join(f"<p>{escape(said)}.</p>" for said in gate.get("unused_sections", ()))
     head = "<tr><th>Picture</th><th>Score</th><th>Rule</th><th>Why</th></tr>"
     body = "".join(
         f"<tr><td>{escape(each['sample_id'])}</td><td>{'–' if each['score'] is None else format(each['score'], '.2f')}"

@@ -116,7 +116,7 @@ def prepare(
     if card.reference == "FR":
         if reference is None:
             raise ToolUnavailableError(
-                f"{card.name} compares with a reference image and none was given; "
+                f"{card.name} compares with a reference image and no original was given; "
                 "give the original too, or choose a tool that needs none"
             )
         other = _aligned(card, test, reference, align, notes)
