@@ -27,6 +27,31 @@ def test_all_of_the_picture_or_any_of_it_is_told_from_the_words(query: str, reac
 
 
 @pytest.mark.parametrize(
+    ("query", "yes_means", "place"),
+    [
+        ("Is the right side too dark?", "flaw", "right"),
+        ("Is it underexposed on the right side?", "flaw", "right"),
+        ("Isn't the right side too dark?", "flaw", "right"),
+        ("Is the right side not too dark?", "fine", "right"),
+        ("Is the picture grainy in the bottom right corner?", "flaw", "bottom right"),
+        ("Is it overexposed in the top right?", "flaw", "top right"),
+        ("Is it too bright on the right?", "flaw", "right"),
+        ("Is the right half sharp?", "fine", "right"),
+        ("Is it too dark at the top?", "flaw", "top"),
+    ],
+)
+def test_the_right_side_is_no_praise(query: str, yes_means: str, place: str) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.yes_means, question.scope) == ("yesno", yes_means, (place,))
+
+
+def test_what_is_right_is_still_praised() -> None:
+    assert understand("Is the exposure right?").yes_means == "fine"
+    assert understand("Is the exposure on the right side right?").yes_means == "fine"
+
+
+@pytest.mark.parametrize(
     ("query", "scope"),
     [
         ("Is the bride's face sharp?", ("face",)),
