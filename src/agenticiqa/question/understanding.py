@@ -11,6 +11,7 @@ from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity, without_asides
 from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
+from agenticiqa.question.exceptions import split_exception
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -66,11 +67,22 @@ _RATES = re.compile(
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
+# The intents that may leave out a part of everything.
+_OF_EVERYTHING: tuple[Intent, ...] = ("open", "advice", "yesno")
 _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 
 def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it."""
+    rest, excepted = ("", ()) if choices else split_exception(normalise(query))
+    if excepted:
+        of_the_rest = _understand(rest, None, tools)
+        if of_the_rest.intent in _OF_EVERYTHING and of_the_rest.attribute == "overall" and not of_the_rest.choices:
+            return replace(of_the_rest, text=normalise(query), excepted=excepted)
+    return _understand(query, choices, tools)
+
+
+def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[str]) -> Question:
     text = in_its_usual_sense(normalise(query))
     asked = without_asides(text)
     stem, written = split_choices(asked)

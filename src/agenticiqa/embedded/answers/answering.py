@@ -292,8 +292,10 @@ def _remark(question: Question, evidence: Evidence) -> str:
         loss = quality_loss(evidence)
         level = None if loss is None else level_of(5 - 4 * loss)
         named = [item for item in evidence.findings if is_there(item)][:1]
-        if named and amount.strength >= 1.5:
+        if named and (amount.strength >= 1.5 or question.excepted):
             return named_flaw(named[0], question)
+        if question.excepted:
+            return no_flaw(question)
         return (
             say("quality_is", question.language, level=phrase("levels", level, question.language).lower())
             if level
