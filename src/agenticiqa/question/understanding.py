@@ -168,12 +168,15 @@ def _alternatives(text: str, reading: Reading) -> tuple[str, dict[str, str]]:
 
 
 def _are_opposed(meanings: Sequence[OptionMeaning]) -> bool:
-    """Whether alternatives exclude one another: a flaw and its absence, low and high.
+    """Whether alternatives exclude one another: a flaw and its absence, low and high, two kinds of one flaw.
 
     "Either too dark or too bright?" is a question for one flaw, unless the reader takes it for a choice.
     """
     good = [each for each in meanings if each.says == "fine" or each.nothing or (each.level or 0) >= 3.5]
     bad = [each for each in meanings if each.says == "flaw" or 0 < (each.level or 3) <= 2.5]
+    kinds, of = {each.kind for each in meanings}, {each.attribute for each in meanings}
+    if len(meanings) == len(kinds) == 2 and None not in kinds and len(of) == 1:
+        return True
     return bool(good and bad) or len({each.amount for each in meanings} - {None}) > 1
 
 
@@ -270,9 +273,11 @@ def _wants_the_good_end(text: str, question: Question) -> bool:
     """Whether the place with the least of a flaw, or the best quality, is asked for."""
     if question.attribute not in CATEGORY_OF:
         return bool(re.search(_BEST, text))
-    return lexicon()["least"].found_in(text) != bool(re.search(_PRAISE, text))
+    least = lexicon()["least"].found_in(text) or bool(re.search(_LESS, text))
+    return least != bool(re.search(_PRAISE, text))
 
 
+_LESS = r"\b(?:less|fewer) (?!than\b)"
 _BEST = r"\b(?:highest|best|better)\b|最高|最好|更好"
 _SEVERE = r"\b(?:severely|extremely|heavily|terribly|totally|completely ruined)\b|极其|非常严重"
 _ABSENT = r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\bleast\b|\babsent\b|不存在|没有出现|最轻|最不"
