@@ -310,6 +310,22 @@ def test_a_rating_is_never_better_than_the_strongest_finding_allows() -> None:
     assert number < 4
 
 
+@pytest.mark.parametrize("query", ["Is this picture blurry?", "Is it sharp?", "Is the text readable?"])
+def test_a_close_call_about_an_unfamiliar_picture_is_no_answer(query: str) -> None:
+    close = Finding("Blurs", 0.51, "slight", None, (Reading("blur radius", 0.0, "px"),))
+    familiar = seen(2.2, Blurs=close)
+    page = replace(familiar, quality=replace(familiar.quality, out_of_domain="text"))
+
+    assert told(query, familiar) != UNABLE
+    assert told(query, page) == UNABLE
+
+
+def test_a_clear_flaw_of_an_unfamiliar_picture_is_told() -> None:
+    page = replace(EXTREME_BLUR, quality=replace(EXTREME_BLUR.quality, out_of_domain="text"))
+
+    assert told("Is this picture blurry?", page) == "Yes"
+
+
 def test_an_exposure_error_is_named_before_the_contrast_it_changed() -> None:
     burnt = seen(3.0, Contrast=(0.95, "severe", "contrast_up"), Brightness_change=(0.9, "moderate", "brighten"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import cv2
 import numpy as np
 import pytest
 
@@ -107,6 +108,17 @@ def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
 
     assert with_a_reason(findings, 2.6) == findings
     assert [finding.severity for finding in with_a_reason(findings, 2.4)] == ["none", "slight"]
+
+
+def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Eyes) -> None:
+    page = np.full((600, 800, 3), 255, np.uint8)
+    for line in range(20):
+        cv2.putText(page, "The quick brown fox jumps over it", (20, 30 + 28 * line), 0, 0.7, (0, 0, 0), 1)
+
+    look = eyes.look(load_image(page))
+
+    assert look.quality.out_of_domain
+    assert not [each for each in look.findings if each.category == "Blurs" and each.severity != "none"]
 
 
 def test_a_low_score_with_a_finding_keeps_its_findings() -> None:

@@ -27,6 +27,60 @@ def test_all_of_the_picture_or_any_of_it_is_told_from_the_words(query: str, reac
 
 
 @pytest.mark.parametrize(
+    ("query", "yes_means", "place"),
+    [
+        ("Is the right side too dark?", "flaw", "right"),
+        ("Is it underexposed on the right side?", "flaw", "right"),
+        ("Isn't the right side too dark?", "flaw", "right"),
+        ("Is the right side not too dark?", "fine", "right"),
+        ("Is the picture grainy in the bottom right corner?", "flaw", "bottom right"),
+        ("Is it overexposed in the top right?", "flaw", "top right"),
+        ("Is it too bright on the right?", "flaw", "right"),
+        ("Is the right half sharp?", "fine", "right"),
+        ("Is it too dark at the top?", "flaw", "top"),
+    ],
+)
+def test_the_right_side_is_no_praise(query: str, yes_means: str, place: str) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.yes_means, question.scope) == ("yesno", yes_means, (place,))
+
+
+@pytest.mark.parametrize(
+    ("query", "kinds"),
+    [
+        ("Is the man out of focus or is it camera shake?", ["defocus_blur", "motion_blur"]),
+        ("Is the dog blurred by motion or out of focus?", ["motion_blur", "defocus_blur"]),
+    ],
+)
+def test_one_kind_or_another_is_a_choice(query: str, kinds: list[str]) -> None:
+    question = understand(query)
+
+    assert question.intent == "choose"
+    assert [option.kind for option in question.options.values()] == kinds
+
+
+@pytest.mark.parametrize(
+    ("query", "things", "sharpest"),
+    [
+        ("Is it the background or the man that is less sharp?", ("background", "man"), False),
+        ("Is it the man or the dog that is sharper?", ("man", "dog"), True),
+        ("Is the man or the dog sharper?", ("man", "dog"), True),
+    ],
+)
+def test_one_thing_or_another_is_a_choice(query: str, things: tuple[str, ...], sharpest: bool) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.attribute, question.scope) == ("where", "blur", things)
+    assert question.asks_for_least == sharpest
+
+
+def test_what_is_right_is_still_praised() -> None:
+    assert understand("Is the exposure right?").yes_means == "fine"
+    assert understand("Is the exposure on the right side right?").yes_means == "fine"
+
+
+@pytest.mark.parametrize(
     ("query", "scope"),
     [
         ("Is the bride's face sharp?", ("face",)),

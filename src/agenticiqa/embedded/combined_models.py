@@ -131,7 +131,9 @@ class ShippedEyes:
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
         findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
-        return Look(in_agreement(quality, findings), with_a_reason(findings, quality.score))
+        if quality.out_of_domain is None:  # of a drawing or a page a low score says nothing that a flaw could explain
+            findings = with_a_reason(findings, quality.score)
+        return Look(in_agreement(quality, findings), findings)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
         from agenticiqa.embedded.distortions.distortion_detector import find_changes

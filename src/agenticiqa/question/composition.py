@@ -17,6 +17,14 @@ _ONLY_PICTURES = re.compile(
     r"\bblur\w*|\bout of focus|\bin focus|\bgrainy|\bover-?expos\w*|\bunder-?expos\w*|\bpixelat\w*|\bjpe?g\b"
     r"|模糊|噪点|过曝|欠曝|对焦|失焦|unscharf|verrauscht|belichtet|borros\w|desenfoc\w|\bfloue?s?\b|desfocad|ぼけ|ボケ|ノイズ"
 )
+# The side of a picture, not what is correct: "the right side", "bottom right", "on the right".
+_RIGHT_SIDE = re.compile(
+    r"\bright(?=[- ](?:(?:hand|side|half|part|edge|corner|border|margin|third|quarter|quadrant|region|area|portion|end"
+    r"|section|top|bottom|upper|lower|eye|ear|arm|leg|foot|shoulder|cheek)s?|of (?:the|this|it|him|her|them|my))\b)"
+    r"|(?P<before>\b(?:top|upper|lower|bottom|far|from the)[- ])right\b"
+    r"|(?P<on>\b(?:on|to|at|in) the )right(?= *(?:[?.,;:!)]|$|(?:is|are|too|so|looks?|and|or)\b))",
+    re.IGNORECASE,
+)
 # "糊不糊" asks what "糊" asks.
 _A_NOT_A = re.compile(r"(.{1,2})不\1")
 
@@ -87,7 +95,7 @@ def composed_polarity(text: str, language: Language) -> float:
     Half of that where the clauses of the text disagree.
     """
     words = _words(language)
-    plain = plain_text(text)
+    plain = plain_text(with_other_side(text))
     if language == "zh":
         plain = _A_NOT_A.sub(r"\1", plain)
     plain = words.no_denial.sub(" ", plain)
@@ -98,6 +106,11 @@ def composed_polarity(text: str, language: Language) -> float:
     # Where clauses disagree the last one is the question.
     sign = -votes[-1] if words.turning.search(plain) else votes[-1]
     return float(sign) if len(set(votes)) == 1 else sign / 2
+
+
+def with_other_side(text: str) -> str:
+    """The text with the right side called the left one: a side that sounds like praise turns no question."""
+    return _RIGHT_SIDE.sub(lambda side: f"{side['before'] or side['on'] or ''}left", text)
 
 
 # A sentence that judges what another one says: "Am I wrong?", "Agree?", "Is she right?".

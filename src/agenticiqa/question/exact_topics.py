@@ -16,12 +16,18 @@ from agenticiqa.question.meaning import Attribute, Degree, Meant, Question
 from agenticiqa.question.reader import read
 from agenticiqa.question.text import plain_text, written_language
 
+_THING = r"(?:the|my|his|her|our) \w+(?: on the (?:left|right))?"
 # Words that look like a word for quality and are none, and what the sentence says without them.
 _OTHER_SENSES = (
     (re.compile(r"^((?:please |can you |could you )?)highlight (?=the |what |any|all |every|its )", re.I), r"\1name "),
     (re.compile(r" (?:in|with|using) (?:adobe )?(?:lightroom|photoshop|gimp|darktable|capture one)\b", re.I), ""),
     (re.compile(r"\bfine(?:-grained)? grain\b", re.I), "grain"),
     (re.compile(r"\bcomplexions?\b", re.I), "skin tone"),
+    # A choice between two things, which a yes or a no would not answer.
+    (re.compile(rf"^(?:is|are) it ({_THING}) or ({_THING}) (?:that|which|who) (?:is|are|looks?) ([^,?]+)\?*$", re.I),
+     r"Which is \3, \1 or \2?"),
+    (re.compile(rf"^(?:is|are) ({_THING}) or ({_THING}) (?:the )?((?:more|less) [\w ]+|\w+er)\?*$", re.I),
+     r"Which is \3, \1 or \2?"),
 )  # fmt: skip
 _IT = r"(?:it|this|that|these|them|(?:the|this|that|my|our) (?:\w+ )?\w+)"
 # What it is to be used for; more than that is no part of the question.

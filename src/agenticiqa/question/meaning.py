@@ -93,6 +93,8 @@ class Question:
     """Of a comparison, the image it is about."""
     places: tuple[str, str] | None = None
     """The two places of the image that are compared."""
+    excepted: tuple[DistortionCategory, ...] = ()
+    """What is left out of a question about everything: "what is wrong except the exposure?"."""
     asks_which: bool = False
     """Whether one of several is to be named: "which one is sharper?"."""
     wants_reference: bool = False

@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.question.composition import asking_part, composed_polarity, topic_of
+from agenticiqa.question.composition import asking_part, composed_polarity, topic_of, with_other_side
 from agenticiqa.question.text import Language, number_of, parts, plain_text, tokens
 from agenticiqa.weights import open_session, read_arrays
 
@@ -85,8 +85,8 @@ class Reader:
         by_order = self._read_order(text)
         mixed = {head: _mean(by_order[head], by_letters[head]) for head in HEADS if head != "yes_means"}
         mixed["intent"] = _in_view_of(topic_of(text, language), mixed["intent"])
-        asking = asking_part(text, language)
-        if asking != text:  # a negation in a sentence beside the question turns nothing
+        asking = with_other_side(asking_part(text, language))
+        if asking != text:  # neither a negation beside the question nor the name of a side turns anything
             by_order, by_letters = self._read_order(asking), self._read_letters(asking)
         composed = composed_polarity(asking, language)
         flaw = self._flaw(by_order["yes_means"], by_letters["yes_means"], composed, language)

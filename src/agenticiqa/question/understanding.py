@@ -11,6 +11,7 @@ from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity, without_asides
 from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
+from agenticiqa.question.exceptions import split_exception
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -66,11 +67,22 @@ _RATES = re.compile(
 )
 # From here on alternatives are looked for in a text.
 _MAYBE_CHOICE = 0.12
+# The intents that may leave out a part of everything.
+_OF_EVERYTHING: tuple[Intent, ...] = ("open", "advice", "yesno")
 _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 
 def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it."""
+    rest, excepted = ("", ()) if choices else split_exception(normalise(query))
+    if excepted:
+        of_the_rest = _understand(rest, None, tools)
+        if of_the_rest.intent in _OF_EVERYTHING and of_the_rest.attribute == "overall" and not of_the_rest.choices:
+            return replace(of_the_rest, text=normalise(query), excepted=excepted)
+    return _understand(query, choices, tools)
+
+
+def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[str]) -> Question:
     text = in_its_usual_sense(normalise(query))
     asked = without_asides(text)
     stem, written = split_choices(asked)
@@ -156,12 +168,15 @@ def _alternatives(text: str, reading: Reading) -> tuple[str, dict[str, str]]:
 
 
 def _are_opposed(meanings: Sequence[OptionMeaning]) -> bool:
-    """Whether alternatives exclude one another: a flaw and its absence, low and high.
+    """Whether alternatives exclude one another: a flaw and its absence, low and high, two kinds of one flaw.
 
     "Either too dark or too bright?" is a question for one flaw, unless the reader takes it for a choice.
     """
     good = [each for each in meanings if each.says == "fine" or each.nothing or (each.level or 0) >= 3.5]
     bad = [each for each in meanings if each.says == "flaw" or 0 < (each.level or 3) <= 2.5]
+    kinds, of = {each.kind for each in meanings}, {each.attribute for each in meanings}
+    if len(meanings) == len(kinds) == 2 and None not in kinds and len(of) == 1:
+        return True
     return bool(good and bad) or len({each.amount for each in meanings} - {None}) > 1
 
 
@@ -258,9 +273,11 @@ def _wants_the_good_end(text: str, question: Question) -> bool:
     """Whether the place with the least of a flaw, or the best quality, is asked for."""
     if question.attribute not in CATEGORY_OF:
         return bool(re.search(_BEST, text))
-    return lexicon()["least"].found_in(text) != bool(re.search(_PRAISE, text))
+    least = lexicon()["least"].found_in(text) or bool(re.search(_LESS, text))
+    return least != bool(re.search(_PRAISE, text))
 
 
+_LESS = r"\b(?:less|fewer) (?!than\b)"
 _BEST = r"\b(?:highest|best|better)\b|最高|最好|更好"
 _SEVERE = r"\b(?:severely|extremely|heavily|terribly|totally|completely ruined)\b|极其|非常严重"
 _ABSENT = r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\bleast\b|\babsent\b|不存在|没有出现|最轻|最不"

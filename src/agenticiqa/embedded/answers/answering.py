@@ -171,6 +171,8 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
     too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
     if too_much is None or question.yes_means is None:
         return _unable("no_evidence")
+    if _is_a_guess_about_the_unfamiliar(question, evidence, too_much):
+        return _unable("unfamiliar")
     if question.attribute == "colour" and (without := _without_colour(question, evidence)):
         return without
     if question.reach and evidence.parts is not None:
@@ -187,6 +189,15 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
         too_much = max(too_much, PRESENT)
     yes = too_much if question.yes_means == "flaw" else 1 - too_much
     return _said(question, yes, _for_all_of_them(_remark(question, evidence), question, evidence))
+
+
+def _is_a_guess_about_the_unfamiliar(question: Question, evidence: Evidence, too_much: float) -> bool:
+    """Whether a flaw would be told of a page or a drawing by a close call, or by a score with no finding behind it."""
+    if evidence.judgement is None or not evidence.judgement.out_of_domain or too_much < PRESENT:
+        return False
+    asked = [CATEGORY_OF[question.attribute]] if question.attribute in CATEGORY_OF else []
+    item = evidence.strongest(asked)
+    return item is None or not is_there(item) or item.finding.probability < MORE_THAN_A_GUESS
 
 
 def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
@@ -292,8 +303,10 @@ def _remark(question: Question, evidence: Evidence) -> str:
         loss = quality_loss(evidence)
         level = None if loss is None else level_of(5 - 4 * loss)
         named = [item for item in evidence.findings if is_there(item)][:1]
-        if named and amount.strength >= 1.5:
+        if named and (amount.strength >= 1.5 or question.excepted):
             return named_flaw(named[0], question)
+        if question.excepted:
+            return no_flaw(question)
         return (
             say("quality_is", question.language, level=phrase("levels", level, question.language).lower())
             if level

@@ -35,6 +35,9 @@ def none_of(question: Question, evidence: Evidence) -> str:
 
 def no_flaw(question: Question) -> str:
     """That nothing of what was asked for is to be seen."""
+    if question.excepted:
+        names = (phrase("categories", name, question.language).lower() for name in question.excepted)
+        return say("nothing_else", question.language, categories=", ".join(names))
     if question.attribute not in CATEGORY_OF:
         return phrase("words", "clean", question.language)
     return say("none_of", question.language, categories=phrase("attributes", question.attribute, question.language))

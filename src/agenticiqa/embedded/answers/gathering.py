@@ -48,7 +48,16 @@ class Observer:
         reference: LoadedImage | None,
         inputs: AnswerInputs | ScoreInputs | None = None,
     ) -> Evidence:
-        """The evidence in the inputs, completed by what the eyes see of the same places."""
+        """The evidence in the inputs, completed by what the eyes see of the same places, without what is excepted."""
+        return _without_excepted(self._all_evidence(question, image, reference, inputs), question)
+
+    def _all_evidence(
+        self,
+        question: Question,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        inputs: AnswerInputs | ScoreInputs | None,
+    ) -> Evidence:
         if question.is_declined:
             return Evidence(has_reference=reference is not None)
         analysis = inputs.distortion_analysis if inputs else None
@@ -155,6 +164,14 @@ class Observer:
         if half and (box := self.region(image, half)):
             asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
         return replace(evidence, places=looks, asked_place=asked)
+
+
+def _without_excepted(evidence: Evidence, question: Question) -> Evidence:
+    """The evidence without what the question leaves out; the score goes too, for it knows of all flaws."""
+    if not question.excepted:
+        return evidence
+    kept = tuple(item for item in evidence.findings if item.finding.category not in question.excepted)
+    return replace(evidence, findings=kept, judgement=None)
 
 
 def seen_in(image: LoadedImage, language: Language) -> str:
