@@ -203,7 +203,7 @@ def _is_a_guess_about_the_unfamiliar(question: Question, evidence: Evidence, too
 def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
     """The remark, and that it holds for each of the things that may be meant, where there are several."""
     several = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
-    if remark and several is None and (found := next(iter(evidence.counts.items()), None)):
+    if remark and several is None and (found := next(iter(evidence.counts.items()), None)) and found[1] > 1:
         things = several_of(found[0], question.language)
         return say("of_those_found", question.language, remark=remark, count=found[1], things=things)
     if several is None or not remark:
