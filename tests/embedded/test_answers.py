@@ -320,6 +320,13 @@ def test_a_close_call_about_an_unfamiliar_picture_is_no_answer(query: str) -> No
     assert told(query, page) == UNABLE
 
 
+def test_only_several_things_are_counted() -> None:
+    question, evidence = understand("Are the eyes sharp?"), evidence_of(CLEAN)
+
+    assert "2 pairs of eyes" in answer(question, replace(evidence, counts={"eyes": 2})).text
+    assert "pairs" not in answer(question, replace(evidence, counts={"eyes": 1})).text
+
+
 def test_a_clear_flaw_of_an_unfamiliar_picture_is_told() -> None:
     page = replace(EXTREME_BLUR, quality=replace(EXTREME_BLUR.quality, out_of_domain="text"))
 

@@ -130,3 +130,11 @@ def test_of_a_small_thing_before_a_plain_ground_nobody_knows_whether_all_is_in_f
     picture[20:100, 20:140] = street()[200:280, 200:320]
 
     assert assess(picture, "Is everything in focus?").answer == UNABLE
+
+
+@pytest.mark.parametrize("query", ["Which part of the picture is blurred?", "Where is it soft?"])
+def test_the_part_that_is_blurred_is_named_although_the_picture_is_not(query: str) -> None:
+    result = assess(soft_on_the_right(1.5), query)
+
+    assert "right" in result.answer
+    assert "no visible blur" not in result.answer + result.reasoning

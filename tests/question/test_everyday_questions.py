@@ -75,6 +75,12 @@ def test_one_thing_or_another_is_a_choice(query: str, things: tuple[str, ...], s
     assert question.asks_for_least == sharpest
 
 
+def test_to_be_saved_by_sharpening_is_about_blur() -> None:
+    question = understand("Can this be saved by sharpening?")
+
+    assert (question.intent, question.attribute) == ("advice", "blur")
+
+
 def test_what_is_right_is_still_praised() -> None:
     assert understand("Is the exposure right?").yes_means == "fine"
     assert understand("Is the exposure on the right side right?").yes_means == "fine"

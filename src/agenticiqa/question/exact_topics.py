@@ -59,6 +59,10 @@ _MEND = re.compile(
     rf"|(?:can|could) (?:i|we|you) (?:fix|repair|rescue|save|salvage|mend|restore) {_IT}"
     rf"|is {_IT} (?:still )?(?:salvageable|fixable|repairable|recoverable|worth saving|beyond (?:repair|saving|hope))"
 )
+# Whoever would sharpen asks about blur, not about halos.
+_BY_SHARPENING = re.compile(
+    r" (?:by|with|through|using) (?:some |a bit of |more )?(?:sharpening|deblurring|refocusing)$"
+)
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -109,6 +113,9 @@ def _of_deed(text: str, plain: str) -> Question | None:
         if re.fullmatch(pattern, asked):
             question = _plainly(text, "yesno")
             return replace(question, attribute=attribute, yes_means=yes_means, degree=degree, form="yesno")
+    without = _BY_SHARPENING.sub("", asked)
+    if without != asked and _MEND.fullmatch(without):
+        return replace(_plainly(text, "advice"), attribute="blur")
     return _plainly(text, "advice") if _MEND.fullmatch(asked) else None
 
 

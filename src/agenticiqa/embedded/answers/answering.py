@@ -29,7 +29,7 @@ from agenticiqa.embedded.answers.flaw_words import (
 )
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
-from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, share_in
+from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
@@ -203,7 +203,7 @@ def _is_a_guess_about_the_unfamiliar(question: Question, evidence: Evidence, too
 def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
     """The remark, and that it holds for each of the things that may be meant, where there are several."""
     several = next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
-    if remark and several is None and (found := next(iter(evidence.counts.items()), None)):
+    if remark and several is None and (found := next(iter(evidence.counts.items()), None)) and found[1] > 1:
         things = several_of(found[0], question.language)
         return say("of_those_found", question.language, remark=remark, count=found[1], things=things)
     if several is None or not remark:
@@ -414,6 +414,8 @@ def _what_to_do(item: PlacedFinding, question: Question) -> str:
 
 def _where(question: Question, evidence: Evidence) -> Answer:
     place = find_place(question, evidence)
+    if place == "" and evidence.parts is not None and rests_on_parts(question, evidence):
+        return Answer(parts_told(evidence.parts, question.language))
     if place is None:
         return _unable("no_evidence")
     return Answer(none_of(question, evidence) if place == "" else phrase("places", place, question.language))

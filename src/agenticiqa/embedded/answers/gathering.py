@@ -71,7 +71,8 @@ class Observer:
         evidence = replace(
             evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
         )
-        if question.reach and not question.scope:
+        asks_which_part = question.intent == "where" and question.attribute == "blur"
+        if (question.reach or asks_which_part) and not question.scope:
             evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)

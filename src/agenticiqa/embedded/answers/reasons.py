@@ -9,7 +9,14 @@ from agenticiqa.embedded.answers.answering import Answer, parts_told, share_of_s
 from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
 from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, is_there, named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.answers.where_answers import EQUAL, describe_place, is_soft, measured_in, share_in
+from agenticiqa.embedded.answers.where_answers import (
+    EQUAL,
+    describe_place,
+    is_soft,
+    measured_in,
+    rests_on_parts,
+    share_in,
+)
 from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked_at
 from agenticiqa.embedded.findings import Finding, Judgement, Reading
 from agenticiqa.embedded.full_reference.disagreement import Disagreement
@@ -93,7 +100,7 @@ def _which_was_meant(evidence: Evidence, language: Language) -> list[Sentence]:
 
 
 def _of_parts(question: Question, evidence: Evidence) -> list[Sentence]:
-    if not question.reach or evidence.parts is None:
+    if evidence.parts is None or not rests_on_parts(question, evidence):
         return []
     text = _capitalised(parts_told(evidence.parts, question.language)) + say("full_stop", question.language)
     return [Sentence(text, f"region: softest {evidence.parts.softest.place}, sharpest {evidence.parts.sharpest.place}")]
@@ -157,7 +164,7 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
         asked = []
     if is_soft(question, evidence) and not any(is_asked_and_there(item, question) for item in asked):
         return []  # that the image as a whole shows no blur would contradict the place that does
-    measured = question.places or (question.reach and evidence.parts is not None)
+    measured = question.places or rests_on_parts(question, evidence)
     if measured and not any(is_asked_and_there(item, question) for item in asked):
         return []  # the two measurements say it
     present = [item for item in evidence.findings if is_asked_and_there(item, question)]

@@ -29,6 +29,13 @@ def find_place(question: Question, evidence: Evidence) -> str | None:
     return evidence.asked_place if seen or is_soft(question, evidence) else ""
 
 
+def rests_on_parts(question: Question, evidence: Evidence) -> bool:
+    """Whether the answer rests on the sharpness of the parts: all are asked about, or which of them is soft."""
+    if evidence.parts is None or question.reach:
+        return evidence.parts is not None
+    return question.intent == "where" and not question.asks_for_least and evidence.parts.some_soft >= 0.5
+
+
 def share_in(look: Look, question: Question) -> float:
     """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
     tone = asked_tone(question)
