@@ -68,11 +68,11 @@ def test_progress_can_be_followed_and_taken_up_again(client: httpx.Client) -> No
 
 
 def test_identical_uploads_share_the_work_but_never_a_name_or_a_run(client: httpx.Client) -> None:
-    first = client.post("/v1/assess", files={"image": ("a.png", picture(303))}).json()
+    first = client.post("/v1/assess", files={"image": ("a.png", picture(73))}).json()
 
-    again = client.post("/v1/assess", files={"image": ("other-name.png", picture(303))}).json()
-    other_question = client.post("/v1/assess", files={"image": ("a.png", picture(303))}, data={"query": "Blurry?"}).json()
-    fresh = client.post("/v1/assess", files={"image": ("a.png", picture(303))}, data={"fresh": "true"}).json()
+    again = client.post("/v1/assess", files={"image": ("other-name.png", picture(73))}).json()
+    other_question = client.post("/v1/assess", files={"image": ("a.png", picture(73))}, data={"query": "Blurry?"}).json()
+    fresh = client.post("/v1/assess", files={"image": ("a.png", picture(73))}, data={"fresh": "true"}).json()
 
     assert again["run_id"] != first["run_id"]
     assert [run["shared"] for run in (first, again, other_question, fresh)] == [False, True, False, False]
