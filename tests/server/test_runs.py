@@ -71,7 +71,9 @@ def test_identical_uploads_share_the_work_but_never_a_name_or_a_run(client: http
     first = client.post("/v1/assess", files={"image": ("a.png", picture(73))}).json()
 
     again = client.post("/v1/assess", files={"image": ("other-name.png", picture(73))}).json()
-    other_question = client.post("/v1/assess", files={"image": ("a.png", picture(73))}, data={"query": "Blurry?"}).json()
+    other_question = client.post(
+        "/v1/assess", files={"image": ("a.png", picture(73))}, data={"query": "Blurry?"}
+    ).json()
     fresh = client.post("/v1/assess", files={"image": ("a.png", picture(73))}, data={"fresh": "true"}).json()
 
     assert again["run_id"] != first["run_id"]
