@@ -26,7 +26,7 @@ GARBAGE_FROM = 50_000
 
 def main() -> None:
     """Entry point of the console script."""
-    # Loading makes many objects that stay: looking for garbage among them every 700 takes a tenth of a start.
+    # Loading makes many objects that stay: looking for garbage among them every 700 is wasted.
     gc.set_threshold(GARBAGE_FROM, 20, 50)
     first = sys.argv[1] if len(sys.argv) > 1 else ""
     # Reading the options of all the others would take longer than starting the one command that is called.
