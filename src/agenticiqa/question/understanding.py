@@ -32,6 +32,7 @@ from agenticiqa.question.references import beside_place, beside_reference, with_
 from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.scope import scope_of
 from agenticiqa.question.text import masked, normalise, written_language
+from agenticiqa.question.tints import with_tint
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
 # seen, so that a wrong answer costs as much as two declined ones.
@@ -93,7 +94,7 @@ def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[s
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading))))
+    question = with_tint(with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading)))))
     question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline", "score"):
