@@ -12,6 +12,7 @@ from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity, without_asides
 from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
 from agenticiqa.question.exceptions import split_exception
+from agenticiqa.question.kinds_elsewhere import kind_named
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -205,10 +206,10 @@ def _read(text: str, stem: str, intent: Intent, reading: Reading) -> Question:
         degree="severe" if re.search(_SEVERE, stem.lower()) else cast(Degree, reading.best("degree")),
         form=cast(Form, reading.best("form")),
         scale=scale_in(text) if intent in ("score", "degree", "choose") else None,
-        kind=_kind(stem.lower()),
         confidence=_confidence(intent, reading),
         doubts=doubts,
     )
+    question = replace(question, kind=_kind(stem.lower(), question))
     return replace(question, attribute="overall") if question.attribute == "none" and intent != "decline" else question
 
 
@@ -241,7 +242,9 @@ def _confidence(intent: Intent, reading: Reading) -> float:
     return sure * reading.sure("yes_means") if intent in _HAS_POLARITY else sure
 
 
-def _kind(text: str) -> str | None:
+def _kind(text: str, question: Question) -> str | None:
+    if question.language not in ("en", "zh"):
+        return kind_named(text, question.attribute)
     kinds = (match.meaning.kind for match in lexicon().matches(text, "distortions"))
     return next((kind for kind in kinds if kind), None)
 
