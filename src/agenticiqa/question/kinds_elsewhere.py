@@ -14,8 +14,8 @@ _ATTRIBUTE_OF: dict[str, Attribute] = {
 _KINDS: dict[str, str] = {
     "contrast_up": r"kontrast\w*\b.*\bzu (?:hoch|stark|hart|groß)|zu (?:viel kontrast|kontrastreich)"
                    r"|contraste\b.*\b(?:demasiado alto|muy alto|excesivo|demasiado fuerte|excessif"
-                   r"|trop (?:élevé|fort|dur)|muito (?:alto|forte)|alto demais|excessivo)|demasiado contraste|trop de contraste"
-                   r"|trop contrasté\w*|contraste demais|muito contraste|コントラストが(?:高|強)すぎ",
+                   r"|trop (?:élevé|fort|dur)|muito (?:alto|forte)|alto demais|excessivo)|demasiado contraste"
+                   r"|trop de contraste|trop contrasté\w*|contraste demais|muito contraste|コントラストが(?:高|強)すぎ",
     "contrast_down": r"kontrast\w*\b.*\bzu (?:niedrig|gering|schwach|flach)|kontrastarm|zu wenig kontrast|\bflau\b"
                      r"|contraste\b.*\b(?:demasiado bajo|muy bajo|insuficiente|trop (?:faible|bas)|insuffisant"
                      r"|muito baixo|baixo demais)|(?:falta de|poco|pouco|peu de|manque de) contraste"

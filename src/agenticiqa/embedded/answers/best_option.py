@@ -61,9 +61,10 @@ def best_option(question: Question, evidence: Evidence) -> tuple[str, float] | s
 def _is_hinted_at(question: Question, fits: Mapping[str, float]) -> bool:
     """Whether one of several flaws offered, none of which is seen, is clearly the likeliest."""
     offered = [option.attribute for option in question.options.values() if option.says == "flaw"]
-    best, second, *_ = sorted(fits.values(), reverse=True) + [0.0, 0.0]
-    only_flaws = len(set(offered)) == len(question.options) >= 3
-    return only_flaws and best >= max(_HARDLY_SEEN, _CLEARLY_LIKELIEST * second)
+    if not len(set(offered)) == len(question.options) == len(fits) >= 3:
+        return False
+    second, best = sorted(fits.values())[-2:]
+    return best >= max(_HARDLY_SEEN, _CLEARLY_LIKELIEST * second)
 
 
 def fit_of(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
