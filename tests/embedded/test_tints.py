@@ -88,5 +88,5 @@ def test_how_strong_a_cast_of_another_color_is_is_none_with_the_one_found() -> N
 
 
 def test_a_colored_thing_is_no_cast() -> None:
-    assert understand("Is the blue dress oversaturated?").tint is None
-    assert understand("Are the colors natural?").tint is None
+    assert understand("Is the blue dress oversaturated?").tints == ()
+    assert understand("Are the colors natural?").tints == ()

@@ -44,4 +44,18 @@ def test_what_goes_the_other_way_is_a_no(query: str, this: Evidence, other: Evid
 
 
 def test_a_word_for_any_blur_names_no_kind() -> None:
-    assert understand("¿Está desenfocada la foto?").kind is None
+    assert understand("¿Está borrosa la foto?").kind is None
+
+
+@pytest.mark.parametrize(
+    "query", ["not sharp?", "Not enough contrast?", "not enough color?", "Is it undersaturated?", "是不是没对上焦？"]
+)
+def test_whoever_leaves_out_half_of_the_question_suspects_the_flaw(query: str) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.yes_means) == ("yesno", "flaw")
+
+
+def test_a_flaw_that_is_denied_by_name_stays_denied() -> None:
+    assert understand("Not noisy?").yes_means == "fine"
+    assert understand("No green shift in this one, right?").yes_means == "fine"

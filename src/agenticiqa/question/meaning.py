@@ -81,8 +81,8 @@ class Question:
     tool: str | None = None
     reach: Literal["all", "any"] | None = None
     """Whether every part of the picture is asked about ("everything in focus"), or any part ("anything blurry")."""
-    tint: Tint | None = None
-    """The color of a cast, where one is named: "Is it too blue?"."""
+    tints: tuple[Tint, ...] = ()
+    """The colors of a cast, where any is named: "Is it too blue?"."""
     fact: Literal["size", "grey", "tint"] | None = None
     """A fact of the picture that is asked for: its size in pixels, whether it has colour, the color of its cast."""
     unmeasured: str | None = None

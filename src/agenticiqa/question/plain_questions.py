@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.meaning import Attribute, Meant, Question
 
 # Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
@@ -42,6 +43,8 @@ _BEST_OF_SEVERAL = re.compile(
     r"|welche[srmn]? (?:(?:der|dieser|meiner|von diesen) )?(?:bild|bilder|foto|fotos|aufnahme|aufnahmen)? ?"
     r"ist (?:das |die )?(?:am besten|beste)\s*\?*"
 )
+# "Not sharp?", "Not enough contrast?": whoever leaves out subject and verb suspects the flaw.
+_LEFT_OUT = re.compile(r"not ((?:enough |quite |really |very |so |too )?.+)")
 # How a picture is composed, not how good it is.
 _NOT_OUR_TRADE = re.compile(
     r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
@@ -58,6 +61,8 @@ def with_plain_words(question: Question) -> Question:
         return replace(question, intent="compare", attribute="overall", yes_means="fine", doubts=())
     if "intent" in question.doubts or question.choices:
         return question
+    if (left_out := _LEFT_OUT.match(text)) and question.intent == "yesno" and _is_merit(left_out[1], question):
+        return replace(question, yes_means="flaw")
     if plain := _PLAIN_QUESTION.fullmatch(text):
         return _of_one_attribute(question, plain)
     if (use := _USE_QUESTION.fullmatch(text)) and question.intent in ("yesno", "unclear", "decline"):
@@ -72,6 +77,10 @@ def with_plain_words(question: Question) -> Question:
             doubts=(),
         )
     return question
+
+
+def _is_merit(words: str, question: Question) -> bool:
+    return words.startswith("enough ") or composed_polarity(words, question.language) < 0
 
 
 def _of_one_attribute(question: Question, plain: re.Match[str]) -> Question:

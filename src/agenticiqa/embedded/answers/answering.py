@@ -176,7 +176,7 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
         return _unable("unfamiliar")
     if question.attribute == "colour" and (without := _without_colour(question, evidence)):
         return without
-    if question.tint and (item := cast_of(evidence)) and (other := _of_another_color(question, item)):
+    if question.tints and (item := cast_of(evidence)) and (other := _of_another_color(question, item)):
         return other
     if question.reach and evidence.parts is not None:
         return _of_parts(question, evidence.parts, too_much, _remark(question, evidence))
@@ -228,7 +228,7 @@ def _without_colour(question: Question, evidence: Evidence) -> Answer | None:
 
 def _of_another_color(question: Question, item: PlacedFinding) -> Answer | None:
     """The answer about a cast that was found and is not of the color named; None where it is."""
-    is_named = is_called(item, question.tint) if question.tint else None
+    is_named = is_called(item, question.tints)
     if is_named is None:
         return _unable("color_untold")
     no = 1 - item.finding.probability
@@ -331,7 +331,7 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if _is_of_untold_kind(question, evidence):
         found = named_flaw(amount.item, question) if amount.item else ""
         return say("kind_untold", question.language, named=found)
-    is_told_finer = question.tint or (amount.item and amount.item.finding.kind != question.kind)
+    is_told_finer = question.tints or (amount.item and amount.item.finding.kind != question.kind)
     if amount.is_present and question.kind and amount.item and is_told_finer:
         return named_flaw(amount.item, question)
     return strength_in_words(question.attribute, amount, question) if amount.is_present else none_of(question, evidence)
@@ -343,10 +343,10 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
         return _unable("no_evidence")
     if question.scale is not None and question.form == "number":
         return _score(question, evidence)
-    if question.tint and (item := cast_of(evidence)) and not is_called(item, question.tint):
+    if question.tints and (item := cast_of(evidence)) and not is_called(item, question.tints):
         none = phrase("severities", "none", question.language)
         told = say("with_remark", question.language, word=none, remark=named_flaw(item, question))
-        return _unable("color_untold") if is_called(item, question.tint) is None else Answer(told, value=none)
+        return _unable("color_untold") if is_called(item, question.tints) is None else Answer(told, value=none)
     if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
         word = phrase("levels", level_of(5 - 4 * (quality_loss(evidence) or 0.0)), question.language)
     elif question.yes_means == "fine":

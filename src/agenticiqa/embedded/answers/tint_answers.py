@@ -22,10 +22,10 @@ def cast_of(evidence: Evidence) -> PlacedFinding | None:
     return item if item is not None and is_there(item) and item.finding.kind == "color_cast" else None
 
 
-def is_called(item: PlacedFinding, tint: Tint) -> bool | None:
-    """Whether a cast may be called by this color; None where its color was not measured."""
+def is_called(item: PlacedFinding, tints: tuple[Tint, ...]) -> bool | None:
+    """Whether a cast may be called by one of these colors; None where its color was not measured."""
     color = cast_color(item.finding.manner)
-    return None if color is None else tint == color or tint in _ALSO_CALLED[color]
+    return None if color is None else any(tint == color or tint in _ALSO_CALLED[color] for tint in tints)
 
 
 def cast_told(question: Question, evidence: Evidence) -> str | None:
