@@ -15,7 +15,10 @@ import yaml
 
 from agenticiqa.question.meaning import Attribute, Question, Tint
 
-_TOO = r"(?:too|overly|a bit|a little|slightly|kinda|kind of|sort of|somewhat|rather|zu|demasiado|muy|algo|trop|un peu|muito)"
+_TOO = (
+    r"(?:too|overly|a bit|a little|slightly|kinda|kind of|sort of|somewhat|rather|zu|demasiado|muy|algo|trop|un peu"
+    r"|muito)"
+)
 _CAST = r"(?:(?:colou?r )?(?:cast|tint|tinge|tone|hue|shift|bias|lean)s?|(?:farb)?stich|dominante|tinte|teinte|matiz)"
 _TOWARDS = (
     r"(?:(?:to|towards?|into|on) (?:the )?|(?:lean|skew|tilt|go|drift|shift|pull|turn)(?:s|ed|ing)? (?:a bit |too )?"
