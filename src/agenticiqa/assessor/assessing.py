@@ -21,9 +21,8 @@ from agenticiqa.images import ImageSource, NamedBytes, load_image
 from agenticiqa.nodes.context import OnEvent, Pictures, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.question.choices import Choices
+from agenticiqa.question.default_question import DEFAULT_QUERY
 from agenticiqa.tools.running import Align
-
-DEFAULT_QUERY = "Rate the perceptual quality of this image."
 
 
 class Assessor:

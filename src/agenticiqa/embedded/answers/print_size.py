@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+from agenticiqa.question.late_pattern import LatePattern
+
 # The longer side of DIN papers in inches.
 _PAPERS = {"a0": 46.8, "a1": 33.1, "a2": 23.4, "a3": 16.5, "a4": 11.7, "a5": 8.3, "a6": 5.8}
-_PRINTED = re.compile(
+_PRINTED = LatePattern(
     r"\b(?:print\w*|poster|paper|hang|wall|canvas|druck\w*|ausdruck\w*|imprim\w*|impress\w*)\b|打印|印刷|冲印",
     re.IGNORECASE,
 )
-_PAPER = re.compile(r"(?<![a-z0-9])a[0-6](?![a-z0-9])", re.IGNORECASE)
-_LENGTHS = re.compile(
+_PAPER = LatePattern(r"(?<![a-z0-9])a[0-6](?![a-z0-9])", re.IGNORECASE)
+_LENGTHS = LatePattern(
     r"(\d+(?:[.,]\d+)?)(?: ?[x×*by]+ ?(\d+(?:[.,]\d+)?))? ?(cm|mm|inch(?:es)?|in\b|\")", re.IGNORECASE
 )
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4}
