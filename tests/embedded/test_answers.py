@@ -373,3 +373,20 @@ def test_a_question_about_one_exposure_is_answered_by_that_direction(
     finding = replace(max(sides, key=lambda side: side.position), directions=sides)
 
     assert told(query, seen(2.4, Brightness_change=finding)) == expected
+
+
+def test_of_several_flaws_offered_the_likeliest_is_told_although_it_is_hardly_seen() -> None:
+    query = "Which distortion does the image have? A. Blur B. Noise C. Wrong colors D. Too dark"
+    hinted = seen(4.5, Color_distortions=(0.06, "none", None), Blurs=(0.01, "none", None), Noise=(0.01, "none", None),
+                  Brightness_change=(0.01, "none", None))  # fmt: skip
+    silent = seen(4.5, Color_distortions=(0.012, "none", None), Blurs=(0.01, "none", None), Noise=(0.01, "none", None),
+                  Brightness_change=(0.01, "none", None))  # fmt: skip
+
+    assert answer(understand(query), gather({GLOBAL: hinted})).text.startswith("C")
+    assert answer(understand(query), gather({GLOBAL: silent})).text == UNABLE
+
+
+def test_of_two_flaws_that_are_both_absent_neither_is_chosen() -> None:
+    hinted = seen(4.5, Blurs=(0.06, "none", None), Noise=(0.01, "none", None))
+
+    assert answer(understand("Is it blurry or noisy?"), gather({GLOBAL: hinted})).text == UNABLE

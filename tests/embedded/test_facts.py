@@ -139,6 +139,7 @@ def test_a_thing_named_in_another_language_is_called_by_its_english_name_in_engl
     ("query", "expected"),
     [
         ("Can I print this on A3?", "No (451 × 300 pixels, 27 per inch at that size)"),
+        ("Can I print this as a poster?", "No (451 × 300 pixels, 27 per inch at that size)"),
         ("Is it good enough to print on A4?", "No (451 × 300 pixels, 39 per inch at that size)"),
         ("Can I print this?", "Yes"),
     ],

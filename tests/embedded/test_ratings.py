@@ -99,3 +99,24 @@ def test_a_rating_with_a_scale_is_answered_with_a_number_even_on_our_own(query: 
 def test_what_asks_for_more_than_a_rating_is_left_as_it_was_read(query: str) -> None:
     assert understand(query).intent != "score"
     assert answer(understand(query), gather({GLOBAL: CLEAN})).value not in (5.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Rate the color from 0 to 100",
+        "Score the colour reproduction from 0 to 10",
+        "Rate the contrast out of 10",
+        "给颜色打分，0到100",
+        "Bewerte die Farben von 1 bis 10",
+    ],
+)
+def test_of_what_is_neither_good_nor_bad_more_points_are_better(query: str) -> None:
+    question = understand(query)
+
+    assert (question.intent, question.yes_means, question.doubts) == ("score", "fine", ())
+
+
+@pytest.mark.parametrize("query", ["Rate the colour cast from 0 to 10", "Rate the color error from 0 to 10"])
+def test_of_a_flaw_more_points_are_not_better(query: str) -> None:
+    assert understand(query).yes_means == "flaw"

@@ -238,3 +238,10 @@ def test_a_level_that_reads_good_tells_everything_that_disturbs() -> None:
         text = told(query, evidence)
 
         assert all(finding.category.split()[0].rstrip("s") in text for finding in disturbing)
+
+
+@pytest.mark.parametrize(("sigma", "told"), [(0.7, False), (12.0, True)])
+def test_a_noise_that_is_seen_is_not_told_with_a_measurement_nobody_would_see(sigma: float, told: bool) -> None:
+    noisy = Finding("Noise", 0.9, "moderate", readings=(Reading("noise sigma", sigma, "grey levels"),))
+
+    assert ("sigma" in describe_finding(noisy, "en")) is told

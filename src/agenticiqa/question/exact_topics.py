@@ -95,6 +95,8 @@ def _of_fact(text: str, plain: str) -> Question | None:
     if (grey or colour) and not _names_a_distortion(plain, "grey", "in_colour"):
         meant: Meant | None = None if grey and colour else "flaw" if grey else "fine"
         return replace(_plainly(text, "measure"), fact="grey", yes_means=meant, form="yesno" if meant else "word")
+    if _found("tint", plain):
+        return replace(_plainly(text, "measure"), fact="tint", attribute="colour")
     is_value = _found("size_is_a_value", plain) or len(plain.split()) < 3
     if _found("size", plain) and is_value and not _found("size_is_a_flaw", plain):
         return None if _names_a_distortion(plain, "size") else replace(_plainly(text, "measure"), fact="size")

@@ -19,6 +19,8 @@ Meant = Literal["flaw", "fine"]
 Degree = Literal["any", "visible", "acceptable", "severe"]
 Form = Literal["yesno", "letter", "word", "number", "sentence", "json"]
 Doubt = Literal["intent", "attribute", "polarity", "options"]
+# The colors a cast is called by; "warm" and "cold" are several of them.
+Tint = Literal["red", "orange", "yellow", "green", "cyan", "blue", "violet", "magenta", "warm", "cold"]
 
 # The intents that are not answered from the image.
 DECLINED: tuple[Intent, ...] = ("decline", "unclear")
@@ -79,8 +81,10 @@ class Question:
     tool: str | None = None
     reach: Literal["all", "any"] | None = None
     """Whether every part of the picture is asked about ("everything in focus"), or any part ("anything blurry")."""
-    fact: Literal["size", "grey"] | None = None
-    """A fact of the picture that is asked for: its size in pixels, or whether it has colour."""
+    tint: Tint | None = None
+    """The color of a cast, where one is named: "Is it too blue?"."""
+    fact: Literal["size", "grey", "tint"] | None = None
+    """A fact of the picture that is asked for: its size in pixels, whether it has colour, the color of its cast."""
     unmeasured: str | None = None
     """What is asked for that nothing here measures, as it is called in the reply."""
     asks_for_least: bool = False

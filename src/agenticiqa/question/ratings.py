@@ -28,6 +28,13 @@ _BESIDE = (
     r"|s'il|te|vous|plaît|donne|donnez|moi|une|un|cette|ce|l'image|image|le|les|sur|à|et|échelle|points"
     r"|me|dê|uma|um|o|esta|essa|desta|dessa|imagem|até|em|pontos|e|zero|one|ten|hundred"
 )
+# What a picture has whether it is good or bad: rated without another word, more of the scale is better.
+_NEUTRAL = LatePattern(
+    r"colou?rs?|contrast|exposure|brightness|lighting|light|white|balance|saturation|sharpness|focus|clarity|details?|tones?"
+    r"|reproduction|rendition|rendering|accuracy|farben?|kontrast|belichtung|helligkeit|schärfe|colores|contraste|exposición"
+    r"|brillo|nitidez|couleurs?|exposition|luminosité|netteté|cor|cores|exposição|brilho"
+)
+_CHINESE_NEUTRAL = LatePattern(r"颜色|色彩|对比度|曝光|亮度|清晰度|锐度|色|コントラスト|明るさ|鮮明さ|露出")
 # "How is the quality?" and "Is it a quality photo?" are no requests for a number.
 _OTHERWISE_UNDERSTOOD = ("yesno", "degree", "open", "advice", "where", "compare", "measure")
 _WORD = LatePattern(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -56,18 +63,32 @@ def with_rating_direction(question: Question) -> Question:
             scale=scale_in(question.text), confidence=1.0,
         )  # fmt: skip
     rates = question.intent == "score" or (question.intent == "unclear" and question.doubts == ("polarity",))
-    if rates and question.attribute == "overall" and question.scale and not _names_a_side(question):
+    of_all = question.attribute == "overall" and question.scale and not _names_a_side(question)
+    if rates and (of_all or _rates_something_neutral(question.stem)):
         return replace(question, intent="score", yes_means="fine", doubts=())
     return question
 
 
 def is_plain_request(text: str) -> bool:
     """Whether a text asks for a rating of the picture and says nothing else: "Rate it out of 100", "score?"."""
+    asks, rest = _request_in(plain_text(text))
+    return asks and not rest
+
+
+def _rates_something_neutral(text: str) -> bool:
+    """Whether a text asks for a rating of something neither good nor bad, and says nothing else: "Rate the colors"."""
     plain = plain_text(text)
+    asks, rest = _request_in(_CHINESE_NEUTRAL.sub(" ", plain))
+    named = bool(rest) or bool(_CHINESE_NEUTRAL.search(plain))
+    return asks and named and all(_NEUTRAL.fullmatch(word) for word in rest)
+
+
+def _request_in(plain: str) -> tuple[bool, list[str]]:
+    """Whether a text asks for a rating, and its words that are neither for that nor beside it."""
     words = _WORD.findall(_without_chinese(plain))
-    asks = [word for word in words if _RATING_WORD.fullmatch(word)]
+    asks = any(_RATING_WORD.fullmatch(word) for word in words) or bool(_CHINESE_RATE.search(plain))
     rest = [word for word in words if not _RATING_WORD.fullmatch(word) and not _BESIDE_WORD.fullmatch(word)]
-    return bool(asks or _CHINESE_RATE.search(plain)) and not rest and not _IS_IT.match(plain)
+    return asks and not _IS_IT.match(plain), rest
 
 
 def _without_chinese(plain: str) -> str:

@@ -13,6 +13,7 @@ from agenticiqa.question.composition import composed_polarity, without_asides
 from agenticiqa.question.default_question import DEFAULT_QUERY, DEFAULT_QUESTION
 from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
 from agenticiqa.question.exceptions import split_exception
+from agenticiqa.question.kinds_elsewhere import kind_named
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
@@ -34,6 +35,7 @@ from agenticiqa.question.references import beside_place, beside_reference, with_
 from agenticiqa.question.scales import good_end, scale_in
 from agenticiqa.question.scope import scope_of
 from agenticiqa.question.text import masked, normalise, written_language
+from agenticiqa.question.tints import with_tint
 
 # Below these probabilities a part of the meaning counts as not understood. Chosen on phrasings the networks had not
 # seen, so that a wrong answer costs as much as two declined ones.
@@ -97,7 +99,7 @@ def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[s
     if not options:
         stem, options = _alternatives(asked, reading)
     intent = _intent(reading, has_options=bool(options))
-    question = with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading))))
+    question = with_tint(with_reach(with_named_kind(with_plain_words(_read(text, stem, intent, reading)))))
     question = _with_named_end(with_rating_direction(_with_exact_names(question)))
     tool = named_tool(stem, tools)
     if _MEASUREMENT.search(stem) and intent in ("open", "degree", "decline", "score"):
@@ -208,10 +210,10 @@ def _read(text: str, stem: str, intent: Intent, reading: Reading) -> Question:
         degree="severe" if re.search(_SEVERE, stem.lower()) else cast(Degree, reading.best("degree")),
         form=cast(Form, reading.best("form")),
         scale=scale_in(text) if intent in ("score", "degree", "choose") else None,
-        kind=_kind(stem.lower()),
         confidence=_confidence(intent, reading),
         doubts=doubts,
     )
+    question = replace(question, kind=_kind(stem.lower(), question))
     return replace(question, attribute="overall") if question.attribute == "none" and intent != "decline" else question
 
 
@@ -244,7 +246,9 @@ def _confidence(intent: Intent, reading: Reading) -> float:
     return sure * reading.sure("yes_means") if intent in _HAS_POLARITY else sure
 
 
-def _kind(text: str) -> str | None:
+def _kind(text: str, question: Question) -> str | None:
+    if question.language not in ("en", "zh"):
+        return kind_named(text, question.attribute)
     kinds = (match.meaning.kind for match in lexicon().matches(text, "distortions"))
     return next((kind for kind in kinds if kind), None)
 

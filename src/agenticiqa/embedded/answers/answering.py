@@ -29,6 +29,7 @@ from agenticiqa.embedded.answers.flaw_words import (
 )
 from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
+from agenticiqa.embedded.answers.tint_answers import cast_of, cast_told, is_called
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
@@ -176,6 +177,8 @@ def _yes_or_no(question: Question, evidence: Evidence) -> Answer:
         return _unable("unfamiliar")
     if question.attribute == "colour" and (without := _without_colour(question, evidence)):
         return without
+    if question.tint and (item := cast_of(evidence)) and (other := _of_another_color(question, item)):
+        return other
     if question.reach and evidence.parts is not None:
         return _of_parts(question, evidence.parts, too_much, _remark(question, evidence))
     banding = measured_banding(question, evidence)
@@ -222,6 +225,19 @@ def _without_colour(question: Question, evidence: Evidence) -> Answer | None:
         return replace(_said(question, 0.0, phrase("words", "grey", question.language)), certainty=None)
     skin = [name for name in evidence.unlocated if (called := object_called(name)) and called.kind == "face"]
     return _unable("no_face") if skin else None
+
+
+def _of_another_color(question: Question, item: PlacedFinding) -> Answer | None:
+    """The answer about a cast that was found and is not of the color named; None where it is."""
+    is_named = is_called(item, question.tint) if question.tint else None
+    if is_named is None:
+        return _unable("color_untold")
+    no = 1 - item.finding.probability
+    return (
+        None
+        if is_named
+        else _said(question, no if question.yes_means == "flaw" else 1 - no, named_flaw(item, question))
+    )
 
 
 def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) -> Answer:
@@ -316,7 +332,8 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if _is_of_untold_kind(question, evidence):
         found = named_flaw(amount.item, question) if amount.item else ""
         return say("kind_untold", question.language, named=found)
-    if amount.is_present and question.kind and amount.item and amount.item.finding.kind != question.kind:
+    is_told_finer = question.tint or (amount.item and amount.item.finding.kind != question.kind)
+    if amount.is_present and question.kind and amount.item and is_told_finer:
         return named_flaw(amount.item, question)
     return strength_in_words(question.attribute, amount, question) if amount.is_present else none_of(question, evidence)
 
@@ -327,6 +344,10 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
         return _unable("no_evidence")
     if question.scale is not None and question.form == "number":
         return _score(question, evidence)
+    if question.tint and (item := cast_of(evidence)) and not is_called(item, question.tint):
+        none = phrase("severities", "none", question.language)
+        told = say("with_remark", question.language, word=none, remark=named_flaw(item, question))
+        return _unable("color_untold") if is_called(item, question.tint) is None else Answer(told, value=none)
     if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
         word = phrase("levels", level_of(5 - 4 * (quality_loss(evidence) or 0.0)), question.language)
     elif question.yes_means == "fine":
@@ -374,6 +395,9 @@ def _fact(question: Question, evidence: Evidence) -> Answer:
     if question.fact == "size" and evidence.size is not None:
         text = say("pixels", question.language, width=evidence.size[0], height=evidence.size[1])
         return Answer(text, value=text)
+    if question.fact == "tint":
+        told = cast_told(question, evidence)
+        return _unable("color_untold") if told is None else Answer(told, value=told)
     if evidence.is_grey is None:
         return _unable("no_evidence")
     word = phrase("words", "grey" if evidence.is_grey else "in_colour", question.language)

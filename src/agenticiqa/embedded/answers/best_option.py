@@ -23,6 +23,9 @@ from agenticiqa.state import DistortionCategory
 TIE = 1e-6
 # An option that fits less well than this does not fit: of two flaws that are both absent neither is chosen.
 _FITS_AT_ALL = 0.05
+# Whoever offers several flaws and no way to deny them knows that one is there: the likeliest is told even if it is
+# hardly seen, where it is so many times as likely as the next.
+_HARDLY_SEEN, _CLEARLY_LIKELIEST = 0.01, 2.0
 # The kinds that "low" and "high" of a noun stand for; "medium" means that it is not off at all.
 _DIRECTIONS: dict[Attribute, dict[str, str]] = {
     "contrast": {"high": "contrast_up", "low": "contrast_down"},
@@ -46,13 +49,22 @@ def best_option(question: Question, evidence: Evidence) -> tuple[str, float] | s
     best = ranked[0]
     if len(ranked) > 1 and known[best] - known[ranked[1]] < TIE:
         return "tie"
-    if known[best] < _FITS_AT_ALL:
+    if known[best] < _FITS_AT_ALL and not _is_hinted_at(question, known):
         return "no_match"
     # A lone understood option wins only on its own merit, never because the others were not understood.
     if len(known) < len(fits) and known[best] < PRESENT:
         return "no_match"
     total = sum(known.values())
     return best, known[best] / total if total else 0.0
+
+
+def _is_hinted_at(question: Question, fits: Mapping[str, float]) -> bool:
+    """Whether one of several flaws offered, none of which is seen, is clearly the likeliest."""
+    offered = [option.attribute for option in question.options.values() if option.says == "flaw"]
+    if not len(set(offered)) == len(question.options) == len(fits) >= 3:
+        return False
+    second, best = sorted(fits.values())[-2:]
+    return best >= max(_HARDLY_SEEN, _CLEARLY_LIKELIEST * second)
 
 
 def fit_of(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:

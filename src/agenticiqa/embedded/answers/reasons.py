@@ -31,6 +31,8 @@ DISAGREEMENT = 1.0
 CLOSE_CALL = 0.65
 # From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
 NEARLY_LOSSLESS = 99
+# Below this many grey levels a measured noise is none that a person sees.
+VISIBLE_SIGMA = 3.0
 # An interval this wide, of the four points of the scale, says hardly anything.
 NEARLY_ALL = 3.5
 _FINDINGS_TOLD, _TOOLS_TOLD, _READINGS_TOLD = 3, 2, 2
@@ -143,6 +145,8 @@ def _telling(finding: Finding) -> list[Reading]:
         untold.add("blur radius")  # it speaks for blur, not for halos
     if values.get("JPEG quality", 0.0) >= NEARLY_LOSSLESS and finding.severity != "none":
         untold.add("JPEG quality")
+    if values.get("noise sigma", 0.0) < VISIBLE_SIGMA and finding.severity != "none":
+        untold.add("noise sigma")  # blotches and grain in the dark are not in the even parts it is measured at
     return [reading for reading in finding.readings if reading.name not in untold]
 
 

@@ -62,6 +62,11 @@ def colour_manner(traces: Traces) -> Manner:
     )
 
 
+def cast_color(manner: str | None) -> str | None:
+    """The color of a cast, from the words for it; None where they speak of something else."""
+    return next((name for _, name in HUE_NAMES if manner == f"{name} cast"), None)
+
+
 def hue_name(red: float, yellow: float) -> str:
     """The name of a colour by its direction in Lab (a towards red, b towards yellow)."""
     angle = math.degrees(math.atan2(yellow, red))

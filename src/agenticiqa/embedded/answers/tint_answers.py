@@ -1,0 +1,40 @@
+"""What is said of the color of a cast: whether it is the one that was named, or which one it is."""
+
+from __future__ import annotations
+
+from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
+from agenticiqa.embedded.answers.flaw_words import is_there, named_flaw, no_flaw
+from agenticiqa.embedded.answers.phrases import phrase
+from agenticiqa.embedded.distortions.kind_and_direction import cast_color
+from agenticiqa.question.meaning import Question, Tint
+
+# What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
+_ALSO_CALLED: dict[str, tuple[Tint, ...]] = {
+    "red": ("orange", "magenta", "warm"), "orange": ("red", "yellow", "warm"), "yellow": ("orange", "warm"),
+    "green": ("cyan",), "cyan": ("green", "blue", "cold"), "blue": ("cyan", "violet", "cold"),
+    "violet": ("blue", "magenta"), "magenta": ("violet", "red"),
+}  # fmt: skip
+
+
+def cast_of(evidence: Evidence) -> PlacedFinding | None:
+    """The cast that was found; None where the colors are not found to be tinted."""
+    item = evidence.strongest(["Color distortions"])
+    return item if item is not None and is_there(item) and item.finding.kind == "color_cast" else None
+
+
+def is_called(item: PlacedFinding, tint: Tint) -> bool | None:
+    """Whether a cast may be called by this color; None where its color was not measured."""
+    color = cast_color(item.finding.manner)
+    return None if color is None else tint == color or tint in _ALSO_CALLED[color]
+
+
+def cast_told(question: Question, evidence: Evidence) -> str | None:
+    """The cast by its color, or that there is none; None where there is one whose color was not measured."""
+    item = cast_of(evidence)
+    if item is None:
+        return no_flaw(question)
+    color = cast_color(item.finding.manner)
+    if color is None:
+        return None
+    told_with_severity = question.language in ("en", "zh")
+    return named_flaw(item, question) if told_with_severity else phrase("casts", color, question.language)

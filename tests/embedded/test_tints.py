@@ -1,0 +1,92 @@
+"""Questions about the color of a cast, answered from the color that was measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenticiqa.embedded.answers.answering import answer
+from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
+from agenticiqa.embedded.findings import Finding
+from agenticiqa.question.understanding import understand
+from agenticiqa.state import UNABLE, Severity
+
+
+def tinted(manner: str | None, severity: Severity = "moderate") -> Evidence:
+    finding = Finding("Color distortions", 0.9, severity, kind="color_cast", strength=2.0, manner=manner)
+    return Evidence(findings=(PlacedFinding(finding),))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Is it too blue?",
+        "Is the cast blue?",
+        "Is there a green tint?",
+        "Is the picture greenish?",
+        "Is it too cold?",
+        "Does it have a bluish cast?",
+        "Hat das Bild einen Blaustich?",
+    ],
+)
+def test_a_cast_of_another_color_than_the_one_named_is_a_no_that_tells_it(query: str) -> None:
+    said = answer(understand(query), tinted("orange cast"))
+
+    assert said.text.startswith(("No (", "Nein (")), said.text
+    if understand(query).language == "en":
+        assert said.text == "No (moderate orange cast)"
+
+
+@pytest.mark.parametrize(
+    ("query", "manner"),
+    [
+        ("Is it too blue?", "blue cast"),
+        ("Does it have a yellowish tint?", "yellow cast"),
+        ("Is it too warm?", "orange cast"),
+        ("Is it too red?", "orange cast"),
+    ],
+)
+def test_a_cast_of_the_color_named_or_of_one_it_may_be_called_is_a_yes(query: str, manner: str) -> None:
+    said = answer(understand(query), tinted(manner))
+
+    assert said.text == f"Yes (moderate {manner})"
+
+
+def test_that_there_is_no_cast_of_a_color_holds_where_the_cast_has_another() -> None:
+    assert answer(understand("Is it free of any green tint?"), tinted("orange cast")).text.startswith("Yes")
+    assert answer(understand("Is it free of any green tint?"), tinted("green cast")).text.startswith("No")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("Which colour is the cast?", "moderate orange cast"),
+        ("What color is the tint?", "moderate orange cast"),
+        ("What color cast does it have?", "moderate orange cast"),
+        ("偏什么颜色？", "中等偏橙"),
+        ("Welche Farbe hat der Farbstich?", "orangefarbener Farbstich"),
+    ],
+)
+def test_the_color_of_the_cast_is_told_where_it_is_asked_for(query: str, told: str) -> None:
+    assert answer(understand(query), tinted("orange cast")).text == told
+
+
+def test_without_a_cast_there_is_no_color_to_tell() -> None:
+    assert answer(understand("Which colour is the cast?"), tinted(None, "none")).text == "no visible color problem"
+
+
+@pytest.mark.parametrize("query", ["Which colour is the cast?", "Is it too blue?", "How blue is the cast?"])
+def test_the_color_of_a_cast_that_was_not_measured_is_not_guessed(query: str) -> None:
+    said = answer(understand(query), tinted(None))
+
+    assert (said.text, said.why_not) == (UNABLE, "color_untold")
+
+
+def test_how_strong_a_cast_of_another_color_is_is_none_with_the_one_found() -> None:
+    assert (
+        answer(understand("How strong is the blue cast?"), tinted("orange cast")).text == "none (moderate orange cast)"
+    )
+
+
+def test_a_colored_thing_is_no_cast() -> None:
+    assert understand("Is the blue dress oversaturated?").tint is None
+    assert understand("Are the colors natural?").tint is None
