@@ -19,7 +19,7 @@ from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.synthetic.kinds import KINDS
 from training.detect_extract import read_recipe
 from training.detect_severity import Losses, category_losses, measure_losses
-from training.manifest import write_manifest
+from training.manifest import write_arrays, write_manifest
 
 Floats = npt.NDArray[np.float32]
 WEIGHTS = Path("src/agenticiqa/weights")
@@ -193,7 +193,7 @@ def fit(examples: Examples, pooled: int, epochs: int) -> tuple[dict[str, Floats]
 def ship(name: str, arrays: dict[str, Floats]) -> None:
     """Write the weights and record their hash."""
     path = WEIGHTS / f"{name}.npz"
-    np.savez_compressed(path, **arrays)
+    write_arrays(path, arrays)
     write_manifest(WEIGHTS)
 
 

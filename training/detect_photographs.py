@@ -25,6 +25,7 @@ import numpy.typing as npt
 from agenticiqa.tools.synthetic.kinds import KINDS
 from training.clusters import folds_of
 from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, LookedAt, read_looks
+from training.manifest import write_arrays
 from training.photograph_curves import Sources, fit_all_curves
 
 Floats = npt.NDArray[np.float64]
@@ -355,7 +356,7 @@ def _tell_apart(near: list[Floats], among: list[Floats], side: Floats, weight: F
 def ship(name: str, arrays: dict[str, npt.NDArray[np.generic]], weights: Path = WEIGHTS) -> None:
     """Write the weights and record their size and hash in the manifest."""
     path = weights / f"{name}.npz"
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    write_arrays(path, arrays)
     record = weights / "manifest.json"
     manifest = json.loads(record.read_text())
     content = path.read_bytes()

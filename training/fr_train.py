@@ -33,7 +33,7 @@ from training.fr_data import Pairs, joined, read_made, read_tid
 from training.fr_extract import CODERS_FOLDER
 from training.fr_fit import RECIPE, Recipe, fit_consensus, fit_pair_model, fit_standardiser, fit_tempered_recogniser
 from training.fr_pack import pack_open, pack_rated
-from training.manifest import write_manifest
+from training.manifest import write_arrays, write_manifest
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.bool_]
@@ -175,7 +175,7 @@ def read_all_made(cache: Path) -> Pairs:
 
 def write(folder: Path, name: str, arrays: dict[str, Any]) -> None:
     """The archive and its line in the manifest."""
-    np.savez_compressed(folder / name, **arrays)
+    write_arrays(folder / name, arrays)
     write_manifest(folder)
 
 

@@ -20,7 +20,7 @@ from training.export import export_network
 from training.finetune import TRUNK_POOLED, Photographs, QualityNetwork, fine_tune, warm_up
 from training.finetune_on_ladders import settle
 from training.fit_quality import Material, fit_heads, write_figures
-from training.manifest import write_manifest
+from training.manifest import write_arrays, write_manifest
 from training.network import STAGES, TRUNK_STAGES, Stages, load_stages, pool, start_weights
 from training.quality_data import Damaged, Rated, load_damaged, load_rated, load_spoilt
 from training.scales import standardised_scale
@@ -74,7 +74,7 @@ def fit(terms: str, biq2021: Path | None, cache: Path, seed: int, weights: Path)
     unseen = load_damaged(cache, "apart") if terms == "research" else damaged
     material = Material(rated, damaged, unseen, held, rated_statistics, damaged_statistics, rated_likeness)
     arrays, figures = fit_heads(material, _head_arrays(network))
-    np.savez_compressed(weights / f"quality_{terms}.npz", **arrays)
+    write_arrays(weights / f"quality_{terms}.npz", arrays)
     write_figures(cache / f"{terms}_figures.json", figures)
     write_manifest(weights)
     print(figures)

@@ -96,7 +96,7 @@ EvidenceKey = Annotated[
 class Strict(BaseModel):
     """Base of the models that cross a boundary: unknown fields are errors."""
 
-    model_config = ConfigDict(extra="forbid", validate_default=True)
+    model_config = ConfigDict(extra="forbid", validate_default=True, defer_build=True)
 
 
 class PlanControlFlags(Strict):

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from agenticiqa.embedded.trunk import load_backbone, resize
 from agenticiqa.tools.synthetic.kinds import LEVELS, mix
 from training.biq2021 import read_photographs
+from training.manifest import write_arrays
 from training.pictures import Pixels, read_pixels
 from training.quality_heads.extract import USUAL_KINDS, rated_folds, read_square
 from training.quality_heads.ladders import spoil
@@ -82,7 +83,7 @@ def main() -> None:
     )
     weights, offset = fit_cast(*(standardised(_pooled(pictures), arrays) for pictures in sources))
     arrays |= cast_arrays(weights, offset)
-    np.savez_compressed(given.heads, **arrays)
+    write_arrays(given.heads, arrays)
 
 
 def standardised(pooled: npt.NDArray[np.float32], arrays: dict[str, Any]) -> Values:

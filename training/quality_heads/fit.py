@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from agenticiqa.evaluation.statistics import srcc
 from training.biq2021 import read_photographs
 from training.kernel import Kernel, Projection, fit_kernel, fit_projection
+from training.manifest import write_arrays
 from training.quality_heads.correct import Correction, Course, Group, Lessons, correct
 from training.quality_heads.extract import rated_folds
 from training.scales import standardised_scale
@@ -283,7 +284,7 @@ def main() -> None:
     }
     for terms, arrays in fitted.items():
         np.savez(given.cache / f"heads_{terms}.npz", **dict[str, Any](arrays))
-        np.savez_compressed(given.weights / f"quality_{terms}.npz", **dict[str, Any](stored(arrays)))
+        write_arrays(given.weights / f"quality_{terms}.npz", stored(arrays))
 
 
 if __name__ == "__main__":

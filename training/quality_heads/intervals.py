@@ -22,7 +22,7 @@ from agenticiqa.embedded.trunk import load_backbone, load_tail
 from agenticiqa.weights import WeightSet
 from benchmarks.accuracy import Source, read_ai, read_avt, read_tid2013
 from training.biq2021 import read_photographs
-from training.manifest import write_manifest
+from training.manifest import write_arrays, write_manifest
 from training.opinions import on_common_scale
 from training.pictures import read_pixels
 from training.quality_heads.extract import rated_folds
@@ -117,7 +117,7 @@ def main() -> None:
         residuals = {"biq2021": judge_fold(given.biq2021, given.cache, terms, arrays)}
         residuals |= {source.key: judge_files(source, terms, head) for source in sources}
         calibrated = stored(arrays | calibrate(residuals, LEVELS[terms]))
-        np.savez_compressed(given.weights / f"quality_{terms}.npz", **dict[str, Any](calibrated))
+        write_arrays(given.weights / f"quality_{terms}.npz", calibrated)
     write_manifest(given.weights)
 
 

@@ -21,6 +21,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from agenticiqa.question.composition import asking_part, composed_polarity
 from agenticiqa.question.reader import BUCKETS, HEADS, LANGUAGES, letter_groups
 from agenticiqa.question.text import number_of
+from training.manifest import write_arrays
 from training.questions.network import Network, batch_of
 from training.questions.onnx_graph import graph_of
 from training.questions.phrasings import Row, changed, made, split, written
@@ -108,7 +109,7 @@ def main() -> None:
     )
     tables["vectors"], tables["vectors.scale"] = _in_bytes(found["vecs"][chosen], axis=0)
     tables["words"] = np.frombuffer("\n".join(map(str, found["words"][chosen])).encode(), dtype=np.uint8)
-    np.savez_compressed(given.out / "reader_words.npz", **tables)
+    write_arrays(given.out / "reader_words.npz", tables)
     (given.out / "reader.onnx").write_bytes(graph_of(states))
 
 

@@ -6,7 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agenticiqa.assessor.assessing import DEFAULT_QUERY as DEFAULT_QUERY
     from agenticiqa.assessor.assessing import Assessor as Assessor
     from agenticiqa.assessor.assessing import aassess as aassess
     from agenticiqa.assessor.assessing import assess as assess
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Ranking as Ranking
     from agenticiqa.assessor.ranking import rank as rank
     from agenticiqa.assessor.tool_measurements import measure as measure
+    from agenticiqa.question.default_question import DEFAULT_QUERY as DEFAULT_QUERY
 
 _HOMES = {
     "DEFAULT_QUERY": "assessing",

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_assessment
-from agenticiqa.assessor.ranking import Ranking, query_for_each, rank, read_comparison
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
@@ -21,9 +20,11 @@ from agenticiqa.images import ImageSource, NamedBytes, load_image
 from agenticiqa.nodes.context import OnEvent, Pictures, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.question.choices import Choices
+from agenticiqa.question.default_question import DEFAULT_QUERY
 from agenticiqa.tools.running import Align
 
-DEFAULT_QUERY = "Rate the perceptual quality of this image."
+if TYPE_CHECKING:
+    from agenticiqa.assessor.ranking import Ranking
 
 
 class Assessor:
@@ -127,6 +128,8 @@ class Assessor:
 
         "Which one is the noisiest?" ranks by noise; `Ranking.answer` names the image, or says why none can be named.
         """
+        from agenticiqa.assessor.ranking import query_for_each, rank, read_comparison
+
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)

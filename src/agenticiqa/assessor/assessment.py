@@ -38,7 +38,7 @@ _NAMED = 3
 class Record(BaseModel):
     """Base of what is written down: frozen, unknown fields are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Finding(Record):

@@ -20,7 +20,7 @@ from agenticiqa.vlm_client.tasks import TASKS
 class ImageOrigin(BaseModel):
     """One image as it was looked at."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     sha256: str
     width: int
@@ -32,7 +32,7 @@ class ImageOrigin(BaseModel):
 class FusionUsed(BaseModel):
     """How tools and model were fused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     form: str
     eta: float
@@ -42,7 +42,7 @@ class FusionUsed(BaseModel):
 class Provenance(BaseModel):
     """Version, settings, models, prompts and images behind an assessment."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     version: str
     settings_sha256: str

@@ -28,7 +28,7 @@ SAME_THING = 0.5
 class RegionFinding(BaseModel):
     """One distortion of a region, how strong and how certain."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     type: DistortionCategory
     severity: Severity
@@ -42,7 +42,7 @@ class AssessedRegion(BaseModel):
     `findings` are None where the region could not be judged.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     left: int = Field(ge=0)
     top: int = Field(ge=0)

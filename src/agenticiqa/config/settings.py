@@ -73,7 +73,7 @@ def _caches() -> Path:
 class Section(BaseModel):
     """Base of every part of the settings: frozen, unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class RoleSettings(Section):

@@ -11,6 +11,7 @@ from typing import Literal, cast
 import yaml
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import Mention, lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Meant, OptionMeaning
 from agenticiqa.question.reader import Reading, read
@@ -18,14 +19,14 @@ from agenticiqa.question.text import Language, normalise
 from agenticiqa.state import LEVEL_SCORES, SEVERITIES, DistortionCategory
 
 _LIGHT: tuple[Attribute, ...] = ("dark", "bright", "exposure")
-_DENIED = re.compile(
+_DENIED = LatePattern(
     r"[- ]free\b|anything but|far from|alles andere als"
     r"|\b(?:kein\w*|nicht|ohne|sin|sans|sem|pas|aucune?)\b|ない|なし|ません",
     re.IGNORECASE,
 )
 # An option read by the network counts when attribute and polarity are at least this likely.
 SURE = 0.7
-_JOINED = re.compile(
+_JOINED = LatePattern(
     r"\s*(?:,|;|\band\b|(?<!anything )\bbut\b|\bwith\b|\bund\b|\by\b|\bet\b|\be\b|&|\+"
     r"|但是?|而且|且|又|和|でも|が、)\s*"
 )

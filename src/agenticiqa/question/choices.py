@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from agenticiqa.question.default_question import DEFAULT_QUERY
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.text import normalise
 from agenticiqa.state import UNABLE, AgenticIQAState
 
@@ -16,46 +18,46 @@ _BEFORE = rf"(?:(?<=^)|(?<=[\s,;。:?!>/_\"'(\[{_CJK}]))"
 _WORD = r"(?:(?:option|statement|answer|choice|choix|opción|opção|opcao|aussage|选项|選項|選択肢)\s*)?"
 # A label stands before its option: "A. Noise", "(B) Blur", "c) JPEG", "D、对比度", "1 = yes", "A - sharp", "a/ crisp".
 _LEADING = (
-    re.compile(
+    LatePattern(
         rf"{_BEFORE}{_WORD}['\"]?[(\[]?({_NAME})(?:['\"]?[)\].、:]|['\"]?\s*(?:=|->|→|--?(?=\s)))(?!\d)\s*",
         re.IGNORECASE,
     ),
     # "(A)Noise(B)Blur" and "A.噪声B.模糊" run on without a space between the options.
-    re.compile(r"[(\[]([A-Ha-h])[)\]]\s*|(?<![A-Za-z])([A-H])[.、:]\s*"),
-    re.compile(rf"{_BEFORE}{_WORD}['\"]?([A-Ha-h]|[0-9])['\"]?/\s+"),
-    re.compile(rf"{_BEFORE}{_WORD}([A-H])(?:\s+(?=[^\W\d_])|(?=[{_CJK}]))"),
-    re.compile(rf"{_BEFORE}{_WORD}([0-9])\s+(?=[^\W\d_])(?!(?:to|bis|a|à|or|stars?|out|und|and|et?|y)\b)"),
+    LatePattern(r"[(\[]([A-Ha-h])[)\]]\s*|(?<![A-Za-z])([A-H])[.、:]\s*"),
+    LatePattern(rf"{_BEFORE}{_WORD}['\"]?([A-Ha-h]|[0-9])['\"]?/\s+"),
+    LatePattern(rf"{_BEFORE}{_WORD}([A-H])(?:\s+(?=[^\W\d_])|(?=[{_CJK}]))"),
+    LatePattern(rf"{_BEFORE}{_WORD}([0-9])\s+(?=[^\W\d_])(?!(?:to|bis|a|à|or|stars?|out|und|and|et?|y)\b)"),
     # "①很锐 ②尚可" with its circles made plain, and "A(可用) B(需修图)".
-    re.compile(rf"(?:(?<=^)|(?<=[\s,;:]))([0-9])(?=[{_CJK}])"),
-    re.compile(rf"{_BEFORE}([A-H])(?=\()"),
+    LatePattern(rf"(?:(?<=^)|(?<=[\s,;:]))([0-9])(?=[{_CJK}])"),
+    LatePattern(rf"{_BEFORE}([A-H])(?=\()"),
 )
 # Any letter may stand for an option that is said with it: "U = under, C = correct", "P for properly exposed".
-_ANY_NAME = re.compile(
+_ANY_NAME = LatePattern(
     rf"{_BEFORE}['\"]?([A-Z]|-?[0-9])['\"]?\s*(?:=|:|for\b|für\b|para\b|pour\b|表示|代表|为|是)\s*(?=\S)"
 )
 # A label follows its option: "sharp (A) or soft (B)?", "清晰选A,模糊选B".
-_TRAILING = re.compile(
+_TRAILING = LatePattern(
     r"(?P<option>[^()\[\],;:?!.\n/]+?)\s*[(\[](?P<name>[A-Za-z]|[0-9])[)\]]"
     r"(?=\s*(?:[,;/?.!\n]|$|or\b|oder\b|ou?\b|还是|或|それとも|か))"
     r"|(?P<zh>[^,;。?:!\n]{1,16}?)(?:请?[选填回答复说输出按]{1,2})\s*[\"']?(?P<zh_name>[A-Z]|[0-9])[\"']?(?=[,;。\s?]|$)"
 )
-_OR = re.compile(
+_OR = LatePattern(
     r"\s*(?:,\s*)?\b(?:or else|or|oder|ou|vs\.?|versus)\b\s*|\s+o\s+"
     r"|\s*(?:还是|還是|或者|或是|抑或|それとも)\s*|(?<=[かな])、"
 )
-_COMMA = re.compile(r"\s*[,、;]\s*|\s*\?\s+(?=\w)")
-_SENTENCE = re.compile(r"(?<=[.?!。])\s+|\n+|(?<=[。?!])|\s+[-–]\s+")
-_QUOTED = re.compile(r"[\"“「']([^\"”」'\n]{1,40})[\"”」'](?!\s*:)")
-_BULLET = re.compile(r"(?m)^[ \t]*(?:[-*•–]\s+(.{1,40}?)|[<\[]([^<>\[\]\n]{1,40})[>\]])[ \t]*$")
+_COMMA = LatePattern(r"\s*[,、;]\s*|\s*\?\s+(?=\w)")
+_SENTENCE = LatePattern(r"(?<=[.?!。])\s+|\n+|(?<=[。?!])|\s+[-–]\s+")
+_QUOTED = LatePattern(r"[\"“「']([^\"”」'\n]{1,40})[\"”」'](?!\s*:)")
+_BULLET = LatePattern(r"(?m)^[ \t]*(?:[-*•–]\s+(.{1,40}?)|[<\[]([^<>\[\]\n]{1,40})[>\]])[ \t]*$")
 _PART = r"[^\s/|,;:?!()\[\]{}\"]+(?: [^\s/|,;:?!()\[\]{}\"]+){0,2}"
-_SLASHED = re.compile(rf"{_PART}(?:\s*[/|]\s*{_PART})+")
-_BRACKETED = re.compile(r"[{(\[]([^{}()\[\]\"]+,[^{}()\[\]\"]+)[})\]]")
-_LISTED = re.compile(
+_SLASHED = LatePattern(rf"{_PART}(?:\s*[/|]\s*{_PART})+")
+_BRACKETED = LatePattern(r"[{(\[]([^{}()\[\]\"]+,[^{}()\[\]\"]+)[})\]]")
+_LISTED = LatePattern(
     r"(?:one of|exactly one of|von|entre|between|choose from|eins von|:)\s*:?\s*([^.?!:\n]+,[^.?!:\n]+)",
     re.IGNORECASE,
 )
 # What stands before the first option of "Would you say it is sharp or blurry?" and belongs to no option.
-_LEAD_IN = re.compile(
+_LEAD_IN = LatePattern(
     r"^.*?\b(?:is|are|was|were|it's|that's|looks?|appears?|as|call (?:it|this)|either|between|whether|under|say"
     r"|than|pick|choose|which|(?:do i|i|we) (?:need|have) to|should (?:i|we|it be))\s+"
     r"(?:(?:it|this|that|they|there|(?:the|this|that|my|these|those) (?:\w+ )??\w+|your call|one)\s+)?"
@@ -65,7 +67,7 @@ _LEAD_IN = re.compile(
     r"|^.*?(?:是|属于|算)(?=\S)|^(?:这张|这|画面|照片|图片|图像|片子)+(?:的|看起来)?(?=\S)|^.*?[はが](?=\S)|^¿",
     re.IGNORECASE,
 )
-_TAIL = re.compile(
+_TAIL = LatePattern(
     r"(?<=\S)(?:[\s,]+|(?<=[\u3040-\u9fff]))"
     r"(?:(?:which(?: one)?(?: is it| would| of)?|what do you|pick|choose|in your opinion|one word|please"
     r"|quality[- ]wise|would you say|is it|wise|dear|lol"
@@ -73,12 +75,12 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 # Where the last option of a list ends and the next sentence begins.
-_AFTER_LIST = re.compile(
+_AFTER_LIST = LatePattern(
     r"[.;]\s|。|[?!]|\)\s|,\s*(?=[请請只回答选選三你]|please|letter|which)|\s+(?=番号|記号)|\s[–—-]\s"
 )
 _EDGES = " \t\n,;。、/|.?!:\"'“”()[]{}"
 # "B", "b)", "B. Good" at the head of an answer.
-_LABELLED = re.compile(r"^[(\[（【]?\s*([A-Za-z]|\d)\s*(?:[)\].、,，:：）】]\s*(.*)|)$", re.DOTALL)
+_LABELLED = LatePattern(r"^[(\[（【]?\s*([A-Za-z]|\d)\s*(?:[)\].、,，:：）】]\s*(.*)|)$", re.DOTALL)
 
 
 Choices = Mapping[str, str] | Sequence[str]
@@ -128,7 +130,7 @@ def choices_by_letter(name: str, given: Any) -> dict[str, str]:
 
 
 # "Option B", "Answer: B", "The answer is (B)", "B - Noise", "B is right".
-_ANNOUNCED = re.compile(
+_ANNOUNCED = LatePattern(
     r"^(?:(?:the\s+)?(?:correct\s+|final\s+)?(?:answer|option|choice)(?:\s+is)?\s*[:=]?\s*)?"
     r"[(\[]?([A-Za-z]|\d)[)\]]?(?:\s*(?:[-–—:]\s+|[.,;)]|is\b|$).*)?$",
     re.IGNORECASE | re.DOTALL,
@@ -321,7 +323,9 @@ def _trimmed(options: list[str]) -> list[str]:
 def choices_of(state: AgenticIQAState) -> dict[str, str]:
     """The choices given as data, else those written into the question with labels."""
     given: Choices | None = state.get("choices")
-    return lettered(given) if given else split_choices(state["query"])[1]
+    if given:
+        return lettered(given)
+    return {} if state["query"] == DEFAULT_QUERY else split_choices(state["query"])[1]
 
 
 def match_choice(answer: str, choices: Mapping[str, str]) -> str:

@@ -9,16 +9,17 @@ from typing import Literal
 
 import yaml
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.text import Language, plain_text
 
-_CLAUSE = re.compile(r"[.?!;:。,\n]|(?<!anything)(?<!all) but | - ")
+_CLAUSE = LatePattern(r"[.?!;:。,\n]|(?<!anything)(?<!all) but | - ")
 # "Is the dog blurry?" is about the picture, whatever the dog does.
-_ONLY_PICTURES = re.compile(
+_ONLY_PICTURES = LatePattern(
     r"\bblur\w*|\bout of focus|\bin focus|\bgrainy|\bover-?expos\w*|\bunder-?expos\w*|\bpixelat\w*|\bjpe?g\b"
     r"|模糊|噪点|过曝|欠曝|对焦|失焦|unscharf|verrauscht|belichtet|borros\w|desenfoc\w|\bfloue?s?\b|desfocad|ぼけ|ボケ|ノイズ"
 )
 # The side of a picture, not what is correct: "the right side", "bottom right", "on the right".
-_RIGHT_SIDE = re.compile(
+_RIGHT_SIDE = LatePattern(
     r"\bright(?=[- ](?:(?:hand|side|half|part|edge|corner|border|margin|third|quarter|quadrant|region|area|portion|end"
     r"|section|top|bottom|upper|lower|eye|ear|arm|leg|foot|shoulder|cheek)s?|of (?:the|this|it|him|her|them|my))\b)"
     r"|(?P<before>\b(?:top|upper|lower|bottom|far|from the)[- ])right\b"
@@ -26,7 +27,7 @@ _RIGHT_SIDE = re.compile(
     re.IGNORECASE,
 )
 # "糊不糊" asks what "糊" asks.
-_A_NOT_A = re.compile(r"(.{1,2})不\1")
+_A_NOT_A = LatePattern(r"(.{1,2})不\1")
 
 
 class _Words:
@@ -83,9 +84,9 @@ class _Words:
 
 # Where a listed word may end otherwise: Spanish and Portuguese by gender and number, German before a noun.
 _INFLECTED = {
-    "es": (re.compile(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
-    "pt": (re.compile(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
-    "de": (re.compile(r"^([^()\[\]?*\\]{3,}[^e()\[\]?*\\])$"), r"\1(?:e[mnrs]?)?"),
+    "es": (LatePattern(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
+    "pt": (LatePattern(r"^([^()\[\]?*\\]{3,})(?:[ao]|\[(?:ao|oa)\])$"), r"\1[ao]s?"),
+    "de": (LatePattern(r"^([^()\[\]?*\\]{3,}[^e()\[\]?*\\])$"), r"\1(?:e[mnrs]?)?"),
 }
 
 
@@ -114,7 +115,7 @@ def with_other_side(text: str) -> str:
 
 
 # A sentence that judges what another one says: "Am I wrong?", "Agree?", "Is she right?".
-_JUDGES = re.compile(
+_JUDGES = LatePattern(
     r"\b(?:wrong|right|true|false|agree\w*|disagree\w*|correct|mistaken|lie|lying|lied|yes|say no|if|imagin\w+|object"
     r"|deny|doubt|sign|is (?:it|she|he|that|this|there)|does|do you|would you|can you|recht|falsch|wahr|stimm\w+"
     r"|raz[oó]n|equivoc\w+|verdad|raison|tort|vrai|faux|certo|errado|verdade|concord\w+)\b"
@@ -136,16 +137,16 @@ def asking_part(text: str, language: Language) -> str:
 
 
 # Parts of a text, each with the sign that ends it; a capital may begin a sentence after a forgotten full stop.
-_PART = re.compile(r"[^.?!。,;:\n]+(?:[.?!。,;:\n]+|$)")
-_NEW_SENTENCE = re.compile(
+_PART = LatePattern(r"[^.?!。,;:\n]+(?:[.?!。,;:\n]+|$)")
+_NEW_SENTENCE = LatePattern(
     r"(?<=[\w)\"'%*]) (?=(?:Do not|Don't|No|Not|Never|Nothing|Without|I|I'm|I've|We)\b"
     r"|(?:(?:do not|don'?t|no|without) (?:any |further )?(?:expla[in]\w+|comments?|other text|reasons?|justif\w+))\b)"
 )
-_TAG = re.compile(
+_TAG = LatePattern(
     r"(?:would|do|does|did|is|are|was|can|could|have|has|will|am) (?:not'? )?(?:you|it|they|i|he|she|we|there)\W*"
 )
-_LINKED = re.compile(r"^(?:but|so|and|therefore)\b,? *", re.IGNORECASE)
-_ASIDE_NEGATED = re.compile(
+_LINKED = LatePattern(r"^(?:but|so|and|therefore)\b,? *", re.IGNORECASE)
+_ASIDE_NEGATED = LatePattern(
     r"\b(?:not|no|never|nothing|nobody|without|cannot|keine?|nicht|nichts|ohne|sin|ni|sans|pas|sem|não|nem)\b"
     r"|[不没无無別别]|ない|ません|しないで|素人"
 )

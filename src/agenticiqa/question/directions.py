@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import yaml
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import Attribute, Question, Tint
 
 _TOO = (
@@ -26,7 +27,7 @@ _TOWARDS = (
 )
 _PICTURE = r"(?:image|picture|photo|shot|white balance|whites|colou?rs?|skin)"
 # Words that may turn a question; with one of them it is not taken for certain what a yes means.
-_TURNING = re.compile(
+_TURNING = LatePattern(
     r"\b(?:not?|never|without|free|isn't|aren't|doesn't|don't|hardly|nothing|kein\w*|nicht|ohne|sin|no|sans|pas|sem|não)\b"
     r"|n't|[没无無]|不(?!是)|ない"
 )

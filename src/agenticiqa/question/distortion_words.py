@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, canonical_category
 
 Direction = Literal["", "brighter", "darker", "higher", "lower"]
@@ -69,7 +70,7 @@ _ROWS: tuple[tuple[DistortionCategory, Direction, str, str], ...] = (
     ("Sharpness", "higher", "oversharpening", "over sharpening, oversharpened, over sharpened, halo, edge halo"),
     ("Sharpness", "higher", "excessive sharpness", "sharpening artifact, sharpening artefact, overprocessing"),
 )  # fmt: skip
-_FILLERS = re.compile(
+_FILLERS = LatePattern(
     r"\b(?:slight|mild|moderate|severe|strong|heavy|visible|some|a|an|the|of|in|artifacts?|artefacts?|effects?)\b"
 )
 

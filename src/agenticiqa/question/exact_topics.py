@@ -11,6 +11,7 @@ from typing import Any, cast
 import yaml
 
 from agenticiqa.question.answer_options import attribute_of
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import Mention, lexicon
 from agenticiqa.question.meaning import Attribute, Degree, Meant, Question
 from agenticiqa.question.reader import read
@@ -19,14 +20,14 @@ from agenticiqa.question.text import plain_text, written_language
 _THING = r"(?:the|my|his|her|our) \w+(?: on the (?:left|right))?"
 # Words that look like a word for quality and are none, and what the sentence says without them.
 _OTHER_SENSES = (
-    (re.compile(r"^((?:please |can you |could you )?)highlight (?=the |what |any|all |every|its )", re.I), r"\1name "),
-    (re.compile(r" (?:in|with|using) (?:adobe )?(?:lightroom|photoshop|gimp|darktable|capture one)\b", re.I), ""),
-    (re.compile(r"\bfine(?:-grained)? grain\b", re.I), "grain"),
-    (re.compile(r"\bcomplexions?\b", re.I), "skin tone"),
+    (LatePattern(r"^((?:please |can you |could you )?)highlight (?=the |what |any|all |every|its )", re.I), r"\1name "),
+    (LatePattern(r" (?:in|with|using) (?:adobe )?(?:lightroom|photoshop|gimp|darktable|capture one)\b", re.I), ""),
+    (LatePattern(r"\bfine(?:-grained)? grain\b", re.I), "grain"),
+    (LatePattern(r"\bcomplexions?\b", re.I), "skin tone"),
     # A choice between two things, which a yes or a no would not answer.
-    (re.compile(rf"^(?:is|are) it ({_THING}) or ({_THING}) (?:that|which|who) (?:is|are|looks?) ([^,?]+)\?*$", re.I),
+    (LatePattern(rf"^(?:is|are) it ({_THING}) or ({_THING}) (?:that|which|who) (?:is|are|looks?) ([^,?]+)\?*$", re.I),
      r"Which is \3, \1 or \2?"),
-    (re.compile(rf"^(?:is|are) ({_THING}) or ({_THING}) (?:the )?((?:more|less) [\w ]+|\w+er)\?*$", re.I),
+    (LatePattern(rf"^(?:is|are) ({_THING}) or ({_THING}) (?:the )?((?:more|less) [\w ]+|\w+er)\?*$", re.I),
      r"Which is \3, \1 or \2?"),
 )  # fmt: skip
 _IT = r"(?:it|this|that|these|them|(?:the|this|that|my|our) (?:\w+ )?\w+)"
@@ -54,16 +55,16 @@ _DEEDS: tuple[tuple[str, Attribute, Meant, Degree], ...] = (
      rf"|(?:should|must) {_THE_PICTURE} be {_DROPPED}(?:{_FOR})?|is {_THE_PICTURE} (?:unusable|a reject)(?:{_FOR})?",
      "overall", "flaw", "acceptable"),
 )  # fmt: skip
-_MEND = re.compile(
+_MEND = LatePattern(
     rf"(?:can|could) {_IT} be (?:fixed|repaired|rescued|saved|salvaged|mended|restored|improved)"
     rf"|(?:can|could) (?:i|we|you) (?:fix|repair|rescue|save|salvage|mend|restore) {_IT}"
     rf"|is {_IT} (?:still )?(?:salvageable|fixable|repairable|recoverable|worth saving|beyond (?:repair|saving|hope))"
 )
 # Whoever would sharpen asks about blur, not about halos.
-_BY_SHARPENING = re.compile(
+_BY_SHARPENING = LatePattern(
     r" (?:by|with|through|using) (?:some |a bit of |more )?(?:sharpening|deblurring|refocusing)$"
 )
-_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WITHOUT_SPACES = LatePattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def in_its_usual_sense(text: str) -> str:

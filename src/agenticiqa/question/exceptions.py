@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute
 from agenticiqa.question.reader import read
 from agenticiqa.question.text import plain_text
 from agenticiqa.state import DistortionCategory
 
-_EXCEPT = re.compile(
+_EXCEPT = LatePattern(
     r",?\s*\b(?:except(?:ing)?(?: for)?|apart from|aside from|besides|other than|but for|not counting|leaving aside"
     r"|außer|ausser|abgesehen von|excepto|aparte de|salvo|à part|sauf|hormis|exceto|além d[eao])\s+"
     r"(?P<what>[^,;.?!。，？]+),?|除了?(?P<zh>[^,;.?!。，？]+?)(?:以外|之外|外|，)[，,]?",

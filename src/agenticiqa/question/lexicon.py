@@ -11,11 +11,12 @@ from typing import Any, cast
 
 import yaml
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.state import DistortionCategory, LevelLetter, Severity
 
-_REFUSED = re.compile(r"(?:not|n't|never|without|不要?|别)\s*(?:use|using|使用|用)?\s*(?:the\s+)?$", re.IGNORECASE)
-_LIKE_A_TOOL = re.compile(r"[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*[A-Z0-9][A-Za-z0-9]*")
-_SUFFIXED = re.compile(r"_(?:FR|NR)$")
+_REFUSED = LatePattern(r"(?:not|n't|never|without|不要?|别)\s*(?:use|using|使用|用)?\s*(?:the\s+)?$", re.IGNORECASE)
+_LIKE_A_TOOL = LatePattern(r"[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*[A-Z0-9][A-Za-z0-9]*")
+_SUFFIXED = LatePattern(r"_(?:FR|NR)$")
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,16 @@ from typing import Literal
 
 import yaml
 
+from agenticiqa.question.late_pattern import LatePattern
+
 # Places and parts that are found by other means than the detector.
 NOT_CLASSES = ("face", "eyes", "subject", "foreground", "background", "sky")
-_ARTICLE = re.compile(
+_ARTICLE = LatePattern(
     r"^(?:the|this|that|these|those|a|an|my|his|her|their|der|die|das|den|dem|ein|eine|el|la|los|las|un|una|"
     r"le|les|une|du|des|o|a|os|as|um|uma)\s+|^l['’]"
 )
-_EACH = re.compile(r"(?:every|each|any) ")
-_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_EACH = LatePattern(r"(?:every|each|any) ")
+_WITHOUT_SPACES = LatePattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import Attribute, Meant, Question
 
 # Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
@@ -14,7 +15,7 @@ _TURNING = (
     r"|opposite|reverse|contrary|avoid\w*|prevent\w*"
 )
 _PLAIN_WORD = rf"(?!(?:{_TURNING})\b)[\w'’]+"
-_PLAIN_QUESTION = re.compile(
+_PLAIN_QUESTION = LatePattern(
     rf"(?:is|are) (?:it|(?:the|this|that|these|those|my|his|her|its|their|our)(?: {_PLAIN_WORD}){{1,3}}"
     rf"(?: (?:on|in|at|behind|beside|near) (?:the |her |his |my )?{_PLAIN_WORD}(?: {_PLAIN_WORD})?)?)"
     r" (?:really |very )?(?:(?P<fine>in (?:sharp )?focus|sharp|crisp)|(?P<flaw>blurry|blurred|fuzzy|out of focus|grainy"
@@ -25,7 +26,7 @@ _PLAINLY_PICTURES: dict[str, Attribute] = {
     "focus": "blur", "blur": "blur", "grainy": "noise", "pixelated": "compression", "over": "bright", "under": "dark",
 }  # fmt: skip
 # What one would do with a picture tells how good it is; nothing else of quality is named.
-_USE_QUESTION = re.compile(
+_USE_QUESTION = LatePattern(
     r"(?:would(?:n't)? you|should i|shall i|do i have to|do i need to|must i|would it be (?:wise|better) to) "
     r"(?:(?P<keeps>print|keep|hang|frame|publish|use)"
     r"|(?:delete|bin|trash|reject|discard|retake|reshoot|redo|throw away))"
@@ -35,7 +36,7 @@ _USE_QUESTION = re.compile(
 )
 # The best of several, or the one to keep: quality as a whole, whatever "shot" or "file" might remind of.
 _PICTURES = r"(?:photo|picture|pic|image|shot|file|frame|take|version|one|exposure)s?"
-_BEST_OF_SEVERAL = re.compile(
+_BEST_OF_SEVERAL = LatePattern(
     rf"which(?: one)?(?: of)?(?: (?:the|these|those|them|my|our|all))*(?: (?:two|three|four|five|\d+))?"
     rf"(?: {_PICTURES})?"
     r"(?: (?:is|looks) (?:the )?(?:overall )?best(?: overall)?"
@@ -44,9 +45,9 @@ _BEST_OF_SEVERAL = re.compile(
     r"ist (?:das |die )?(?:am besten|beste)\s*\?*"
 )
 # "Not sharp?", "Not enough contrast?": whoever leaves out subject and verb suspects the flaw.
-_LEFT_OUT = re.compile(r"not ((?:enough |quite |really |very |so |too )?.+)")
+_LEFT_OUT = LatePattern(r"not ((?:enough |quite |really |very |so |too )?.+)")
 # How a picture is composed, not how good it is.
-_NOT_OUR_TRADE = re.compile(
+_NOT_OUR_TRADE = LatePattern(
     r"\bhorizon\b.*\b(?:straight|level|crooked|tilted)\b|\b(?:crooked|tilted|rule of thirds|well composed)\b",
     re.IGNORECASE,
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import Question
 from agenticiqa.question.scales import scale_in
 from agenticiqa.question.text import plain_text
@@ -29,19 +29,19 @@ _BESIDE = (
     r"|me|dê|uma|um|o|esta|essa|desta|dessa|imagem|até|em|pontos|e|zero|one|ten|hundred"
 )
 # What a picture has whether it is good or bad: rated without another word, more of the scale is better.
-_NEUTRAL = re.compile(
+_NEUTRAL = LatePattern(
     r"colou?rs?|contrast|exposure|brightness|lighting|light|white|balance|saturation|sharpness|focus|clarity|details?|tones?"
     r"|reproduction|rendition|rendering|accuracy|farben?|kontrast|belichtung|helligkeit|schärfe|colores|contraste|exposición"
     r"|brillo|nitidez|couleurs?|exposition|luminosité|netteté|cor|cores|exposição|brilho"
 )
-_CHINESE_NEUTRAL = re.compile(r"颜色|色彩|对比度|曝光|亮度|清晰度|锐度|色|コントラスト|明るさ|鮮明さ|露出")
+_CHINESE_NEUTRAL = LatePattern(r"颜色|色彩|对比度|曝光|亮度|清晰度|锐度|色|コントラスト|明るさ|鮮明さ|露出")
 # "How is the quality?" and "Is it a quality photo?" are no requests for a number.
 _OTHERWISE_UNDERSTOOD = ("yesno", "degree", "open", "advice", "where", "compare", "measure")
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
-_RATING_WORD, _BESIDE_WORD = re.compile(rf"(?:{_RATE})"), re.compile(rf"(?:{_BESIDE})")
-_IS_IT = re.compile(r"(?:is|are|does|do)\b")
-_CHINESE_RATE = re.compile(r"打几?分|评几?分|評分|得几?分|多少分|几分|评价|画质|质量|採点|点数|評価")
-_CHINESE_BESIDE = re.compile(
+_WORD = LatePattern(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_RATING_WORD, _BESIDE_WORD = LatePattern(rf"(?:{_RATE})"), LatePattern(rf"(?:{_BESIDE})")
+_IS_IT = LatePattern(r"(?:is|are|does|do)\b")
+_CHINESE_RATE = LatePattern(r"打几?分|评几?分|評分|得几?分|多少分|几分|评价|画质|质量|採点|点数|評価")
+_CHINESE_BESIDE = LatePattern(
     r"请|麻烦|帮我?|给我?|为|对|用|按|以|从|到|至|在|分|满分|制|之间|内|一个|个|下|这张|这幅|这|该|此|那张|张|幅|的|是|吗|呢|吧"
     r"|图片|图像|照片|相片|画面|图|片子|整体|总体|一下|零|一|五|十|百|你|能|可以|数字"
     r"|この|写真|画像|を|で|から|まで|の|に|して|ください|点|段階|満点|何"

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Literal
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import Intent, Meant, Question
 
 Reach = Literal["all", "any"]
 
 _PICTURE = r"(?:picture|photo\w*|image|frame|shot|scene|thing|pic|screen|field|depth)"
-_ALL = re.compile(
+_ALL = LatePattern(
     r"\b(?:everything|everywhere|nothing|all over|all parts|throughout|front to back|back to front|edge[- ]to[- ]edge"
     r"|corner[- ]to[- ]corner|side to side|near to far|every (?:part|area|corner|inch|detail|bit)"
     rf"|all (?:of )?(?:it|the (?:{_PICTURE}|way|parts|areas|details))|(?:whole|entire|full) {_PICTURE}"
@@ -24,14 +25,14 @@ _ALL = re.compile(
     r"|\btout\b|\btoute (?:la photo|l'image)|\btudo\b",
     re.IGNORECASE,
 )
-_ANY = re.compile(
+_ANY = LatePattern(
     r"\b(?:anything|anywhere|any (?:part|area|region|bit|portion|section)s?|some (?:part|area|region|bit)s?|something"
     r"|partly|partially|in places|not (?:everything|all|everywhere|the (?:whole|entire)))\b"
     r"|有没有(?:地方|部分)|哪里|\birgend(?:was|etwas|wo)\b|\balguna parte\b|\bquelque (?:part|chose)\b|どこか|一部",
     re.IGNORECASE,
 )
 # All that is asked: a subject that means all of the picture, and one word for sharpness.
-_PLAIN = re.compile(
+_PLAIN = LatePattern(
     r"(?:is|are) (?:everything|everyone|everybody|nothing|anything|all (?:of )?(?:the |these |those |my )?\w+"
     r"|(?:every|each) \w+|any (?:of the )?\w+|(?:the |this )?(?:whole|entire) \w+|it|the (?:focus|sharpness))"
     r"(?: in the (?:picture|photo|image|shot|frame))?"

@@ -7,30 +7,31 @@ from dataclasses import replace
 from typing import Literal
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import Attribute, Meant, Question
 
-_SAME = re.compile(r"\b(?:identical|the same|alike|equal|indistinguishable)\b|一样|相同|一致")
-_DIFFERENT = re.compile(
+_SAME = LatePattern(r"\b(?:identical|the same|alike|equal|indistinguishable)\b|一样|相同|一致")
+_DIFFERENT = LatePattern(
     r"\b(?:any|a) (?:visible )?difference\b|\bdiffer(?:ent)?\b|有没有(?:差别|区别|不同)|有差别|有区别"
 )
-_WHAT = re.compile(
+_WHAT = LatePattern(
     r"what(?:'s| is| was| has| have)? (?:been )?(?:changed|different|altered|the differences?)"
     r"|how (?:do|does) .* differ|有什么(?:不同|差别|区别|变化)|哪些(?:不同|变化)|变化在哪"
 )
-_MORE = re.compile(
+_MORE = LatePattern(
     r"\bthan\b|\bcompared (?:to|with)\b|\brelative to\b|\bversus\b|\bvs\b|\w+(?:er|ier)\b.*\b(?:left|right|image)\b"
     r"|(?<!对)比(?!度|较?例)|不如|相比|哪[张幅]"
 )
-_LESS = re.compile(r"\b(?:less|fewer|lower|weaker|milder)\b|下降|变差|降低|更?少(?=吗|$|[?。了])|更弱|更轻")
-_REFERENCE_FIRST = re.compile(
+_LESS = LatePattern(r"\b(?:less|fewer|lower|weaker|milder)\b|下降|变差|降低|更?少(?=吗|$|[?。了])|更弱|更轻")
+_REFERENCE_FIRST = LatePattern(
     r"^(?:is|does|has|was|are)?\s*(?:the )?(?:reference|original)\b|^(?:原图|参考图像?)(?:是否|是不是)?(?:比|更)"
 )
-_PLACE_WORD = re.compile(
+_PLACE_WORD = LatePattern(
     r"\b(?:which|what) (?:side|half|part|corner|area|region|place|spot)|哪[一个]?(?:边|侧|半|部分|块|处)"
 )
-_SIDES = re.compile(r"\b(?:the )?(?:left|right)(?: one| image| side| half)?\b")
-_PAIR = re.compile(r"\b(?:the two|both|these two|they|two images|two pictures)\b|两[张幅图]|它们|二者")
+_SIDES = LatePattern(r"\b(?:the )?(?:left|right)(?: one| image| side| half)?\b")
+_PAIR = LatePattern(r"\b(?:the two|both|these two|they|two images|two pictures)\b|两[张幅图]|它们|二者")
 
 
 def beside_reference(question: Question) -> Question:
@@ -85,7 +86,7 @@ _COMPARATIVE: tuple[tuple[str, Attribute, Meant], ...] = (
     (r"noisier|grainier", "noise", "flaw"), (r"cleaner|less (?:noisy|grainy)", "noise", "fine"),
     (r"darker", "dark", "flaw"), (r"brighter|lighter", "bright", "flaw"),
 )  # fmt: skip
-_THAN = re.compile(r"(?:is|are|was|were) (?:the|my|his|her|our) .+? (?P<more>[\w -]+?) than (?:the|my|his|her|our) .+")
+_THAN = LatePattern(r"(?:is|are|was|were) (?:the|my|his|her|our) .+? (?P<more>[\w -]+?) than (?:the|my|his|her|our) .+")
 
 
 def with_comparison(question: Question) -> Question:

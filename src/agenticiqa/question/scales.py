@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.text import normalise
 
 _NUMBERS = {
@@ -16,25 +17,25 @@ _NUMBERS = {
     "零": 0, "一": 1, "五": 5, "十": 10, "百": 100, "一百": 100,
 }  # fmt: skip
 _N = r"(?:-?\d+(?:[.,]\d+)?|" + "|".join(sorted((re.escape(word) for word in _NUMBERS), key=len, reverse=True)) + r")"
-_FROM_TO = re.compile(
+_FROM_TO = LatePattern(
     rf"(?<![A-Za-z0-9.])(?P<low>{_N})\s*(?:\([^)]*\)|[^\W\d]{{1,6}}|\"?,[^,\d]*\"?|=?\s*[^\W\d]*)?\s*"
     rf"(?:-|–|—|~|〜|\.\.+|to|and|bis|und|al?|y|à|et|e|至|到|から)\s*(?:\")?(?P<high>\+?{_N})(?![A-Za-z0-9/])",
     re.IGNORECASE,
 )
-_OUT_OF = re.compile(
+_OUT_OF = LatePattern(
     rf"(?:out of|outta|of|/|sur|sobre|von|de|em|满分是?|總分|总分|滿分)\s*"
     rf"(?P<whole>{_N})(?![A-Za-z0-9])(?!\s*(?:pictures|images|photos))"
     rf"|(?P<full>{_N})\s*(?:分(?:满分|滿分|制)|点満点|点中|段階"
     rf"|puntos|pontos|points?\b|punkte|point scale|[- ]point|级|級|分)",
     re.IGNORECASE,
 )
-_ANY_NUMBER = re.compile(rf"(?<![A-Za-z0-9.])(?:{_N})(?![A-Za-z0-9])", re.IGNORECASE)
-_PERCENT = re.compile(
+_ANY_NUMBER = LatePattern(rf"(?<![A-Za-z0-9.])(?:{_N})(?![A-Za-z0-9])", re.IGNORECASE)
+_PERCENT = LatePattern(
     r"percent|per cent|prozent|por ?ciento|por ?cento|pour ?cent|百分(?!制)|パーセント|%", re.IGNORECASE
 )
-_STARS = re.compile(r"\bstars?\b|sterne?\b|estrellas?|étoiles?|estrelas?|星", re.IGNORECASE)
-_GERMAN_GRADE = re.compile(r"schulnote|german (?:school )?grade", re.IGNORECASE)
-_LETTER_GRADE = re.compile(
+_STARS = LatePattern(r"\bstars?\b|sterne?\b|estrellas?|étoiles?|estrelas?|星", re.IGNORECASE)
+_GERMAN_GRADE = LatePattern(r"schulnote|german (?:school )?grade", re.IGNORECASE)
+_LETTER_GRADE = LatePattern(
     r"letter grade|us grade|report[- ]card letter|s/a/b|a, b, c|grade \(?a[- –]|a to f|a bis f"
     r"|a-[ef]\b|a to e|等级\(?[a-e]-",
     re.IGNORECASE,
@@ -104,22 +105,22 @@ def scale_in(text: str) -> Scale | None:
 
 
 # What is said of one number of a scale: "10 = spotless", "1 being the worst", "5最严重", "(0) gar nicht".
-_SAID = re.compile(
+_SAID = LatePattern(
     rf"(?<![A-Za-z0-9.])(?<!\d,)(?P<number>{_N})\s*(?:stars?|points?|分|级|級|%)?\s*"
     rf"(?:=|:|\(|,?\s*(?:is|are|being|means?|meaning|stands? for|ist|bedeutet|siendo|es|étant|est|sendo|é)\b"
     rf"|为|是|が|代表)?\s*"
     rf"(?P<said>[^,;.。、()\d\n?]{{2,40}}?)(?=[,;.。、()\n?\d]|\band\b|\bto\b|\bbis\b|\bà\b|\bal?\b|から|到|$)",
     re.IGNORECASE,
 )
-_MORE_IS = re.compile(
+_MORE_IS = LatePattern(
     r"(?:higher|more|越高)\s*(?:=|is|means?|meaning|being)?\s*(?P<said>[^,;.。()\n?]{1,30})", re.IGNORECASE
 )
-_GOOD_END = re.compile(
+_GOOD_END = LatePattern(
     r"\b(?:best|better|excellent|perfect\w*|ideal|top|spot on|flawless|pristine|superb|great|good|beste[rsn]?|sehr gut"
     r"|mejor|excelente|impecable|impecável|melhor|parfaite?|excellente?|meilleure?)\b|最好|最佳|最优|完美|完好|越好|最高|最良",
     re.IGNORECASE,
 )
-_BAD_END = re.compile(
+_BAD_END = LatePattern(
     r"\b(?:worst|worse|awful|terrible|horrible|hopeless|useless|unusable|bad|poor|schlecht\w*|katastroph\w*|ungenügend"
     r"|peor|pésim[ao]|pior|péssim[ao]|pire|catastrophique)\b|最差|最糟|最严重|最渣|最悪|没法看",
     re.IGNORECASE,

@@ -5,47 +5,48 @@ from __future__ import annotations
 import re
 from itertools import zip_longest
 
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import Match, lexicon
 from agenticiqa.question.object_words import joined_names, names_several, object_called
 from agenticiqa.question.text import masked
 
 _DETERMINER = r"(?:the|this|that|these|those|my|his|her|its|their|our|your)"
 # A thing without a class is asked about only where it is what the question's verb or a place speaks of.
-_UNKNOWN_NOUN = re.compile(
+_UNKNOWN_NOUN = LatePattern(
     r"(?:\b(?:is|are|was|were|does|do|did|has|have|not'?|n't|look|looks|looking|of|on|in|around|behind|whether|if|that|than"
     r"|and|or|but|how)|[,.:;?!]|^) ?(?:the|this|that|these|those|his|her) ([a-z]{3,})(?=[ ?.,']|$)",
     re.ASCII,
 )
 # German, Spanish, French and Portuguese articles; what follows is an object only if it has a class.
-_AFTER_AN_ARTICLE = re.compile(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
+_AFTER_AN_ARTICLE = LatePattern(r"(?:\b(?:der|die|das|dem|den|el|la|los|las|le|les|os|as|o) |\bl['’])([^\W\d_]{3,})")
 # "My daughter", "our dog": somebody's own; an object only if it has a class.
 # Whoever says something about the picture is not what it shows: "My wife says it is blurry".
-_OWN = re.compile(
+_OWN = LatePattern(
     r"\b(?:my|our|your|his|her|their) (?:little |own |old |new )?([a-z]{3,})(?=[ ?.,']|$)"
     r"(?! (?:says?|said|thinks?|thought|claims?|wants?|likes?|told|tells|asks?|asked|insists?|complain\w*|believes?"
     r"|finds?|hates?|loves?|needs?|sent|took|shot|prefers?|swears?|will|would|is sure|keeps)\b)",
     re.ASCII,
 )
-_ON_THE = re.compile(r" (?:on|at|to|in)? ?(?:the )?(?:left|right)(?:[- ](?:hand )?side)?")
-_ALONE = re.compile(r"(?:the )?(?:left|right)")
-_EACH_OF = re.compile(r"\b(every|each)(?: single)? $")
+_ON_THE = LatePattern(r" (?:on|at|to|in)? ?(?:the )?(?:left|right)(?:[- ](?:hand )?side)?")
+_ALONE = LatePattern(r"(?:the )?(?:left|right)")
+_EACH_OF = LatePattern(r"\b(every|each)(?: single)? $")
 # "Everyone's face" asks about every face.
-_EVERYONES = re.compile(r"\b(?:every(?:one|body| person)|any(?:one|body))'s (?=(?:face|eyes?)\b)")
+_EVERYONES = LatePattern(r"\b(?:every(?:one|body| person)|any(?:one|body))'s (?=(?:face|eyes?)\b)")
 _GROUPS = ("distortions", "nothing", "equal", "sides", "places", "objects", "any_distortion", "image_words",
            "quality_words", "relations", "severities", "levels")  # fmt: skip
 # What a picture is used for or looked at with: "hang it on the wall", "I can't tell on my phone", "fit for a book".
-_USED = re.compile(
+_USED = LatePattern(
     r"\b(?:hang|hung|hanging|put|stick|frame|show|shown|view\w*|zoom\w*|check\w*|tell|judge|display\w*|post|print\w*|upload\w*"
     r"|sen[dt]|publish\w*|enough|fit|ready|good|suitable|use[ds]?)\b[^?.!,;:]*"
     rf"\b(?:on|in|to|for|with|at|from|by|into) (?:(?:an?|{_DETERMINER}) )?(?:\w+ )?$"
     r"|\b(?:on|with|from) (?:my|your|our|an?) (?:\w+ )?$|\ban? (?:\w+ )?$"
 )
 # "On the other hand", "hands down", "at first hand": nothing in the picture.
-_IDIOM = re.compile(
+_IDIOM = LatePattern(
     r"\b(?:on the (?:other|one) hand|hands? down|first[- ]hand|second[- ]hand|by hand|in (?:good|safe) hands)\b"
 )
 # The German "man" is nobody in the picture.
-_GERMAN_ONE = re.compile(
+_GERMAN_ONE = LatePattern(
     r"\b(?:sieht|erkennt|merkt|kann|könnte|würde|sollte|muss|darf|wenn|ob|dass|wie|hat|findet|braucht) man\b"
     r"|\bhat (?:das|die|der|dieses|diese|man|es|mein)\b|\bman (?:sieht|kann|merkt|sagt)\b"
 )

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 
 from agenticiqa.question.choices import split_choices
+from agenticiqa.question.late_pattern import LatePattern
 
 _ASKING = (
     r"(?:is|are|was|were|does|do|did|has|have|can|could|should|would|will|how|what|which|where|why)"
     r"(?:n't)? (?:it|this|that|there|the|my|his|her|our|i|we|you|any|everything|everyone|they|much|many|\w+ of)\b"
 )
 # A second question after the first: "…, and is it …", "… and how dark is …", "…? Is it …".
-_NEXT = re.compile(
+_NEXT = LatePattern(
     rf"(?:,? (?:and|but)(?: also)? |[?？]\s+(?:and |also )?)(?={_ASKING}|how \w+ (?:is|are)\b)", re.IGNORECASE
 )
-_FIRST = re.compile(rf"\s*(?:so |and |well,? |please tell me |tell me )?{_ASKING}", re.IGNORECASE)
+_FIRST = LatePattern(rf"\s*(?:so |and |well,? |please tell me |tell me )?{_ASKING}", re.IGNORECASE)
 # Whoever refers back asks one thing: "Is it blurry, and if so how much?", "Is it soft and what can I do about that?".
-_REFERS_BACK = re.compile(r"\bif (?:so|yes|not)\b|\bin that case\b|\bor not\b", re.IGNORECASE)
+_REFERS_BACK = LatePattern(r"\bif (?:so|yes|not)\b|\bin that case\b|\bor not\b", re.IGNORECASE)
 _MOST = 3
 
 

@@ -9,19 +9,21 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
+from agenticiqa.question.late_pattern import LatePattern
+
 Language = Literal["en", "zh", "de", "es", "fr", "ja", "pt"]
 BUCKETS = 8192
 """How many numbers there are for parts of words; different parts may share one."""
 LONGEST = 64
 """Of a longer text the two ends are kept: they hold the question."""
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\W\d_{_CJK}]+(?:'[^\W\d_{_CJK}]+)?|\d+(?:[.,]\d+)?|\n|[^\s\w]|_")
+_TOKEN = LatePattern(rf"[{_CJK}]|[^\W\d_{_CJK}]+(?:'[^\W\d_{_CJK}]+)?|\d+(?:[.,]\d+)?|\n|[^\s\w]|_")
 _SIGNS = str.maketrans(
     {"’": "'", "‘": "'", "“": '"', "”": '"', "。": ".", "、": ",", "–": "-", "—": "-", "−": "-", "「": '"', "」": '"'}
 )
 _QUOTES = str.maketrans("‘’“”`", "''\"\"'")
-_NOT = re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should|ca|wo|ai|must|need)n'?t\b")
-_SPACE = re.compile(r"[^\S\n]+")
+_NOT = LatePattern(r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should|ca|wo|ai|must|need)n'?t\b")
+_SPACE = LatePattern(r"[^\S\n]+")
 NOT = "not'"
 """The token of a contracted "not"."""
 

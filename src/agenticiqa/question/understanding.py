@@ -10,9 +10,11 @@ from typing import cast
 from agenticiqa.question.answer_options import read_options
 from agenticiqa.question.choices import split_alternatives, split_choices
 from agenticiqa.question.composition import composed_polarity, without_asides
+from agenticiqa.question.default_question import DEFAULT_QUERY, DEFAULT_QUESTION
 from agenticiqa.question.directions import with_direction
 from agenticiqa.question.exact_topics import exact_question, in_its_usual_sense, with_named_kind
 from agenticiqa.question.exceptions import split_exception
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon, named_tool
 from agenticiqa.question.meaning import (
     CATEGORY_OF,
@@ -42,14 +44,14 @@ SURELY_ONE_ATTRIBUTE = 0.5
 # From here on a question with options is believed not to be about quality.
 SURELY_NOT_ABOUT_QUALITY = 0.8
 # "Is it blurry or not?" asks for a yes or a no.
-_OR_NOT = re.compile(r"(?:is it |are they )?(?:not|no|nah)|没有?|不是?|nicht|kein\w*|pas|non|não|ない", re.IGNORECASE)
-_CHANGED = re.compile(r"\bbeen (?:changed|altered|manipulated|distorted)\b")
+_OR_NOT = LatePattern(r"(?:is it |are they )?(?:not|no|nah)|没有?|不是?|nicht|kein\w*|pas|non|não|ない", re.IGNORECASE)
+_CHANGED = LatePattern(r"\bbeen (?:changed|altered|manipulated|distorted)\b")
 _CATEGORY_NAMES: dict[str, Attribute] = {
     "sharpness distortion": "oversharp", "brightness change": "exposure", "contrast change": "contrast",
     "color distortion": "colour", "colour distortion": "colour",
 }  # fmt: skip
 # Measurements asked for by their names.
-_MEASUREMENT = re.compile(
+_MEASUREMENT = LatePattern(
     r"noise sigma|jpe?g quality|blur radius|mean brightness|噪声标准差|模糊半径|平均亮度"
     r"|nois\w*\b.*\bin gr[ea]y levels|blur\w*\b.*\bin (?:pixels|px)\b"
     r"|\b(?:how (?:much|many)|what (?:share|percent\w*|part|fraction|proportion))\b.*"
@@ -57,12 +59,12 @@ _MEASUREMENT = re.compile(
     re.IGNORECASE,
 )
 # The value of a tool, rather than a rating by it.
-_VALUE = re.compile(
+_VALUE = LatePattern(
     r"\bwhat(?:'s| is| does)\b|\bvalues?\b|\bhow (?:high|large|much)\b|\braw\b"
     r"|多少|数值|\bwert\b|\bvalor\b|\bvaleur\b|値",
     re.IGNORECASE,
 )
-_RATES = re.compile(
+_RATES = LatePattern(
     r"\b(?:rat\w+|scor\w+|grad\w+|assess\w*|evaluat\w*|judg\w+|quality|good|use|using|with|by)\b|打分|评|画质|质量|用",
     re.IGNORECASE,
 )
@@ -75,6 +77,8 @@ _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it."""
+    if query == DEFAULT_QUERY and not choices:
+        return DEFAULT_QUESTION
     rest, excepted = ("", ()) if choices else split_exception(normalise(query))
     if excepted:
         of_the_rest = _understand(rest, None, tools)
@@ -265,7 +269,7 @@ def _without(choices: Mapping[str, str], text: str) -> str:
     return text
 
 
-_PLACE_WORD = re.compile(
+_PLACE_WORD = LatePattern(
     r"\b(?:side|half|part|corner|area|region|face|background|foreground|centre|center)\b|边|侧|部分|半"
 )
 

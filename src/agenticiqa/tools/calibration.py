@@ -90,7 +90,7 @@ Terms = Literal["research", "commercial"]
 class Curve(BaseModel):
     """A strictly monotone function from raw values to 1–5: PCHIP through knots, exponential tails beyond them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     knots: tuple[tuple[float, float], ...] = Field(min_length=2, description="raw value, score; raw ascending")
     spread: float = Field(ge=0.0, description="standard deviation of the residuals, in points of the 1–5 scale")
@@ -140,7 +140,7 @@ class Curve(BaseModel):
 class Calibration(BaseModel):
     """How to read one tool: its overall curve, and one per kind of distortion the data could support."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     method: Literal["ratings", "levels", "ladder", "own"] = Field(
         alias="calibration",
@@ -174,7 +174,7 @@ class Calibration(BaseModel):
 class EmbeddedScale(BaseModel):
     """The embedded score on a user's own scale: a curve over it, and how far its interval is stretched."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     curve: Curve
     interval_factor: float = Field(gt=0.0)

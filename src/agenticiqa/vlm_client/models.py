@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 class Entry(BaseModel):
     """Base of the table's entries."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Retired(Entry):

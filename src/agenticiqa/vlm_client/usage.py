@@ -58,7 +58,7 @@ _SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 class Price(BaseModel):
     """US dollars per million tokens, on the date they were looked up."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)

@@ -34,6 +34,7 @@ from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_o
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.findings import Reading, level_of
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
@@ -54,18 +55,18 @@ _MEASURED = (
     (r"contrast|对比", "contrast", "contrast"),
     (r"saturat|饱和", "colour", "saturation"),
 )
-_ONE_WORD = re.compile(
+_ONE_WORD = LatePattern(
     r"\b(?:only|just|single|one[- ]word|one word|nothing else|no explanation|don'?t explain|do not explain|nur"
     r"|solo|sólo|seulement|uniquement|só|apenas)\b|只|仅|だけ|のみ|一言|一个[字词]",
     re.IGNORECASE,
 )
-_TRUE = re.compile(
+_TRUE = LatePattern(
     r"\btrue\b.{0,8}\bfalse\b|\bt\s*/\s*f\b|对错|判断正误|正誤|wahr oder falsch|vrai ou faux"
     r"|verdader\w* o fals\w*|verdadeir\w* ou fals\w*",
     re.IGNORECASE,
 )
-_SUPERLATIVE = re.compile(r"\b(?:\w+est|most|worst)\b|最", re.IGNORECASE)
-_CLIPPING = re.compile(
+_SUPERLATIVE = LatePattern(r"\b(?:\w+est|most|worst)\b|最", re.IGNORECASE)
+_CLIPPING = LatePattern(
     r"(?P<dark>\b(?:shadows?|blacks?)\b.*\b(?:crush\w*|clip\w*|block\w*|lost)|\b(?:crush\w*|clip\w*|block\w*|lost) "
     r"(?:\w+ )?(?:shadows?|blacks?)\b|暗部(?:死黑|截断))"
     r"|(?P<bright>\b(?:highlights?|whites)\b.*\b(?:blown|clip\w*|burn\w*|lost)"
@@ -75,13 +76,13 @@ _CLIPPING = re.compile(
 )
 # From this share of pixels on, in percent, shadows or highlights are clipped; below the other they are not.
 CLIPPED, HARDLY_CLIPPED = 2.0, 1.0
-_AGREE = re.compile(r"\bagree\W+(?:or )?disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
-_KEY = re.compile(
+_AGREE = LatePattern(r"\bagree\W+(?:or )?disagree\b|同意还是不同意|同意或不同意", re.IGNORECASE)
+_KEY = LatePattern(
     r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
     r"|(?:key|field|键名?|字段|schlüssel|clave|clé|chave|キー)\s*:?\s*[\"'“]?([A-Za-z_]\w*)",
     re.IGNORECASE,
 )
-_BOOLEAN = re.compile(r"\btrue\b|\bfalse\b|\bbool", re.IGNORECASE)
+_BOOLEAN = LatePattern(r"\btrue\b|\bfalse\b|\bbool", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from agenticiqa.embedded.regions.focus_parts import focus_parts
 from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
 from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.images import LoadedImage
+from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import names_several
@@ -125,7 +126,7 @@ class Observer:
         }
 
     def _counts(self, image: LoadedImage, names: Sequence[str]) -> dict[str, int]:
-        regions = {name: self.region(image, name) for name in names if names_several(name)}
+        regions = {name: self.region(image, name) for name in names if name != GLOBAL and names_several(name)}
         located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
         return {name: max(1, len(region.members)) for name, region in located.items()}
 
@@ -212,7 +213,7 @@ def place_called(name: str) -> str:
 
 
 # Whoever asks whether a soft background is a fault asks for no measurement.
-_AS_A_FAULT = re.compile(
+_AS_A_FAULT = LatePattern(
     r"\b(?:problem|issue|fault|flaw|matter|distract\w*|disturb\w*|bother\w*|ruin\w*|bad|too)\b", re.IGNORECASE
 )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agenticiqa.question.late_pattern import LatePattern
+
 # The longer side of DIN papers in inches.
 _PAPERS = {"a0": 46.8, "a1": 33.1, "a2": 23.4, "a3": 16.5, "a4": 11.7, "a5": 8.3, "a6": 5.8}
 # What is printed at no less than so many inches: the narrowest column of a magazine, the smallest poster.
@@ -11,12 +13,12 @@ _SMALLEST = {
     r"magazines?|zeitschrift\w*|revistas?|杂志|雑誌": 2.2, r"(?:book|magazine) covers?": 7.0,
     r"postcards?|postkarte\w*": 5.8, r"posters?|plakat\w*|海报|ポスター": 16.5, r"canvas|leinwand": 11.7,
 }  # fmt: skip
-_PRINTED = re.compile(
+_PRINTED = LatePattern(
     r"\b(?:print\w*|posters?|magazines?|covers?|postcards?|postkarte\w*|plakat\w*|leinwand|zeitschrift\w*|revistas?|paper|hang|wall|canvas|druck\w*|ausdruck\w*|imprim\w*|impress\w*)\b|打印|印刷|冲印|杂志|海报|雑誌|ポスター",
     re.IGNORECASE,
 )
-_PAPER = re.compile(r"(?<![a-z0-9])a[0-6](?![a-z0-9])", re.IGNORECASE)
-_LENGTHS = re.compile(
+_PAPER = LatePattern(r"(?<![a-z0-9])a[0-6](?![a-z0-9])", re.IGNORECASE)
+_LENGTHS = LatePattern(
     r"(\d+(?:[.,]\d+)?)(?: ?[x×*by]+ ?(\d+(?:[.,]\d+)?))? ?(cm|mm|inch(?:es)?|in\b|\")", re.IGNORECASE
 )
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4}

@@ -15,6 +15,7 @@ from agenticiqa.embedded.distortions.tile_features import SMALLEST_SIDE, Tiles, 
 from agenticiqa.embedded.findings import Reading
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics import banding, blur_radius, colour, exposure, jpeg
+from agenticiqa.tools.metrics.planes import median, percentile
 
 Pixels = npt.NDArray[np.uint8]
 Readings = dict[DistortionCategory, tuple[Reading, ...]]
@@ -52,14 +53,14 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
     radius = brief["Blurs"][0]
     compression = [
         *brief["Compression"],
-        Reading("blockiness", _rounded(float(np.median([jpeg.blockiness(tile) for tile in own.pixels])))),
+        Reading("blockiness", _rounded(median(np.array([jpeg.blockiness(tile) for tile in own.pixels])))),
         Reading("banding", _rounded(100 * banding.banding(own.joined)), "%"),
     ]
-    crispness = float(np.percentile([blur_radius.sharpness(tile) for tile in working.pixels], 75))
+    crispness = float(percentile(np.array([blur_radius.sharpness(tile) for tile in working.pixels]), 75))
     return {
         "Blurs": (radius,),
         "Sharpness": (radius, Reading("sharpness", _rounded(crispness))),
-        "Noise": (Reading("noise sigma", _rounded(float(np.median(own.sigmas))), "grey levels"),),
+        "Noise": (Reading("noise sigma", _rounded(median(own.sigmas)), "grey levels"),),
         "Compression": tuple(compression),
     }
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.tools.metrics.planes import Plane, histogram, percentile
+from agenticiqa.tools.metrics.planes import Plane, histogram, median, percentile
 from agenticiqa.tools.tool import Pixels
 
 Traces = dict[str, float]
@@ -188,7 +188,7 @@ def _teeth(histograms: Floats) -> tuple[float, float]:
     ripples = np.abs(np.fft.rfft(bounded, axis=1)).mean(axis=0)
     first = int(TEETH * histograms.shape[1])
     best = first + int(np.argmax(ripples[first:]))
-    height = ripples[best] / (np.median(ripples[first:]) + 1e-3)
+    height = ripples[best] / (median(ripples[first:]) + 1e-3)
     return float(np.log(1e-3 + ripples[best])), float(best / histograms.shape[1] * min(1.0, height / 8))
 
 

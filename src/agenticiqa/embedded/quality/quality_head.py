@@ -43,7 +43,10 @@ class QualityHead:
     """The fitted heads of one set of weights."""
 
     def __init__(self, arrays: Arrays) -> None:
-        self._arrays = {name: np.asarray(value, np.float64) for name, value in arrays.items()}
+        # Matrices are stored in 16 bits or in bytes: 32 lose nothing of them, and 64 would take three times as long.
+        self._arrays: dict[str, npt.NDArray[Any]] = {
+            name: np.asarray(value, np.float64 if np.ndim(value) < 2 else np.float32) for name, value in arrays.items()
+        }
         if "authentic_step" in arrays:
             # Ten thousand points are stored as bytes, in steps of each component.
             self._arrays["authentic_points"] *= self._arrays["authentic_step"]
@@ -91,7 +94,7 @@ class QualityHead:
         """Three numbers a row: authentic quality (standardised), synthetic quality (1–5), log-odds of synthetic."""
         a = self._arrays
         scaled = np.clip((statistics - a["centre"]) / a["spread"], -CLIP, CLIP)
-        hidden = np.maximum(scaled @ a["first_weight"] + a["first_bias"], 0)
+        hidden = np.maximum(scaled.astype(np.float32) @ a["first_weight"] + a["first_bias"], 0)
         return np.asarray(hidden @ a["last_weight"] + a["last_bias"])
 
     def kernel(self, statistics: Values) -> Values:
@@ -101,7 +104,8 @@ class QualityHead:
     def _distances(self, name: str, statistics: Values) -> Values:
         """Squared distances to one judge's points; damage shows in the trunk alone, so the second sees less."""
         centre, spread, projection = (self._arrays[f"{name}_{part}"] for part in ("centre", "spread", "projection"))
-        seen = np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP) @ projection
+        seen = np.clip((statistics[:, : len(centre)] - centre) / spread, -CLIP, CLIP)
+        seen = seen.astype(np.float32) @ projection
         known = self._arrays[f"{name}_points"]
         return np.asarray(np.maximum((seen**2).sum(1)[:, None] + self._lengths[name] - 2 * seen @ known.T, 0))
 
@@ -161,7 +165,7 @@ class QualityHead:
         """Standardised opinions on the common scale, along the source's monotone map."""
         a = self._arrays
         low, high = a["scale_from"][0], a["scale_from"][-1]
-        return np.interp(np.clip(authentic, low, high), a["scale_from"], a["scale_to"])
+        return np.asarray(np.interp(np.clip(authentic, low, high), a["scale_from"], a["scale_to"]))
 
     def error(self, terms: Values, left_out: str = "") -> Values:
         """The standard error of rows of `error_terms`, by all sources of opinions or without the one left out."""

@@ -9,6 +9,7 @@ amount is the same damage, stronger.
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -17,7 +18,9 @@ from PIL import Image
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
-Random = np.random.Generator
+if TYPE_CHECKING:
+    # Whoever only asks what kinds there are does not wait for NumPy's random numbers to be loaded.
+    Random = np.random.Generator
 
 
 def gaussian_blur(image: Pixels, sigma: float, random: Random) -> Floats:

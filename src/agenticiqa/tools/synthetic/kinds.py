@@ -19,7 +19,7 @@ from agenticiqa.errors import UsageError
 from agenticiqa.tools.synthetic import degradations as px
 
 Category = Literal["Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast"]
-Operation = Callable[[px.Pixels, float, np.random.Generator], px.Floats]
+Operation = Callable[[px.Pixels, float, "px.Random"], px.Floats]
 LEVELS = (1, 2, 3, 4, 5)
 
 

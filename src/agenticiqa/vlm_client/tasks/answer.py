@@ -61,7 +61,7 @@ def _said(template: str) -> str:
     return template.removeprefix("System:\n")
 
 
-class AnswerReply(BaseModel):
+class AnswerReply(BaseModel, defer_build=True):
     """The answer to the question, or the level in scoring, with its reasons."""
 
     final_answer: str

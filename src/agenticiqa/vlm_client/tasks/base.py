@@ -35,7 +35,7 @@ class TaskInputs(BaseModel, Generic[Reply]):
     and asked again as it was.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     task: ClassVar[str]
     """The task's name."""

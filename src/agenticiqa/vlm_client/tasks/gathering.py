@@ -38,7 +38,7 @@ Return a valid JSON object:
 """
 
 
-class DetectReply(BaseModel):
+class DetectReply(BaseModel, defer_build=True):
     """The distortions seen, per object; free words, of which the executor drops what it cannot use."""
 
     distortion_set: dict[str, list[str]]
@@ -81,7 +81,7 @@ Return a valid JSON object:
 """
 
 
-class AnalyzedDistortion(BaseModel):
+class AnalyzedDistortion(BaseModel, defer_build=True):
     """One distortion as the model describes it."""
 
     type: str
@@ -89,7 +89,7 @@ class AnalyzedDistortion(BaseModel):
     explanation: str
 
 
-class AnalyzeReply(BaseModel):
+class AnalyzeReply(BaseModel, defer_build=True):
     """The severity and look of each distortion, per object."""
 
     distortion_analysis: dict[str, list[AnalyzedDistortion]]
@@ -137,7 +137,7 @@ Return a valid JSON object:
 class ToolOffer(BaseModel):
     """A tool the model may choose."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: str
     reference: Literal["FR", "NR"]
@@ -145,7 +145,7 @@ class ToolOffer(BaseModel):
     description: str = ""
 
 
-class SelectToolsReply(BaseModel):
+class SelectToolsReply(BaseModel, defer_build=True):
     """One tool per object and distortion."""
 
     selected_tools: dict[str, dict[str, str]]
@@ -196,7 +196,7 @@ Return a valid JSON object, without the fields nobody asked for:
 """
 
 
-class InspectedDistortion(BaseModel):
+class InspectedDistortion(BaseModel, defer_build=True):
     """One distortion with all that one look settles about it."""
 
     type: str
@@ -205,7 +205,7 @@ class InspectedDistortion(BaseModel):
     tool: str = ""
 
 
-class InspectReply(BaseModel):
+class InspectReply(BaseModel, defer_build=True):
     """The distortions seen with severity and tool, and the tool for the quality as a whole, per object."""
 
     findings: dict[str, list[InspectedDistortion]]
@@ -267,7 +267,7 @@ Return a valid JSON object:
 Box = tuple[float, float, float, float]
 
 
-class LocateReply(BaseModel):
+class LocateReply(BaseModel, defer_build=True):
     """The box of each object as left, top, right, bottom in fractions of width and height; null if not found."""
 
     regions: dict[str, Box | None]

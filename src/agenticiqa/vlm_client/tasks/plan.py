@@ -46,7 +46,7 @@ Return the JSON object and nothing else.
 """
 
 
-class PlanReply(BaseModel):
+class PlanReply(BaseModel, defer_build=True):
     """A plan as a model writes it: the seven fields, with free words for distortions, of which the planner drops some.
 
     The strict plan that travels on is `state.PlannerOutput`.
