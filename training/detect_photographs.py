@@ -24,16 +24,17 @@ import numpy.typing as npt
 
 from agenticiqa.tools.synthetic.kinds import KINDS
 from training.clusters import folds_of
-from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, LookedAt, read_looks
+from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, TABLE, LookedAt, read_looks
 from training.manifest import write_arrays
 from training.photograph_curves import Sources, fit_all_curves
+from training.resized import at_scale
 
 Floats = npt.NDArray[np.float64]
 Arrays = dict[str, npt.NDArray[np.generic]]
 WEIGHTS = Path("src/agenticiqa/weights")
 BLUR_KINDS = ("defocus", "motion", "soft")
 NETWORK = ("pooled", "half", "tail")
-COMPONENTS, LANDMARKS, FOLDS = 128, 2800, 5
+COMPONENTS, LANDMARKS, FOLDS = 128, 3300, 5
 # How much traces and measurements count in a distance beside the network's features.
 SHARE_OF_REST = 0.5
 BOUND = 5.0
@@ -41,8 +42,8 @@ BOUND = 5.0
 WIDTHS = ((1.0, 0.3), (0.1, 0.1))
 HARD = -2
 GATE_RIDGE, PLAIN_WEIGHT, ELSEWHERE_WEIGHT = 0.3, 3.0, 2.0
-# The share of landmarks that are pictures made by us, and that are photographs nobody labelled.
-MADE_LANDMARKS, PLAIN_LANDMARKS = 0.1, 0.05
+# The share of landmarks that are pictures made by us, photographs nobody labelled, and photographs at other sizes.
+MADE_LANDMARKS, PLAIN_LANDMARKS, RESIZED_LANDMARKS = 0.085, 0.04, 0.15
 FLAW_OF_CATEGORY = {category: flaw for flaw, category in CATEGORY_OF.items()}
 FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", "upscale": "blur", "pixelate": "blur"}
 # What a picture made by us counts beside a photograph labelled by eye; a whole photograph damaged by code only tells
@@ -50,6 +51,8 @@ FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", 
 MADE_WEIGHT, WHOLE_WEIGHT = 0.1, 0.0
 # Photographs of another source are seen by other people's cameras and labelled by other eyes.
 OTHER_WEIGHT = 0.7
+# What a photograph at another size or shape counts beside the one that was looked at, each time it is shown.
+RESIZED = 0.45
 # Pictures meant to look as they do count more: nothing else says that a night is dark on purpose.
 HARD_WEIGHT = 1.5
 
@@ -122,6 +125,19 @@ def other_rows(part: dict[str, npt.NDArray[np.generic]]) -> Rows:
     fold = np.random.default_rng(3).permutation(count) % FOLDS
     none = np.full(count, "", "U16")
     return Rows(*_features(part), wanted, np.full(count, OTHER_WEIGHT), fold, np.zeros(count, bool), none)
+
+
+def resized_rows(part: dict[str, npt.NDArray[np.generic]], table: Path, originals: Rows, names: list[str]) -> Rows:
+    """Labelled photographs at other sizes and shapes: each in the fold of its original, severities as they are seen."""
+    known = {photograph.image: photograph for photograph in read_looks("train", table)}
+    fold_of = dict(zip(names, originals.fold, strict=True))
+    shown = [str(name) for name in part["names"]]
+    wanted = np.array([_wanted(known[name]) for name in shown])
+    wanted[:, : len(FLAWS)] = at_scale(wanted[:, : len(FLAWS)], part["scale"].astype(np.float64))
+    count = len(shown)
+    fold = np.array([fold_of[name] for name in shown])
+    weight = np.full(count, RESIZED * originals.weight[0])
+    return Rows(*_features(part), wanted, weight, fold, np.zeros(count, bool), np.full(count, "", "U16"))
 
 
 def made_rows(part: dict[str, npt.NDArray[np.generic]], terms: str) -> Rows:
@@ -294,13 +310,15 @@ def pick_landmarks(rows: Rows, usable: npt.NDArray[np.intp]) -> npt.NDArray[np.i
     """Rows the kernel compares with: labelled photographs, strong flaws first, made pictures, some nobody labelled."""
     random = np.random.default_rng(5)
     by_eye = np.isin(rows.weight[usable], (1.0, OTHER_WEIGHT))
+    resized = np.isin(rows.weight[usable], (RESIZED, RESIZED * OTHER_WEIGHT))
     worst = rows.wanted[usable, : len(FLAWS)].max(axis=1)
     chances = random.random(len(usable)) + 0.35 * np.minimum(worst, 3)
     plain = random.permutation(np.flatnonzero(rows.weight == 0))[: round(LANDMARKS * PLAIN_LANDMARKS)]
     count = min(LANDMARKS - len(plain), len(usable))
     made = round(LANDMARKS * MADE_LANDMARKS) if by_eye.any() else count
-    first = usable[by_eye][np.argsort(-chances[by_eye])[: count - made]]
-    return np.concatenate([first, random.permutation(usable[~by_eye])[:made], plain])
+    varied = random.permutation(usable[resized])[: round(LANDMARKS * RESIZED_LANDMARKS)]
+    first = usable[by_eye][np.argsort(-chances[by_eye])[: count - made - len(varied)]]
+    return np.concatenate([first, varied, random.permutation(usable[~by_eye & ~resized])[:made], plain])
 
 
 def in_steps(landmarks: Floats) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
@@ -330,7 +348,7 @@ def fit_gate(near: list[Floats], among: list[Floats], rows: Rows) -> dict[str, n
     made = np.where(rows.made, 1.0, -1.0)
     weight = np.where(made > 0, 0.5 / (made[told] > 0).mean(), 0.5 / (made[told] < 0).mean())
     # The gate must hear as much of photographs from other sources, labelled or not.
-    elsewhere = np.isin(rows.weight, (0.0, OTHER_WEIGHT))
+    elsewhere = np.isin(rows.weight, (0.0, OTHER_WEIGHT, OTHER_WEIGHT * RESIZED))
     weight = weight * np.where(elsewhere, PLAIN_WEIGHT, np.where(rows.made, rows.weight / MADE_WEIGHT, 1.0))
     return {"gate": _tell_apart(near, among, made, np.where(told, weight, 0.0))}
 
@@ -365,6 +383,31 @@ def ship(name: str, arrays: dict[str, npt.NDArray[np.generic]], weights: Path = 
     print(f"{path.name}: {len(content)} bytes")
 
 
+def labelled_rows(given: argparse.Namespace) -> tuple[list[Rows], list[Rows]]:
+    """The labelled photographs of the first source and of another one, each as they are and at other sizes."""
+    from training.biq2021 import read_photographs
+
+    numbered = [photograph.name.lower() for photograph in read_photographs(given.data)]
+    clusters = dict(zip(numbered, map(int, np.load(given.clusters)), strict=True))
+    looks, others = (_columns(given, names) for names in (given.looks, given.other))
+    found = []
+    for name, table, part, rows in (
+        ("looks", TABLE, looks, looked_at_rows(looks, clusters)),
+        ("other", OTHER_TABLE, others, other_rows(others)),
+    ):
+        files = (read_part(given.cache, f"resized_{name}_{seed}", given.tail) for seed in given.resized)
+        found.append(
+            [rows, *(resized_rows(file, table, rows, [str(each) for each in part["names"]]) for file in files)]
+        )
+    return found[0], found[1]
+
+
+def _columns(given: argparse.Namespace, names: list[str]) -> dict[str, npt.NDArray[np.generic]]:
+    """Several extracted files as one."""
+    parts = [read_part(given.cache, name, given.tail) for name in names]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 def main() -> None:
     """Fit, calibrate, report the folds and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -373,28 +416,24 @@ def main() -> None:
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--looks", nargs="*", default=["looks"])
     parser.add_argument("--other", nargs="*", default=["other"], help="labelled photographs of another source")
+    parser.add_argument(
+        "--resized", nargs="*", type=int, default=[1, 2], help="seeds of the photographs at other sizes"
+    )
     parser.add_argument("--made", nargs="*", default=["made_train_31", "made_train_77", "made_train_78"])
     parser.add_argument("--plain", nargs="*", default=["plain"], help="photographs nobody labelled, for the gate")
     parser.add_argument("--clusters", type=Path, help="cluster number per photograph, in the order of BIQ2021's lists")
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
     parser.add_argument("--weights", type=Path, default=WEIGHTS)
     given = parser.parse_args()
-    parts = [made_rows(read_part(given.cache, name, given.tail), given.terms) for name in given.made]
-    if given.terms == "research":
-        from training.biq2021 import read_photographs
-
-        names = [photograph.name.lower() for photograph in read_photographs(given.data)]
-        clusters = dict(zip(names, map(int, np.load(given.clusters)), strict=True))
-        looks = [read_part(given.cache, name, given.tail) for name in given.looks]
-        columns = {name: np.concatenate([part[name] for part in looks]) for name in looks[0]}
-        plain = [plain_rows(read_part(given.cache, name, given.tail)) for name in given.plain]
-        others = [other_rows(read_part(given.cache, name, given.tail)) for name in given.other]
-        parts = [looked_at_rows(columns, clusters), *others, *parts, *plain]
+    made = [made_rows(read_part(given.cache, name, given.tail), given.terms) for name in given.made]
+    photographs = labelled_rows(given) if given.terms == "research" else ([], [])
+    plain = [plain_rows(read_part(given.cache, name, given.tail)) for name in given.plain] if photographs[0] else []
+    parts = [*photographs[0], *photographs[1], *made, *plain]
     rows = join(parts)
-    ends = np.cumsum([len(part.fold) for part in parts])
+    ends = np.cumsum([0, *(len(part.fold) for part in parts)])
+    first, second = (int(ends[len(photographs[0]) + more]) for more in (0, len(photographs[1])))
     numbers = np.arange(len(rows.fold))
-    is_research = given.terms == "research"
-    home, away = numbers < ends[0], is_research & (numbers >= ends[0]) & (numbers < ends[len(given.other)])
+    home, away = numbers < first, (numbers >= first) & (numbers < second)
     arrays, sources = fit(rows, home, away)
     curves = fit_all_curves(sources, rows.wanted[:, : len(FLAWS)], rows.main)
     ship(f"flaws_{given.terms}", arrays | curves, given.weights)

@@ -3,12 +3,14 @@
     python -m training.detect_pictures looks  --cache DIR --data BIQ2021
     python -m training.detect_pictures plain  --cache DIR --bsds DIR --imagenet DIR --limit 360
     python -m training.detect_pictures other  --cache DIR --imagenet DIR
+    python -m training.detect_pictures resized --cache DIR --data BIQ2021 --imagenet DIR --seed 1
     python -m training.detect_pictures camera --cache DIR --bsds DIR --imagenet DIR --split train --seed 31 --limit 1500
     python -m training.detect_pictures hard   --cache DIR --bsds DIR --imagenet DIR --split train --seed 34 --limit 200
     python -m training.detect_pictures whole  --cache DIR --bsds DIR --imagenet DIR --seed 77 --limit 110
 
 `looks` measures the photographs of `looks.csv`, `other` those of `other_looks.csv` to learn from; `plain` photographs
-of other sources as they are, without those for choosing and checking; `camera` makes pictures through a camera, hard
+of other sources as they are, without those for choosing and checking; `resized` the photographs of `looks` and `other`
+at other sizes and shapes (`training/resized.py`); `camera` makes pictures through a camera, hard
 negatives (half of them through a file) and pictures damaged by known kinds from clean photographs; `hard` only hard
 negatives and clean views; `whole` damages whole photographs instead of views. Each file holds trunk statistics at both
 sizes, traces and measurements; stage-5 maps lie beside it, so that another tail needs no new extraction.
@@ -35,8 +37,9 @@ from agenticiqa.tools.synthetic.kinds import mix
 from training.camera import FLAWS, draw_shot, recode, severities, take, unsuspicious_file
 from training.detect_extract import draw_parts
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
-from training.looks import OTHER_TABLE, read_looks
+from training.looks import OTHER_TABLE, TABLE, read_looks
 from training.pictures import Pixels, read_pixels
+from training.resized import list_varied
 from training.sources import SIDE, Scene, list_scenes, view
 
 # How many of each a photograph gives, on average; free photographs, of which there are few, five times as many.
@@ -172,7 +175,7 @@ def look(pixels: Pixels, backbone: Backbone) -> tuple[dict[str, np.ndarray], np.
 def main() -> None:
     """Extract what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("looks", "other", "plain", "camera", "hard", "whole"))
+    parser.add_argument("what", choices=("looks", "other", "plain", "resized", "camera", "hard", "whole"))
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="folder of BIQ2021")
     parser.add_argument("--bsds", type=Path)
@@ -195,6 +198,11 @@ def main() -> None:
         names = [photograph.image for photograph in read_looks("train", OTHER_TABLE)]
         photographs = ((read_pixels(given.imagenet / name), {"names": name}) for name in names)
         extract(photographs, given.cache / "other.npz")
+        return
+    if given.what == "resized":
+        for name, table, folder in (("looks", TABLE, given.data / "Images"), ("other", OTHER_TABLE, given.imagenet)):
+            named = ((each.image, read_pixels(folder / each.image)) for each in read_looks("train", table))
+            extract(list_varied(named, given.seed), given.cache / f"resized_{name}_{given.seed}.npz")
         return
     scenes, shares = list_scenes(given.bsds, given.imagenet, 6), ONLY_HARD if given.what == "hard" else SHARES
     pictures = list_made(scenes, given.split, given.seed, shares)
