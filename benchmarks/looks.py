@@ -1,6 +1,6 @@
 """What the eyes see in real photographs, against the project's own labels, and whether they contradict themselves.
 
-    python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions]
+    python -m benchmarks.looks --data BIQ2021 [--terms research] [--limit 400] [--skip-questions] [--resized SEED]
     python -m benchmarks.looks --other IMAGENET [--split check] [--terms research]
     python -m benchmarks.looks --other BSDS500/data/images --split bsds [--terms research]
     python -m benchmarks.looks --show FILE ... [--terms research]
@@ -13,7 +13,9 @@ above. Intervals are 95 % bootstraps over photographs.
 `--other` looks at photographs of other sources that were left out of the fit, labelled by one eye
 (`training/other_looks.csv`): `check` of a source that others of its photographs teach, `bsds` of one no label of
 which does; of these the main flaw counts where it is clear: something is at least moderate, or nothing is wrong.
-`--show` prints a table of what is said about any photographs.
+`--resized` shows each photograph in another size or shape (`training/resized.py`): a thumbnail, a band, a picture twice
+as wide, enlarged; blur, noise and coding count as far as they are still to be seen. `--show` prints a table of what is
+said about any photographs.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +39,7 @@ from benchmarks.contradictions import QUESTIONS, ask_and_check
 from training.biq2021 import read_photographs
 from training.clusters import thumbnails, twins_between
 from training.looks import CATEGORY_OF, FLAWS, OTHER_TABLE, PRESENT, LookedAt, read_looks
+from training.resized import at_scale, vary
 
 Floats = npt.NDArray[np.float64]
 MODERATE = SEVERITIES.index("moderate")
@@ -47,6 +51,8 @@ TARGETS = {
     "kappa bright": 0.75, "kappa noise": 0.6,
 }  # fmt: skip
 MOST_FALSE_ALARMS = 0.05
+# A main flaw that lost more than this many steps of severity to the size of a picture may no longer be the main one.
+LOST = 0.5
 
 
 def main() -> None:
@@ -61,6 +67,7 @@ def main() -> None:
     options.add_argument("--terms", choices=("research", "open"), default="research")
     options.add_argument("--limit", type=int, default=10_000)
     options.add_argument("--skip-questions", action="store_true", help="leave the contradictions out")
+    options.add_argument("--resized", type=int, metavar="SEED", help="each photograph in another size or shape")
     options.add_argument("--json", type=Path, help="also write the figures here")
     given = options.parse_args()
     if given.show:
@@ -75,8 +82,12 @@ def main() -> None:
     eyes = RememberingEyes(ShippedEyes(given.terms), capacity=4)
     client = PerceptionClient(eyes)
     looks, contradictions = [], []
-    for photograph in looked_at:
+    for number, photograph in enumerate(looked_at):
         image = load_image(given.data / "Images" / photograph.image)
+        if given.resized is not None:
+            random = np.random.default_rng((given.resized, number))
+            varied, scale = vary(image.pixels, random)
+            image, looked_at[number] = load_image(varied), seen_at(photograph, scale)
         looks.append(eyes.look(image))
         if not given.skip_questions:
             contradictions += [f"{photograph.image}: {found}" for found in ask_and_check(client, image, looks[-1])]
@@ -87,6 +98,14 @@ def main() -> None:
         figures["contradictions"] = float(len(contradictions))
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
+
+
+def seen_at(photograph: LookedAt, scale: float) -> LookedAt:
+    """The labels of a photograph that was shrunk; its main flaw is dropped where it is hardly to be seen any more."""
+    severities = at_scale(np.array([[photograph.flaws[flaw] for flaw in FLAWS]]), np.array([scale]))[0]
+    flaws = dict(zip(FLAWS, map(float, severities), strict=True))
+    faded = any(main in flaws and flaws[main] < photograph.flaws[main] - LOST for main in photograph.mains)
+    return replace(photograph, flaws=flaws, mains=() if faded else photograph.mains)
 
 
 def show(files: Sequence[Path], terms: WeightSet) -> None:

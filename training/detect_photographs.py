@@ -34,7 +34,7 @@ Arrays = dict[str, npt.NDArray[np.generic]]
 WEIGHTS = Path("src/agenticiqa/weights")
 BLUR_KINDS = ("defocus", "motion", "soft")
 NETWORK = ("pooled", "half", "tail")
-COMPONENTS, LANDMARKS, FOLDS = 128, 3300, 5
+COMPONENTS, LANDMARKS, FOLDS = 128, 3500, 5
 # How much traces and measurements count in a distance beside the network's features.
 SHARE_OF_REST = 0.5
 BOUND = 5.0
@@ -43,7 +43,7 @@ WIDTHS = ((1.0, 0.3), (0.1, 0.1))
 HARD = -2
 GATE_RIDGE, PLAIN_WEIGHT, ELSEWHERE_WEIGHT = 0.3, 3.0, 2.0
 # The share of landmarks that are pictures made by us, photographs nobody labelled, and photographs at other sizes.
-MADE_LANDMARKS, PLAIN_LANDMARKS, RESIZED_LANDMARKS = 0.085, 0.04, 0.15
+MADE_LANDMARKS, PLAIN_LANDMARKS, RESIZED_LANDMARKS = 0.13, 0.04, 0.15
 FLAW_OF_CATEGORY = {category: flaw for flaw, category in CATEGORY_OF.items()}
 FLAW_OF_KIND = {"darken": "dark", "brighten": "bright", "mean_shift": "bright", "upscale": "blur", "pixelate": "blur"}
 # What a picture made by us counts beside a photograph labelled by eye; a whole photograph damaged by code only tells
