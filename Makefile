@@ -39,6 +39,8 @@ demo: $(VENV)/.product ## Assess example images with the embedded backend and re
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.ready ## Run every test that does not need torch
+	# The commands that tests start find the modules compiled, also where the environment forbids to write bytecode.
+	$(BIN)/python -m compileall -q src
 	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
