@@ -90,3 +90,24 @@ def test_how_strong_a_cast_of_another_color_is_is_none_with_the_one_found() -> N
 def test_a_colored_thing_is_no_cast() -> None:
     assert understand("Is the blue dress oversaturated?").tints == ()
     assert understand("Are the colors natural?").tints == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "orange", "green"),
+    [
+        ("Is the cast warm, cool or green?", "warm", "green"),
+        ("Which color is the cast? A) bluish B) orange C) a green tint D) no cast", "B", "C"),
+        ("整体色调是偏橙、偏蓝还是偏绿，还是正常？", "偏橙", "偏绿"),
+    ],
+)
+def test_of_several_colors_offered_the_one_measured_is_chosen(query: str, orange: str, green: str) -> None:
+    question = understand(query)
+
+    assert answer(question, tinted("orange cast")).text.startswith(orange)
+    assert answer(question, tinted("green cast")).text.startswith(green)
+
+
+def test_without_a_cast_no_color_is_chosen() -> None:
+    query = "Which color is the cast? A) bluish B) orange C) a green tint D) no cast"
+
+    assert answer(understand(query), tinted(None, "none")).text.startswith("D")

@@ -11,6 +11,7 @@ from typing import Literal, cast
 import yaml
 
 from agenticiqa.question.composition import composed_polarity
+from agenticiqa.question.directions import tints_alone
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import Mention, lexicon
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Meant, OptionMeaning
@@ -75,6 +76,8 @@ def read_option(
         return OptionMeaning(truth=truth)
     if re.fullmatch(r"[1-5](?:\.\d)?", rest):
         return OptionMeaning(level=float(rest), truth=truth)
+    if asked == "colour" and (tints := tints_alone(rest)):
+        return OptionMeaning(attribute="colour", says="flaw", kind="color_cast", truth=truth, tints=tints)
     claims = _claims(rest, asked, language)
     severity, level, amount = _severity(rest), _level(rest), _amount(rest)
     attribute, says = claims[0] if claims else (None, None)

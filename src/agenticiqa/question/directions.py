@@ -68,6 +68,11 @@ def _kind(text: str) -> tuple[str, Attribute] | None:
     return (named[0], cast(Attribute, _words()["kinds"][named[0]]["attribute"])) if len(named) == 1 else None
 
 
+def tints_alone(text: str) -> tuple[Tint, ...]:
+    """The color that lower-case text is, with nothing but a word for a cast beside it: "bluish", "a green tint"."""
+    return tuple(tint for tint in _words()["tints"] if _alone_pattern(tint).fullmatch(text))
+
+
 def _tints(text: str) -> tuple[Tint, ...]:
     return tuple(tint for tint in _words()["tints"] if _tint_pattern(tint).search(text))
 
@@ -88,6 +93,15 @@ def _tint_pattern(tint: str) -> re.Pattern[str]:
         rf"|{_TOWARDS}{other}(?:{names})\b"
         rf"|\b(?:is|looks?|are) (?:it|everything|(?:the|this|that|my) {_PICTURE}) (?:{names})\b"
         rf"|(?:偏|发|泛|太|带)(?:有点|点)?(?:{signs})|(?:{signs})色?(?:调|偏|っぽ|み|かぶり|すぎ)"
+    )
+
+
+@lru_cache(maxsize=16)
+def _alone_pattern(tint: str) -> re.Pattern[str]:
+    words = _words()["tints"][tint]
+    return re.compile(
+        rf"(?:an? |the |too |{_TOO} )*(?:{words['names']}|{words['touch']})(?:[ -]{_CAST}|er)?"
+        rf"|(?:偏|发|泛|太|有点)*(?:{words['signs']})(?:色|色调|色偏|っぽい|かぶり)?"
     )
 
 

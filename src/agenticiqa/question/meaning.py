@@ -55,6 +55,8 @@ class OptionMeaning:
     """The image of a pair that the option names."""
     nothing: bool = False
     all_of_them: bool = False
+    tints: tuple[Tint, ...] = ()
+    """The color of a cast, where an option is one."""
     attributes: tuple[tuple[Attribute, Meant], ...] = ()
     """Every attribute claimed, where an option names several ("sharp but noisy")."""
 

@@ -14,7 +14,8 @@ from agenticiqa.embedded.answers.amounts import (
     likelihood_of,
     quality_loss,
 )
-from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.answers.tint_answers import cast_of, is_called
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
 from agenticiqa.state import DistortionCategory
@@ -124,6 +125,8 @@ def _claim(option: OptionMeaning, question: Question, evidence: Evidence) -> flo
         return _closeness(amount, _claimed_strength(option))
     if not amount.is_present:
         return 0.5 * amount.probability
+    if option.tints and (item := cast_of(evidence)):
+        return amount.probability * (1.0 if is_called(item, option.tints) else OTHER_KIND)
     # Of two flaws equally likely to be there, the stronger one is the better answer.
     return amount.probability * (0.75 + 0.0625 * amount.strength)
 
