@@ -95,12 +95,19 @@ class ShippedEyes:
 
     def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
         from agenticiqa.embedded.objects.scene import scene_of
-        from agenticiqa.embedded.regions.object_look import behind_a_subject, with_blur_of, with_own_sharpness
+        from agenticiqa.embedded.regions.object_look import (
+            behind_a_subject,
+            in_the_light_of,
+            with_blur_of,
+            with_own_sharpness,
+        )
         from agenticiqa.embedded.regions.places import face_in
         from agenticiqa.embedded.regions.skin import with_skin_colour
 
         if region.kind in ("background", "sky"):
             return behind_a_subject(look, whole)
+        if look.against_reference is None:
+            look = in_the_light_of(look, replace(whole, findings=tuple(map(settled, whole.findings))))
         scene = scene_of(image)
         if region.kind == "face":
             look = with_skin_colour(look, image.pixels, region)

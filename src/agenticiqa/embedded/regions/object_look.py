@@ -90,6 +90,15 @@ def with_blur_of(look: Look, face: Look) -> Look:
     return replace(look, findings=findings, quality=min(look.quality, face.quality, key=lambda each: each.score))
 
 
+def in_the_light_of(look: Look, whole: Look) -> Look:
+    """The look at a thing, with no stronger cast than the picture has: its own color says nothing of the light."""
+    own, around = look.finding("Color distortions"), whole.finding("Color distortions")
+    if own is None or around is None or own.position <= around.position:
+        return look
+    seen = replace(around, readings=own.readings)
+    return replace(look, findings=tuple(seen if each is own else each for each in look.findings))
+
+
 def worst_of(looks: Sequence[Look], kind: str) -> Look:
     """One look at several things of a class: each flaw where it is worst, and the lowest score."""
     findings = tuple(
