@@ -75,12 +75,13 @@ def shown(topic: str, state: str, question: Question) -> Evidence:
     is_flawed = state != "none"
     flawed = dict([STATES[state][:2]]) if state in STATES else {}
     manner = STATES[state][2] if state in STATES else None
+    color = state if state in COLORS else None
     if topic == "rating" and is_flawed:
         flawed = dict.fromkeys([CATEGORY_OF.get(question.attribute, "Blurs")])
         if question.attribute in ("dark", "bright"):
             flawed = {"Brightness change": "darken" if question.attribute == "dark" else "brighten"}
     findings = tuple(
-        Finding(category, 0.95, "severe", flawed[category], strength=3.0, manner=manner)
+        Finding(category, 0.95, "severe", flawed[category], strength=3.0, manner=manner, color=color)
         if category in flawed
         else Finding(category, 0.02, "none", strength=0.0)
         for category in DISTORTION_CATEGORIES

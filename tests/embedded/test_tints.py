@@ -12,7 +12,8 @@ from agenticiqa.state import UNABLE, Severity
 
 
 def tinted(manner: str | None, severity: Severity = "moderate") -> Evidence:
-    finding = Finding("Color distortions", 0.9, severity, kind="color_cast", strength=2.0, manner=manner)
+    color = manner.removesuffix(" cast") if manner else None
+    finding = Finding("Color distortions", 0.9, severity, kind="color_cast", strength=2.0, manner=manner, color=color)
     return Evidence(findings=(PlacedFinding(finding),))
 
 

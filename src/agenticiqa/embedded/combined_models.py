@@ -158,11 +158,10 @@ def settled(finding: Finding) -> Finding:
     """The finding with severity and probability in agreement: "none" and more likely absent, or neither."""
     finding = replace(finding, directions=tuple(map(settled, finding.directions)))
     if finding.probability < PRESENT:
-        return replace(
-            finding, severity="none", strength=_less_than_slight(finding), kind=None, manner=None, region=None
-        )
+        finding = replace(finding, severity="none", strength=_less_than_slight(finding), region=None)
+        return replace(finding, kind=None, manner=None, color=None)
     if finding.severity == "none":
-        return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None)
+        return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None, color=None)
     return finding
 
 

@@ -31,7 +31,8 @@ class Finding:
 
     `kind` is a name of `tools.synthetic.kinds.KINDS` or None when it cannot be told; `strength` is the severity as a
     number between 0 (none) and 4 (extreme), where the eyes can be finer than the five words. `manner` says which way
-    in a photographer's words ("under-exposed", "out of focus", "yellow cast"), `region` where it is worst.
+    in a photographer's words ("under-exposed", "out of focus", "yellow cast"), `color` which color a cast has where
+    that was measured, `region` where the flaw is worst.
     A brightness that may be wrong either way has both under `directions`: too dark, then too bright.
     """
 
@@ -42,6 +43,7 @@ class Finding:
     readings: tuple[Reading, ...] = ()
     strength: float | None = None
     manner: str | None = None
+    color: str | None = None
     region: Region | None = None
     directions: tuple[Finding, ...] = ()
 

@@ -232,12 +232,10 @@ def _of_another_color(question: Question, item: PlacedFinding) -> Answer | None:
     is_named = is_called(item, question.tints)
     if is_named is None:
         return _unable("color_untold")
-    no = 1 - item.finding.probability
-    return (
-        None
-        if is_named
-        else _said(question, no if question.yes_means == "flaw" else 1 - no, named_flaw(item, question))
-    )
+    if is_named:
+        return None
+    other = item.finding.probability
+    return _said(question, 1 - other if question.yes_means == "flaw" else other, named_flaw(item, question))
 
 
 def _of_parts(question: Question, parts: FocusParts, whole: float, remark: str) -> Answer:
@@ -344,10 +342,10 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
         return _unable("no_evidence")
     if question.scale is not None and question.form == "number":
         return _score(question, evidence)
-    if question.tints and (item := cast_of(evidence)) and not is_called(item, question.tints):
+    if question.tints and (item := cast_of(evidence)) and (other := _of_another_color(question, item)):
         none = phrase("severities", "none", question.language)
         told = say("with_remark", question.language, word=none, remark=named_flaw(item, question))
-        return _unable("color_untold") if is_called(item, question.tints) is None else Answer(told, value=none)
+        return other if other.why_not else Answer(told, value=none)
     if question.attribute not in CATEGORY_OF and evidence.judgement is not None:
         word = phrase("levels", level_of(5 - 4 * (quality_loss(evidence) or 0.0)), question.language)
     elif question.yes_means == "fine":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agenticiqa.embedded.answers.amounts import PRESENT, Amount
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.distortions.kind_and_direction import cast_color
 from agenticiqa.embedded.findings import Finding
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
 from agenticiqa.state import SEVERITIES, Severity
@@ -67,8 +66,8 @@ def kind_name(item: PlacedFinding, question: Question) -> str:
     finding = item.finding
     if question.language not in ("en", "zh"):
         return phrase("attributes", _attribute_of(finding), question.language)
-    if color := cast_color(finding.manner):
-        return phrase("casts", color, question.language)
+    if finding.color:
+        return phrase("casts", finding.color, question.language)
     if finding.kind:
         return phrase("kinds", finding.kind, question.language)
     return phrase("categories", finding.category, question.language).lower()

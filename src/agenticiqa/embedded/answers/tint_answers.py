@@ -5,7 +5,6 @@ from __future__ import annotations
 from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
 from agenticiqa.embedded.answers.flaw_words import is_there, named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase
-from agenticiqa.embedded.distortions.kind_and_direction import cast_color
 from agenticiqa.question.meaning import Question, Tint
 
 # What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
@@ -24,7 +23,7 @@ def cast_of(evidence: Evidence) -> PlacedFinding | None:
 
 def is_called(item: PlacedFinding, tints: tuple[Tint, ...]) -> bool | None:
     """Whether a cast may be called by one of these colors; None where its color was not measured."""
-    color = cast_color(item.finding.manner)
+    color = item.finding.color
     return None if color is None else any(tint == color or tint in _ALSO_CALLED[color] for tint in tints)
 
 
@@ -33,7 +32,7 @@ def cast_told(question: Question, evidence: Evidence) -> str | None:
     item = cast_of(evidence)
     if item is None:
         return no_flaw(question)
-    color = cast_color(item.finding.manner)
+    color = item.finding.color
     if color is None:
         return None
     told_with_severity = question.language in ("en", "zh")

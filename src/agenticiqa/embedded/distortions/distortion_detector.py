@@ -108,6 +108,7 @@ def _softer(crop: Finding, whole: Finding, stands_alone: bool) -> Finding:
         strength=whole.strength,
         kind=whole.kind,
         manner=whole.manner,
+        color=whole.color,
     )
 
 

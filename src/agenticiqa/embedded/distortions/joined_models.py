@@ -70,8 +70,9 @@ def _scaled(finding: Finding, share: float) -> Finding:
 def _stronger(flaw: str, photographed: Finding, made: Finding) -> Finding:
     probability = max(made.probability, photographed.probability)
     if flaw == "oversharp" or made.position >= photographed.position:
-        manner = photographed.manner if made.kind == photographed.kind else None
-        return replace(made, probability=probability, manner=manner)
+        same = made.kind == photographed.kind
+        manner, color = (photographed.manner, photographed.color) if same else (None, None)
+        return replace(made, probability=probability, manner=manner, color=color)
     return replace(photographed, probability=probability)
 
 

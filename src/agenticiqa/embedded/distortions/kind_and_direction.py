@@ -28,10 +28,11 @@ BLOTCHY = 0.25
 
 @dataclass(frozen=True)
 class Manner:
-    """The kind of damage that looks like it, if any, and the words."""
+    """The kind of damage that looks like it, if any, the words, and of a cast its color."""
 
     kind: str | None
     words: str
+    color: str | None = None
 
 
 BLURS = {
@@ -54,17 +55,13 @@ def colour_manner(traces: Traces) -> Manner:
     red, yellow = traces["cast.red"], traces["cast.yellow"]
     greys = math.hypot(traces["cast.greys_red"], traces["cast.greys_yellow"])
     if traces["cast.size"] >= CAST or greys >= CAST_OF_GREYS:
-        return Manner("color_cast", f"{hue_name(red, yellow)} cast")
+        color = hue_name(red, yellow)
+        return Manner("color_cast", f"{color} cast", color)
     if traces["chroma.95"] <= FADED:
         return Manner("saturation_down", "faded colors")
     return (
         Manner("saturation_up", "oversaturated colors") if traces["chroma.75"] >= VIVID else Manner(None, "colors off")
     )
-
-
-def cast_color(manner: str | None) -> str | None:
-    """The color of a cast, from the words for it; None where they speak of something else."""
-    return next((name for _, name in HUE_NAMES if manner == f"{name} cast"), None)
 
 
 def hue_name(red: float, yellow: float) -> str:

@@ -75,6 +75,7 @@ def with_strength(finding: Finding, strength: float, manner: manners.Manner | No
         probability=float(1 / (1 + np.exp(-GROWTH * (strength - SLIGHT)))),
         kind=manner.kind if manner else finding.kind,
         manner=manner.words if manner else finding.manner,
+        color=manner.color if manner else finding.color,
     )
 
 

@@ -75,5 +75,6 @@ def _off(finding: Finding, hue: float, off: float) -> Finding:
         strength=round(strength, 3),
         kind="color_cast",
         manner=f"{name} skin",
+        color=name,
         readings=(Reading("skin hue", round(hue), "degrees"), *finding.readings),
     )
