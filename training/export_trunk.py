@@ -14,7 +14,7 @@ from training.network import TRUNK_STAGES, load_stages, pool, start_weights
 
 
 class Trunk(torch.nn.Module):
-    """Pixels in 0–255 to the five stage maps and one pooled vector."""
+    """Pixels scaled by `embedded.trunk` to the five stage maps and one pooled vector."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Trunk(torch.nn.Module):
         self.stages = load_stages(1, TRUNK_STAGES, start_weights(path))
 
     def forward(self, pixels: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        maps = self.stages((pixels - 127.0) / 128.0)
+        maps = self.stages(pixels)
         return (*maps, torch.cat([pool(feature_map) for feature_map in maps], 1))
 
 

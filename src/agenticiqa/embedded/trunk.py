@@ -77,9 +77,19 @@ class Backbone:
 
     def run(self, pixels: Pixels) -> tuple[tuple[Floats, ...], Floats]:
         """Maps and pooled statistics at exactly the size given."""
-        planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], dtype=np.float32)
-        *maps, pooled = self._session.run(None, {"pixels": planes})
+        *maps, pooled = self._session.run(None, {"pixels": _scaled(pixels)})
         return tuple(stage_map[0] for stage_map in maps), pooled[0]
+
+
+def _scaled(pixels: Pixels) -> Floats:
+    """The planes of a picture on the scale the trunk was trained with: (value − 127) / 128."""
+    import cv2
+
+    planes = np.empty((1, 3, *pixels.shape[:2]), np.float32)
+    for plane, channel in zip(planes[0], cv2.split(pixels), strict=True):
+        np.multiply(channel, np.float32(1 / 128), out=plane)
+    planes -= np.float32(127 / 128)
+    return planes
 
 
 @lru_cache(maxsize=1)

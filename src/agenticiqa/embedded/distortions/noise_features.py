@@ -51,7 +51,7 @@ def _calm_mask(luma: Plane) -> npt.NDArray[np.bool_]:
     """The quarter of the picture with the least coarse structure, clipped parts left out."""
     coarse = cv2.GaussianBlur(luma, (0, 0), 3.0)
     slope = cv2.magnitude(cv2.Sobel(coarse, cv2.CV_32F, 1, 0), cv2.Sobel(coarse, cv2.CV_32F, 0, 1))
-    slope[(coarse < 4) | (coarse > 251)] = 1e6
+    np.putmask(slope, (coarse < 4) | (coarse > 251), 1e6)
     return np.asarray(slope <= percentile(slope[1::3, 1::3], 25))
 
 

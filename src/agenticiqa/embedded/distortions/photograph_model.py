@@ -83,7 +83,7 @@ class PhotographModel:
     def _nearness(self, values: Floats) -> Floats:
         """How near each landmark is, once per width of the kernel."""
         landmarks = self.arrays["landmarks"]
-        distance = self.arrays["lengths"] - 2 * landmarks @ values + values @ values
+        distance = self.arrays["lengths"] - 2 * (landmarks @ values) + values @ values
         return np.asarray(np.exp(-self.arrays["gamma"][:, None] * np.maximum(distance, 0)), np.float32)
 
     def _on_scale(self, outputs: Floats, near: Floats) -> Floats:

@@ -12,11 +12,10 @@ from agenticiqa.tools.metrics.nss import Values, cell_features
 from agenticiqa.tools.metrics.planes import (
     YIQ,
     Image,
-    change_colours,
+    colour_planes,
     load_parameters,
     require_image,
     rounded_luma,
-    to_float,
 )
 
 SMALLEST_SIDE = 32
@@ -31,7 +30,7 @@ def nss_regression(image: Image) -> float:
 def opinion_features(image: Image) -> Values:
     """The statistics of Y, I and Q over the whole image, 36 each."""
     require_image(image, SMALLEST_SIDE)
-    _, first_chroma, second_chroma = change_colours(to_float(image), YIQ)
+    _, first_chroma, second_chroma = colour_planes(image, YIQ)
     planes = (rounded_luma(image), first_chroma, second_chroma)
     return np.concatenate([cell_features(plane, 1, 1).reshape(-1) for plane in planes])
 

@@ -26,6 +26,7 @@ COSINES = np.cos(np.pi * np.outer(np.arange(8), 2 * np.arange(8) + 1) / 16)
 DCT_BASIS = (COSINES * np.sqrt(np.where(np.arange(8) == 0, 0.125, 0.25))[:, None]).astype(np.float32)
 DCT_OF_BLOCK = np.ascontiguousarray(np.kron(DCT_BASIS, DCT_BASIS).T)
 SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
+COLOUR_STRIP = 64
 # Up to so many places of the order are looked for one by one, more of them by sorting.
 MOST_PLACES = 4
 Parameters = MappingProxyType[str, NDArray[np.float64]]
@@ -74,6 +75,19 @@ def change_colours(pixels: Plane, matrix: Plane) -> tuple[Plane, Plane, Plane]:
     """The three planes of float RGB pixels under a 3×3 colour matrix."""
     first, second, third = cv2.split(cv2.transform(pixels, matrix))
     return cast(Plane, first), cast(Plane, second), cast(Plane, third)
+
+
+def colour_planes(image: Image, matrix: Plane) -> tuple[Plane, Plane, Plane]:
+    """The same of an 8-bit picture."""
+    planes = np.empty((3, *image.shape[:2]), np.float32)
+    # A few rows at a time: what is made of them stays in the processor's cache. One more than is kept, since OpenCV
+    # rounds the last pixels of an array otherwise, and of grey ones that decides the sign.
+    for top in range(0, len(image), COLOUR_STRIP):
+        strip = change_colours(to_float(image[top : top + COLOUR_STRIP + 1]), matrix)
+        for plane, part in zip(planes, strip, strict=True):
+            plane[top : top + COLOUR_STRIP] = part[:COLOUR_STRIP]
+    first, second, third = planes
+    return first, second, third
 
 
 def viewing_factor(image: Image) -> int:
@@ -209,8 +223,7 @@ def load_parameters(name: str) -> Parameters:
 
 def opponent_planes(pixels: Image) -> tuple[Plane, Plane, Plane]:
     """Luma, blue difference and red difference of an RGB picture, on the scale of 255."""
-    luma, blue, red = cv2.split(cv2.transform(pixels.astype(np.float32), OPPONENT))
-    return np.asarray(luma), np.asarray(blue), np.asarray(red)
+    return colour_planes(pixels, OPPONENT)
 
 
 def percentile(values: NDArray[Any], percents: float | Sequence[float]) -> NDArray[Any]:
