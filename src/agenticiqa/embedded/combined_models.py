@@ -137,8 +137,9 @@ class ShippedEyes:
         features = load_backbone().features(pixels)
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
-        findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights))
-        if quality.out_of_domain is None:  # of a drawing or a page a low score says nothing that a flaw could explain
+        drawn = judged.out_of_domain is not None
+        findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights, drawn=drawn))
+        if not drawn:  # of a drawing or a page a low score says nothing that a flaw could explain
             findings = with_a_reason(findings, quality.score)
         return Look(in_agreement(quality, findings), findings)
 

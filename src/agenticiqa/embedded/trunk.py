@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.weights import WeightSet, open_session
+from agenticiqa.weights import WeightSet, keep_freed_memory, open_session
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
@@ -95,6 +95,7 @@ def _scaled(pixels: Pixels) -> Floats:
 @lru_cache(maxsize=1)
 def load_backbone() -> Backbone:
     """The trunk, loaded once per process."""
+    keep_freed_memory()
     return Backbone(open_session("trunk.onnx"))
 
 

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Optional, cast
 
@@ -226,10 +227,16 @@ def _keep_only_named_tool(plan: PlannerOutput, query: str, gap: Gap | None, tool
 
 def names_tool(query: str, tool: str) -> bool:
     """Whether the query speaks of the tool by name; case, hyphens and underscores do not matter."""
-    words = [letters_of(word) for word in re.findall(r"[A-Za-z0-9_+\-]+", query)]
-    spoken = {*words, *(first + second for first, second in pairwise(words))}
+    spoken = _spoken(query)
     # "TOPIQ" names both TOPIQ_FR and TOPIQ_NR.
     return letters_of(tool) in spoken or letters_of(re.sub(r"_(?:FR|NR)$", "", tool)) in spoken
+
+
+@lru_cache(maxsize=8)
+def _spoken(query: str) -> frozenset[str]:
+    """What a query may call a tool: its words, and each two that follow each other as one."""
+    words = [letters_of(word) for word in re.findall(r"[A-Za-z0-9_+\-]+", query)]
+    return frozenset([*words, *(first + second for first, second in pairwise(words))])
 
 
 def _use_required_tool(plan: PlannerOutput, tools: ToolRegistry, has_reference: bool) -> PlannerOutput:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -32,6 +32,10 @@ class Pick:
     tool: str
     fallback: bool = False
     note: str = ""
+
+
+Job = list[Pick]
+Done = tuple[Pick, list[ToolExecutionLog]]
 
 
 def offers(targets: Distortions, tools: ToolRegistry, has_reference: bool) -> tuple[ToolOffer, ...]:
@@ -140,13 +144,20 @@ def run_tools(
     for pick in picks:
         jobs[pick.object_name, pick.tool].append(pick)
 
-    def work(job: list[Pick]) -> list[tuple[Pick, list[ToolExecutionLog]]]:
+    def work(job: Job) -> list[Done]:
         return [(pick, _run(pick, tools, test, reference, regions, kinds, substitute)) for pick in job]
 
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(jobs)) or 1) as pool:
-        futures = [pool.submit(contextvars.copy_context().run, work, job) for job in jobs.values()]
-        logs = {pick: entries for future in futures for pick, entries in future.result()}
+    logs = dict(_in_threads(work, list(jobs.values())))
     return [entry for pick in picks for entry in logs[pick]]
+
+
+def _in_threads(work: Callable[[Job], list[Done]], jobs: list[Job]) -> list[Done]:
+    """What came of all jobs; a single one needs no thread of its own."""
+    if len(jobs) == 1:
+        return work(jobs[0])
+    with ThreadPoolExecutor(max_workers=min(_THREADS, len(jobs)) or 1) as pool:
+        futures = [pool.submit(contextvars.copy_context().run, work, job) for job in jobs]
+        return [done for future in futures for done in future.result()]
 
 
 def scores_of(logs: list[ToolExecutionLog]) -> Scores:

@@ -4,6 +4,14 @@
 what each was fitted on and under which terms it may be used.
 """
 
-from agenticiqa.weights.loader import WeightSet, manifest, open_session, read_arrays, read_weights, weight_set
+from agenticiqa.weights.loader import (
+    WeightSet,
+    keep_freed_memory,
+    manifest,
+    open_session,
+    read_arrays,
+    read_weights,
+    weight_set,
+)
 
-__all__ = ["WeightSet", "manifest", "open_session", "read_arrays", "read_weights", "weight_set"]
+__all__ = ["WeightSet", "keep_freed_memory", "manifest", "open_session", "read_arrays", "read_weights", "weight_set"]

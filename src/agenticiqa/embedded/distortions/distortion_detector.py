@@ -52,11 +52,17 @@ WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "no
 
 
 def find_distortions(
-    pixels: Pixels, features: Features, weights: WeightSet = "research", *, brief: bool = False
+    pixels: Pixels,
+    features: Features,
+    weights: WeightSet = "research",
+    *,
+    drawn: bool | None = None,
+    brief: bool = False,
 ) -> Findings:
     """One finding per category, from the picture alone and the trunk's features of it.
 
-    `brief` leaves out where a finding is worst and the measurements that no finding rests on.
+    `drawn` says whether it is no photograph, where that is known. `brief` leaves out where a finding is worst and the
+    measurements that no finding rests on.
     """
     traces = measure_traces(pixels, features.working)
     tiles = cut_tiles(features.working)
@@ -65,7 +71,7 @@ def find_distortions(
     flaws = load_photograph_model(f"flaws_{weights}").judge(photograph_vector(features, last_stages, traces, seen))
     made = load_distortion_model(f"distortions_{weights}").judge(as_vector(features, traces))
     readings = measure_readings(pixels, tiles, features.scale, brief)
-    drawn = find_out_of_domain(features.working) is not None
+    drawn = find_out_of_domain(features.working) is not None if drawn is None else drawn
     # A page or a drawing was never before a camera: white paper is not over-exposed.
     gate = 1.0 if drawn else flaws.gate
     found = join_opinions(flaws, made, seen, readings, gate)

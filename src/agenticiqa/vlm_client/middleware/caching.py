@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from agenticiqa.cache import Cache
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
-from agenticiqa.vlm_client.tasks.base import schema_of
+from agenticiqa.vlm_client.tasks.base import schema_text
 
 NAMESPACE = "replies"
 
@@ -108,7 +108,7 @@ def request_key(backend: str, request: VLMRequest) -> str:
         "task": request.task,
         "system": request.system,
         "user": request.user,
-        "schema": schema_of(request.reply_model),
+        "schema": schema_text(request.reply_model),
         "sampling": vars(request.sampling),
         "images_first": request.images_first,
         "images": [(item.label, item.image.sha256) for item in request.images],

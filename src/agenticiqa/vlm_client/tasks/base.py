@@ -69,13 +69,14 @@ class TaskInputs(BaseModel, Generic[Reply]):
 
 
 @lru_cache(maxsize=64)
-def _written(model: type[BaseModel]) -> str:
+def schema_text(model: type[BaseModel]) -> str:
+    """The model's JSON schema as text; pydantic takes milliseconds to work one out."""
     return json.dumps(model.model_json_schema())
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
-    """The model's JSON schema, the caller's to change; pydantic takes milliseconds to work one out."""
-    schema: Schema = json.loads(_written(model))
+    """The model's JSON schema, the caller's to change."""
+    schema: Schema = json.loads(schema_text(model))
     return schema
 
 
