@@ -242,10 +242,10 @@ def row_percentiles(values: NDArray[Any], percents: float | Sequence[float]) -> 
     above = np.minimum(below + 1, count - 1)
     if values.dtype == np.uint8:
         # Bytes are sorted by counting, faster than they are parted.
-        ordered = np.sort(values, kind="stable").astype(np.float64)
+        ordered = np.sort(values, kind="stable")
     else:
         ordered = _sorted_at(values, sorted({*below.ravel().tolist(), *above.ravel().tolist()}))
-    low, high = ordered[..., below], ordered[..., above]
+    low, high = (ordered[..., places] * 1.0 for places in (below, above))
     return np.asarray(np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)))
 
 
