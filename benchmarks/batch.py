@@ -84,15 +84,17 @@ def waiting(folder: Path, share: float) -> bool:
     ideal = math.ceil(count / CONCURRENCY) * calls * SECONDS_PER_CALL
     ratio = found["seconds"] / ideal
     print(f"waiting: {count} samples, {calls:g} calls each, {found['seconds']:.2f} s, {ratio:.2f} times {ideal:.2f} s")
-    return verdict("at most 1.15 times", ratio <= 1.15)
+    return verdict("at most 1.05 times", ratio <= 1.05)
 
 
 def processes(folder: Path, share: float) -> bool:
-    """Two processes against one with the embedded backend."""
+    """Two processes against one with the embedded backend, beside two batches that know nothing of each other."""
     draw_pictures(folder / "pictures", int(300 * share))
-    rates = [engine_rate(folder, "processes", width) for width in (1, 2)]
-    print(f"processes: one {rates[0]:.2f}/s, two {rates[1]:.2f}/s, ratio {rates[1] / rates[0]:.2f}")
-    return verdict("at least 1.7", rates[1] / rates[0] >= 1.7)
+    one, two = (engine_rate(folder, "processes", width) for width in (1, 2))
+    apart = apart_rate(folder)
+    print(f"processes: one {one:.2f}/s, two {two:.2f}/s, ratio {two / one:.2f}")
+    print(f"  two batches of one process at once: {apart:.2f}/s, ratio {apart / one:.2f}: what this machine allows")
+    return verdict("at least 1.9", two / one >= 1.9)
 
 
 def ray(folder: Path, share: float) -> bool:
@@ -135,6 +137,13 @@ def engine_rate(folder: Path, engine: str, width: int) -> float:
     job = {"pictures": str(folder / "pictures"), "output": str(folder / f"{engine}{width}.jsonl")}
     found = run(job | {"engine": engine, "concurrency": width})
     return float(found["warm_rate"])
+
+
+def apart_rate(folder: Path) -> float:
+    """Samples per second, after start-up, of two batches at once."""
+    job = {"pictures": str(folder / "pictures"), "engine": "processes", "concurrency": 1}
+    both = [begin(job | {"output": str(folder / f"apart{number}.jsonl")}) for number in range(2)]
+    return sum(float(found_by(each)["warm_rate"]) for each in both)
 
 
 def verdict(target: str, met: bool) -> bool:
@@ -191,7 +200,11 @@ def begin(job: dict[str, Any]) -> subprocess.Popen[str]:
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
     """What a batch in a process of its own measured."""
-    process = begin(job)
+    return found_by(begin(job))
+
+
+def found_by(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """The same of one that has begun."""
     output, _ = process.communicate()
     if process.returncode:
         raise RuntimeError(f"the batch ended with {process.returncode}")

@@ -1,8 +1,9 @@
-"""Time and memory of the no-reference score beside NIQE and BRISQUE of pyiqa, in one run on one core.
+"""Time and memory of the no-reference score beside NIQE, BRISQUE and PIQE of pyiqa, in one run on one core.
 
     python -m benchmarks.perception
 
-Without pyiqa its two rows are left out and named. CPU time, the best of several runs.
+Without pyiqa its rows are left out and named, and so is a metric whose files lie elsewhere. CPU time, the best of
+several runs.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def peak() -> float:
 
 
 def report_pyiqa(photograph: Pixels, repeats: int) -> None:
-    """NIQE and BRISQUE on the same picture, or why they are missing."""
+    """NIQE, BRISQUE and PIQE on the same picture, or why they are missing."""
     try:
         import torch
 
@@ -95,7 +96,7 @@ def report_pyiqa(photograph: Pixels, repeats: int) -> None:
         return
     torch.set_num_threads(1)
     planes = torch.from_numpy(photograph.transpose(2, 0, 1)[None] / 255).float()
-    for name in ("niqe", "brisque"):
+    for name in ("niqe", "brisque", "piqe"):
         try:
             # What it says while it looks for its files is no figure.
             with redirect_stdout(io.StringIO()):
