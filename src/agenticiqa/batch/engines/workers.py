@@ -102,20 +102,11 @@ def carry_out(pool: WorkerPool, feed: Feed) -> Iterator[Record]:
     """The records of all samples fed, as they are finished."""
     under_way = 0
     while True:
-        under_way += _hand_out(pool, feed, under_way)
+        while pool.has_room() and (sample := feed(under_way)) is not None:
+            pool.submit(sample)
+            under_way += 1
         if under_way == 0 and pool.has_room():
             return
         for record in pool.wait():
-            # The worker goes on while its record is kept, which counts as under way until then.
-            under_way += _hand_out(pool, feed, under_way)
-            yield record
             under_way -= 1
-
-
-def _hand_out(pool: WorkerPool, feed: Feed, under_way: int) -> int:
-    """How many samples waiting workers were given."""
-    given = 0
-    while pool.has_room() and (sample := feed(under_way + given)) is not None:
-        pool.submit(sample)
-        given += 1
-    return given
+            yield record
