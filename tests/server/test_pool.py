@@ -1,4 +1,4 @@
-"""The pool beside a queue that fails: a run that could not be kept costs no other run anything."""
+"""The pool beside queues of its own: a run that could not be kept, or was cancelled, costs no other run anything."""
 
 from __future__ import annotations
 
@@ -44,6 +44,23 @@ class FailingQueue:
         raise AssertionError("nothing was interrupted")
 
 
+class CancellingQueue(FailingQueue):
+    """Hands out two runs; the first is cancelled as soon as something is heard of it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.pool: Pool | None = None
+
+    def happened(self, run: Run, kind: str, data: dict[str, Any]) -> None:
+        assert self.pool is not None
+        if run.id == "run 1":
+            self.pool.cancel(run.id)
+
+    def ended(self, run: Run, outcome: str, data: dict[str, Any]) -> None:
+        self.outcomes[run.id] = outcome, data
+        self.all_ended.set()
+
+
 def _run(place: int, query: str) -> Run:
     image = {"file": "image-1", "name": "a.png"}
     request = {"images": [image], "reference": None, "query": query, "choices": None}
@@ -62,5 +79,20 @@ def test_what_a_given_up_run_still_says_is_not_taken_for_the_next_ones_result(tm
 
     assert ended
     assert queue.outcomes["run 1"][0] == "problem"
+    outcome, data = queue.outcomes["run 2"]
+    assert (outcome, data["assessment"]["query"]) == ("result", SECOND)
+
+
+def test_after_a_cancelled_run_a_new_worker_serves_the_next_one(tmp_path: Path) -> None:
+    queue = CancellingQueue(tmp_path)
+    queue.pool = pool = Pool(queue, settings(), workers=1, time_limit=120)
+
+    pool.start()
+    ended = queue.all_ended.wait(120)
+    pool.stop(0)
+    pool.join()
+
+    assert ended
+    assert list(queue.outcomes) == ["run 2"]
     outcome, data = queue.outcomes["run 2"]
     assert (outcome, data["assessment"]["query"]) == ("result", SECOND)

@@ -154,7 +154,7 @@ class _WorkerThread(threading.Thread):
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
         self._current: str | None = None
-        self._is_cancelled = threading.Event()
+        self._cancelled: str | None = None
         self._failed_starts = 0
         self.is_ready = False
         self.is_busy = False
@@ -174,15 +174,15 @@ class _WorkerThread(threading.Thread):
 
     def cancel(self, run_id: str) -> None:
         """Ends the run if it is this worker's."""
+        # By its name: a mark that outlived its run would end the start of the next worker, or the next run.
         if self._current == run_id:
-            self._is_cancelled.set()
+            self._cancelled = run_id
 
     def is_alive_worker(self) -> bool:
         """Whether the worker process is there."""
         return self._connection is not None and self._process is not None and self._process.is_alive()
 
     def _serve_or_give_up(self, run: Run) -> None:
-        self._is_cancelled.clear()
         self._current = run.id
         try:
             self._serve(run)
@@ -247,18 +247,21 @@ class _WorkerThread(threading.Thread):
             raise WorkerDied from error
 
     def _received(self, connection: Connection, deadline: float, is_starting: bool = False) -> tuple[str, Json]:
-        while not connection.poll(POLL):
+        while not (self._was_cancelled() or connection.poll(POLL)):
             # A worker that is only loading its models has nothing to finish.
             if self._pool.is_over() or (is_starting and self._pool.is_stopping()):
                 self._kill()
                 raise Interrupted
-            if self._is_cancelled.is_set():
-                self._kill()
-                raise Cancelled
             if time.monotonic() > deadline:
                 raise TimeoutError
+        if self._was_cancelled():
+            self._kill()
+            raise Cancelled
         message: tuple[str, Json] = connection.recv()
         return message
+
+    def _was_cancelled(self) -> bool:
+        return self._current is not None and self._current == self._cancelled
 
     def _connected(self) -> Connection:
         if not self.is_alive_worker():
@@ -273,7 +276,8 @@ class _WorkerThread(threading.Thread):
             self._failed_starts = 0
         except Interrupted:
             pass
-        except (EOFError, OSError, TimeoutError):
+        except Exception:
+            # Whatever it was: a thread that ended would be a worker less until the service is started again.
             self._failed_starts += 1
             pause = min(PAUSE, 2.0**self._failed_starts / 10)
             logger.exception("a worker could not be started; it is tried again in %g seconds", pause)
