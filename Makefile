@@ -9,8 +9,8 @@ BENCH_PYTHON = $(if $(wildcard $(TORCH_VENV)/.ready),$(TORCH_VENV)/bin/python,$(
 export OMP_NUM_THREADS ?= 1
 
 # Tests of one file stay together, so that they share its service or browser, and files keep the order of
-# tests/conftest.py. One process more than the two cores this is meant for: many tests wait.
-TEST_PROCESSES ?= 3
+# tests/conftest.py. A third process on two cores took longer: services and browsers compete.
+TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-torch lint chaos mutate audit check docs bench
