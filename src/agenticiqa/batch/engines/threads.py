@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from queue import Empty, SimpleQueue
 from threading import Thread
 
 from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Assessing, Prepare, attempt
 from agenticiqa.batch.samples import Sample
+
+# How long threads are waited for at the end: one that computes while Python shuts down may abort the process.
+GRACE = 2.0
 
 
 class ThreadPool:
@@ -18,9 +22,10 @@ class ThreadPool:
         self._samples: SimpleQueue[Sample | None] = SimpleQueue()
         self._records: SimpleQueue[Record] = SimpleQueue()
         self._assess = prepare()
-        for _ in range(width):
-            # Daemons: a second Ctrl-C must not wait for a service that does not answer.
-            Thread(target=self._work, daemon=True).start()
+        # Daemons: nobody must have to wait for a service that does not answer.
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(width)]
+        for thread in self._threads:
+            thread.start()
 
     def has_room(self) -> bool:
         """Whether a thread is waiting."""
@@ -43,11 +48,14 @@ class ThreadPool:
         return records
 
     def close(self) -> None:
-        """Lets the threads end after what they are doing, and lets go of connections."""
+        """Lets the threads end after what they are doing, for a moment, and lets go of connections."""
         for _ in range(self._width):
             self._samples.put(None)
         if isinstance(self._assess, Assessing):
             self._assess.close()
+        deadline = time.monotonic() + GRACE
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _work(self) -> None:
         while (sample := self._samples.get()) is not None:
