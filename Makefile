@@ -8,8 +8,7 @@ BENCH_PYTHON = $(if $(wildcard $(TORCH_VENV)/.ready),$(TORCH_VENV)/bin/python,$(
 # One thread per process keeps figures comparable and tests from fighting over cores.
 export OMP_NUM_THREADS ?= 1
 
-# Tests of one file stay together, so that they share its service or browser, and files keep the order of
-# tests/conftest.py. A third process on two cores took longer: services and browsers compete.
+# Tests of one file stay together, so that they share its service or browser.
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
@@ -42,7 +41,7 @@ demo: $(VENV)/.product ## Assess example images with the embedded backend and re
 test: $(VENV)/.ready ## Run every test that does not need torch
 	# The commands that tests start find the modules compiled, also where the environment forbids to write bytecode.
 	$(BIN)/python -m compileall -q src
-	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+	CHROMIUM="$$($(BIN)/python scripts/find_chromium.py)" $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 test-torch: $(TORCH_VENV)/.ready ## Run the tests that need torch, transformers or pyiqa
 	$(TORCH_VENV)/bin/python -m pytest tests/torch --override-ini 'addopts=-q --strict-markers --strict-config'
