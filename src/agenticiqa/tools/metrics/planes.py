@@ -78,7 +78,7 @@ def change_colours(pixels: Plane, matrix: Plane) -> tuple[Plane, Plane, Plane]:
 
 
 def colour_planes(image: Image, matrix: Plane) -> tuple[Plane, Plane, Plane]:
-    """The same of an 8-bit picture."""
+    """The three planes of an 8-bit RGB picture under a 3×3 colour matrix."""
     planes = np.empty((3, *image.shape[:2]), np.float32)
     # A few rows at a time: what is made of them stays in the processor's cache. One more than is kept, since OpenCV
     # rounds the last pixels of an array otherwise, and of grey ones that decides the sign.
@@ -242,10 +242,10 @@ def row_percentiles(values: NDArray[Any], percents: float | Sequence[float]) -> 
     above = np.minimum(below + 1, count - 1)
     if values.dtype == np.uint8:
         # Bytes are sorted by counting, faster than they are parted.
-        ordered = np.sort(values, kind="stable")
+        ordered = np.sort(values, kind="stable").astype(np.float64)
     else:
         ordered = _sorted_at(values, sorted({*below.ravel().tolist(), *above.ravel().tolist()}))
-    low, high = (ordered[..., places] * 1.0 for places in (below, above))
+    low, high = ordered[..., below], ordered[..., above]
     return np.asarray(np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)))
 
 
