@@ -11,12 +11,16 @@ from typing import Any
 import pytest
 from skimage.metrics import peak_signal_noise_ratio
 
-from agenticiqa.nodes.executor import executor_node
+from agenticiqa.nodes.executor import (
+    ANALYSIS_PROMPT_TEMPLATE,
+    DETECTION_PROMPT_TEMPLATE,
+    SELECTION_PROMPT_TEMPLATE,
+    executor_node,
+)
 from agenticiqa.nodes.reply_normalisation import region_of
 from agenticiqa.state import SEVERITIES, ExecutorOutput, Region
 from agenticiqa.tools import default_registry
 from agenticiqa.vlm_client import VLMClient
-from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, SelectToolsInputs
 from tests.support.agent import ALL_FLAGS, FixedTool, config, picture, plan, scripted, settings, state
 from tests.support.photos import photo, save
 
@@ -31,10 +35,10 @@ def gathered(tmp_path: Path, client: VLMClient | None = None, tools: Any = (), *
 
 
 def test_the_prompts_open_as_documented() -> None:
-    assert DetectInputs.prompt.startswith("You are an expert in distortion detection")
-    assert AnalyzeInputs.prompt.startswith("You are a distortion analysis expert")
-    assert SelectToolsInputs.prompt.startswith("You are a tool executor")
-    assert ", ".join(SEVERITIES) in AnalyzeInputs.prompt
+    assert DETECTION_PROMPT_TEMPLATE.startswith("You are an expert in distortion detection")
+    assert ANALYSIS_PROMPT_TEMPLATE.startswith("You are a distortion analysis expert")
+    assert SELECTION_PROMPT_TEMPLATE.startswith("You are a tool executor")
+    assert ", ".join(SEVERITIES) in ANALYSIS_PROMPT_TEMPLATE
 
 
 def test_all_four_subtasks_leave_their_evidence(tmp_path: Path) -> None:

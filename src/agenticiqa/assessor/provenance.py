@@ -11,10 +11,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.images import LoadedImage
+from agenticiqa.nodes import executor, planner, summarizer
+from agenticiqa.nodes.rendering import system_words
 from agenticiqa.parts import Parts
 from agenticiqa.state import ReferenceMode, UsedEvidence
 from agenticiqa.vlm_client.client import LabelledImage
-from agenticiqa.vlm_client.tasks import TASKS
 
 
 class ImageOrigin(BaseModel):
@@ -74,13 +75,27 @@ def provenance_of(
         settings_sha256=_digest(settings.model_dump_json()),
         backends={role: settings.role(role).backend for role in parts.vlm_clients},
         models={role: client.model for role, client in parts.vlm_clients.items()},
-        prompt_sha256={task.task: _digest(task.prompt) for task in TASKS},
+        prompt_sha256={task: _digest(system_words(prompt)) for task, prompt in _prompts().items()},
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
         viewing=settings.pipeline.viewing if mode == "Full-Reference" else None,
         fusion=FusionUsed(form=settings.pipeline.fusion, eta=eta, temperature=temperature),
         overlay=_overlay(settings.tools_overlay_path()),
     )
+
+
+def _prompts() -> dict[str, str]:
+    """The prompt of each task, as its node has it now."""
+    return {
+        "plan": planner.PLANNER_PROMPT_TEMPLATE,
+        "detect": executor.DETECTION_PROMPT_TEMPLATE,
+        "analyze": executor.ANALYSIS_PROMPT_TEMPLATE,
+        "select_tools": executor.SELECTION_PROMPT_TEMPLATE,
+        "inspect": executor.INSPECTION_PROMPT_TEMPLATE,
+        "locate": executor.LOCATION_PROMPT_TEMPLATE,
+        "answer": summarizer.EXPLANATION_PROMPT_TEMPLATE,
+        "score": summarizer.SCORING_PROMPT_TEMPLATE,
+    }
 
 
 def _overlay(path: Path) -> str | None:

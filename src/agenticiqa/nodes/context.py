@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageSizeMismatchError, UsageError
 from agenticiqa.images import ImageLimits, LoadedImage, load_image
 from agenticiqa.logs import log_context
+from agenticiqa.nodes.rendering import system_words, user_words
 from agenticiqa.parts import Parts, parts_from
 from agenticiqa.state import AgenticIQAState, Ledger
 from agenticiqa.tools.pixel_budget import resized
@@ -117,14 +118,21 @@ class NodeContext:
         """The image it is compared with."""
         return self.images[1].image if len(self.images) > 1 else None
 
-    def ask(self, inputs: TaskInputs[Reply], check: Callable[[Reply], Reply] | None = None) -> Structured[Reply]:
-        """The role's model's reply to a task, as data; raises ModelReplyError."""
+    def ask(
+        self,
+        prompt: str,
+        inputs: TaskInputs[Reply],
+        *,
+        advice: Sequence[str] = (),
+        check: Callable[[Reply], Reply] | None = None,
+    ) -> Structured[Reply]:
+        """The reply of the role's model to a task put with this prompt, as data; raises ModelReplyError."""
         role = self.parts.settings.role(self.role)
         model = cast(type[Reply], inputs.reply)
         request = VLMRequest(
             task=inputs.task,
-            system=inputs.prompt,
-            user=inputs.words(),
+            system=system_words(prompt),
+            user=user_words(inputs, advice),
             images=self.images,
             inputs=inputs,
             reply_model=model,

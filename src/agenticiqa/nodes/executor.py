@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from agenticiqa.errors import ToolError
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.fast_inspection import inspect, model_steps
+from agenticiqa.nodes.fast_inspection import Inspection, inspect, model_steps
 from agenticiqa.nodes.reply_normalisation import (
     Analysis,
     Distortions,
@@ -46,6 +46,78 @@ from agenticiqa.vlm_client.client import LabelledImage
 from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs, ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
+
+DETECTION_PROMPT_TEMPLATE = """\
+You are an expert in distortion detection. Look at the test image, and at the reference image if one is given, and
+name the distortions visible in each listed object ("Global" is the whole image). Use only the listed categories.
+A style the photographer chose (bokeh, night, fog, black and white) is not a distortion. An object without a
+distortion gets an empty list. What you cannot judge goes to uncertainties.
+Return a valid JSON object:
+{
+  "distortion_set": {"<object or Global>": ["<category>", ...]},
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+ANALYSIS_PROMPT_TEMPLATE = """\
+You are a distortion analysis expert. For each listed distortion of each object, judge how severe it is in the test
+image and describe what it looks like, compared with the reference image if one is given.
+The severities are: none, slight, moderate, severe, extreme.
+Return a valid JSON object:
+{
+  "distortion_analysis": {
+    "<object or Global>": [
+      {"type": "<distortion>", "severity": "<severity>", "explanation": "<what is seen, in one sentence>"}
+    ]
+  },
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+SELECTION_PROMPT_TEMPLATE = """\
+You are a tool executor. For each listed distortion of each object, choose the one listed tool that measures it best;
+"Overall" stands for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is
+Full-Reference; without a reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
+Return a valid JSON object:
+{
+  "selected_tools": {"<object or Global>": {"<distortion>": "<tool name>"}}
+}
+"""
+
+INSPECTION_PROMPT_TEMPLATE = """\
+You are an expert in the distortions of images and in the tools that measure them. Look at the test image, and at the
+reference image if one is given, and settle in one reply what is listed below for each object ("Global" is the whole
+image).
+1. findings: the distortions visible in the object. If distortions are listed per object, take exactly those; otherwise
+   use only the listed categories. A style the photographer chose (bokeh, night, fog, black and white) is not a
+   distortion. An object without a distortion gets an empty list.
+2. If severities are wanted: severity is one of none, slight, moderate, severe, extreme, and explanation says in one
+   sentence what is seen, compared with the reference image if one is given.
+3. If tools are listed: tool is the one that measures this distortion best, and overall_tools names per object the one
+   for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is Full-Reference; without a
+   reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
+What you cannot judge goes to uncertainties.
+Return a valid JSON object, without the fields nobody asked for:
+{
+  "findings": {
+    "<object or Global>": [
+      {"type": "<category>", "severity": "<severity>", "explanation": "<what is seen>", "tool": "<tool name>"}
+    ]
+  },
+  "overall_tools": {"<object or Global>": "<tool name>"},
+  "uncertainties": ["<what could not be judged>", ...]
+}
+"""
+
+LOCATION_PROMPT_TEMPLATE = """\
+You locate objects in images. For each listed object give the smallest box that holds it in the test image, as left,
+top, right, bottom in fractions of the image's width and height (0 to 1, origin at the top left).
+An object you cannot find gets null; never guess.
+Return a valid JSON object:
+{
+  "regions": {"<object>": [<left>, <top>, <right>, <bottom>] | null}
+}
+"""
 
 Result = TypeVar("Result")
 
@@ -157,7 +229,7 @@ class Gathering:
     def look_once(self) -> Seen:
         """Detection, analysis and selection from one reply; without it none of them has a result."""
         steps = model_steps(self.plan)
-        look = self._try("inspection", True, lambda: inspect(self.context, self.plan, self.query, self._doubt()))
+        look = self._try("inspection", True, self._inspect)
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
             return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
@@ -166,6 +238,9 @@ class Gathering:
         targets = targets_of(look.distortions, self.plan)
         picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools(), targets))
         return Seen(look.distortions if "distortion_detection" in steps else None, analysis, targets, picks)
+
+    def _inspect(self) -> Inspection:
+        return inspect(self.context, INSPECTION_PROMPT_TEMPLATE, self.plan, self.query, self._doubt())
 
     def detect(self) -> Distortions:
         """The distortions seen in each object of the scope."""
@@ -177,7 +252,7 @@ class Gathering:
             reference_mode=plan.reference_mode,
             gap=self._doubt(),
         )
-        reply = self.context.ask(inputs).value
+        reply = self.context.ask(DETECTION_PROMPT_TEMPLATE, inputs).value
         self.uncertainties += reply.uncertainties
         return self._in_focus(reply.distortion_set)
 
@@ -190,7 +265,7 @@ class Gathering:
             return {name: [] for name in distortions}
         mode = self.plan.reference_mode
         inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
-        reply = self.context.ask(inputs).value
+        reply = self.context.ask(ANALYSIS_PROMPT_TEMPLATE, inputs).value
         analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
         self.uncertainties += [*reply.uncertainties, *unjudged]
         return analysis
@@ -203,7 +278,7 @@ class Gathering:
             reference_mode=self.plan.reference_mode,
             tools=self._offers(targets),
         )
-        reply = self.context.ask(inputs).value
+        reply = self.context.ask(SELECTION_PROMPT_TEMPLATE, inputs).value
         return self._picked(reply.selected_tools, targets)
 
     def locate(self) -> dict[str, Region | None]:
@@ -212,7 +287,7 @@ class Gathering:
         Tools see the whole image for what is not found.
         """
         names = tuple(name for name in self.focus.objects() if name != GLOBAL)
-        boxes = self.context.ask(LocateInputs(objects=names)).value.regions
+        boxes = self.context.ask(LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)).value.regions
         by_name = {name.strip().casefold(): box for name, box in boxes.items()}
         test = self.context.test
         found = {name: by_name.get(name.casefold()) for name in names}

@@ -28,7 +28,7 @@ def model_steps(plan: PlannerOutput) -> list[str]:
     return [name for name, is_wanted in wanted.items() if is_wanted]
 
 
-def inspect(context: NodeContext, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
+def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
     """What the model settles in one look under this plan; raises ModelReplyError."""
     steps = model_steps(plan)
     given = {} if "distortion_detection" in steps else detected_distortions(plan.distortions or {}, plan)
@@ -43,7 +43,7 @@ def inspect(context: NodeContext, plan: PlannerOutput, query: str, gap: Gap | No
         tools=offers(_candidates(given, plan), context.parts.tools, context.reference is not None) if selects else (),
         gap=gap,
     )
-    return Inspection(context.ask(inputs).value, given, plan)
+    return Inspection(context.ask(prompt, inputs).value, given, plan)
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,50 @@ from agenticiqa.state import (
 )
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
-from agenticiqa.vlm_client.tasks.answer import EXPLANATION_PROMPT_TEMPLATE, SCORING_PROMPT_TEMPLATE
 
-__all__ = ["EXPLANATION_PROMPT_TEMPLATE", "SCORING_PROMPT_TEMPLATE", "should_replan", "summarizer_node"]
+__all__ = ["should_replan", "summarizer_node"]
 
 logger = logging.getLogger("agenticiqa.nodes.summarizer")
+
+EXPLANATION_PROMPT_TEMPLATE = """\
+System:
+You are a visual quality assessment assistant. Your task is to select the most appropriate answer to the user's
+question. You are given:
+- Distortion analysis (severity and visual impact of listed distortions)
+- Tool response (overall quality scores from IQA models)
+- Image content
+Decision process
+1. First, understand what kind of visual information is needed to answer the user's question.
+2. Check if the provided distortion analysis or tool response already contains the required information.
+3. If the provided information is sufficient, use it to answer.
+4. If the information is unclear or insufficient, analyze the image directly to determine the best answer.
+Return a valid JSON object in the following format:
+{
+  "final_answer": "<one of the above letters>",
+  "quality_reasoning": "<brief explanation, based on either distortion analysis, tool response, or direct visual observation>"
+}
+"""  # noqa: E501
+
+SCORING_PROMPT_TEMPLATE = """\
+System:
+You are a visual quality assessment assistant. Given the question and the analysis (tool scores, distortion
+analysis). Your task is to assess the image quality.
+You must select one single answer from the following:
+A. Excellent
+B. Good
+C. Fair
+D. Poor
+E. Bad
+Return the JSON:
+{
+  "final_answer": "<one letter>",
+  "quality_reasoning": "<concise justification referencing distortions or tool scores>"
+}
+"""
+
+WITH_CHOICES = "final_answer is one of the letters of the answer choices."
+NO_CHOICES = "There are no answer choices: write final_answer in your own words, as briefly as possible."
+UNSURE = 'If neither the evidence nor the image settles it, final_answer is "Unable to determine".'
 
 PARSING_FAILED = "VLM output parsing failed"
 UNREACHABLE = "No model could be reached"
@@ -65,7 +104,7 @@ def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[Summarizer
         request = AnswerRequest.of(state, context.parts)
         known = request.tool_evidence()
         _log_invocation(request, state)
-        answered = context.ask(request.inputs(), request.checked)
+        answered = request.ask(context)
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
         return _result(request, answered, decision, _backend_notes(context, answered)), decision
     except ModelUnreachableError as error:
@@ -183,15 +222,18 @@ class AnswerRequest:
         """The tools' side alone: it stands even when the model gives no answer."""
         return UsedEvidence(tool_score=self.tool_only, tools=self.tool_scores)
 
-    def inputs(self) -> AnswerInputs | ScoreInputs:
-        """What the model is told; evidence that is missing is left out."""
+    def ask(self, context: NodeContext) -> Structured[AnswerReply]:
+        """The model's answer or level; evidence that is missing is left out. Raises ModelReplyError."""
         told: dict[str, Any] = {"query": self.query, "notes": tuple(self.notes)}
         if self.evidence is not None:
             told["distortion_analysis"] = self.evidence.distortion_analysis or None
             told["quality_scores"] = self.evidence.quality_scores or None
-        if not self.scoring:
-            return AnswerInputs(**told, choices=self.choices, tool_values=self._values() or None)
-        return ScoreInputs(**told, **self._guidance())
+        if self.scoring:
+            rating = ScoreInputs(**told, **self._guidance())
+            return context.ask(SCORING_PROMPT_TEMPLATE, rating, check=self.checked)
+        asked = AnswerInputs(**told, choices=self.choices, tool_values=self._values() or None)
+        advice = (WITH_CHOICES if self.choices else NO_CHOICES, UNSURE)
+        return context.ask(EXPLANATION_PROMPT_TEMPLATE, asked, advice=advice, check=self.checked)
 
     def checked(self, reply: AnswerReply) -> AnswerReply:
         """The reply with its answer as a letter of the choices or levels; ValueError when it is none of them."""

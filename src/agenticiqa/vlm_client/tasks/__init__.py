@@ -1,6 +1,4 @@
-"""The tasks models are asked, each one class: name, prompt, inputs, reply and schema."""
-
-from typing import Any
+"""The tasks models are asked, each one class: name, inputs, reply and schema."""
 
 from agenticiqa.vlm_client.tasks.answer import AnswerInputs, AnswerReply, ScoreInputs
 from agenticiqa.vlm_client.tasks.base import TaskInputs
@@ -22,12 +20,7 @@ from agenticiqa.vlm_client.tasks.gathering import (
 )
 from agenticiqa.vlm_client.tasks.plan import PlanInputs, PlanReply
 
-TASKS: tuple[type[TaskInputs[Any]], ...] = (
-    PlanInputs, DetectInputs, AnalyzeInputs, SelectToolsInputs, InspectInputs, LocateInputs, AnswerInputs, ScoreInputs,
-)  # fmt: skip
-
 __all__ = [
-    "TASKS",
     "AnalyzeInputs",
     "AnalyzeReply",
     "AnalyzedDistortion",

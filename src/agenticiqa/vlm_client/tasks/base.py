@@ -1,6 +1,7 @@
-"""What a task is: one class that says its name, its prompt, its inputs, the model of its reply and the reply's schema.
+"""What a task is: one class that says its name, its inputs, the model of its reply and the reply's schema.
 
-Adding a task is adding a module here and exporting its class; the embedded backend then needs an answer to it.
+The prompt belongs to the node that asks. Adding a task is adding its class here and exporting it; the embedded backend
+then needs an answer to it.
 """
 
 from __future__ import annotations
@@ -39,24 +40,8 @@ class TaskInputs(BaseModel, Generic[Reply]):
 
     task: ClassVar[str]
     """The task's name."""
-    prompt: ClassVar[str]
-    """The system prompt."""
     reply: ClassVar[type[BaseModel]]
     """What the task is answered with."""
-
-    def words(self) -> str:
-        """The user's part of the prompt: one section per input that has a value, every one of them."""
-        values = self.model_dump(mode="json")
-        sections = [
-            f"{described.title}:\n{_as_json(values[name])}"
-            for name, described in type(self).model_fields.items()
-            if _is_given(values[name])
-        ]
-        return "\n\n".join([*sections, *self.advice()])
-
-    def advice(self) -> list[str]:
-        """Sentences after the sections."""
-        return []
 
     def reply_schema(self, reply: type[BaseModel] | None = None) -> Schema:
         """The reply's JSON schema in which maps have the request's names as keys, so that services can enforce it."""
@@ -101,11 +86,3 @@ def object_of(properties: Mapping[str, Schema]) -> Schema:
     """The schema of an object with exactly these properties."""
     names = list(properties)
     return {"type": "object", "properties": dict(properties), "required": names, "additionalProperties": False}
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=None if isinstance(value, str) else 1)
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value not in ([], {})

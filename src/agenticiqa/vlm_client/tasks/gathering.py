@@ -25,18 +25,6 @@ from agenticiqa.vlm_client.tasks.base import (
     one_of,
 )
 
-DETECTION_PROMPT_TEMPLATE = """\
-You are an expert in distortion detection. Look at the test image, and at the reference image if one is given, and
-name the distortions visible in each listed object ("Global" is the whole image). Use only the listed categories.
-A style the photographer chose (bokeh, night, fog, black and white) is not a distortion. An object without a
-distortion gets an empty list. What you cannot judge goes to uncertainties.
-Return a valid JSON object:
-{
-  "distortion_set": {"<object or Global>": ["<category>", ...]},
-  "uncertainties": ["<what could not be judged>", ...]
-}
-"""
-
 
 class DetectReply(BaseModel, defer_build=True):
     """The distortions seen, per object; free words, of which the executor drops what it cannot use."""
@@ -49,7 +37,6 @@ class DetectInputs(TaskInputs[DetectReply]):
     """Objects in which distortions are looked for; on a replan with the doubt about what was seen before."""
 
     task: ClassVar[str] = "detect"
-    prompt: ClassVar[str] = DETECTION_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = DetectReply
 
     query: Query
@@ -63,22 +50,6 @@ class DetectInputs(TaskInputs[DetectReply]):
         if "distortion_set" in fields:
             seen = list_of(one_of(self.categories), len(self.categories))
             fields["distortion_set"] = map_of(self.objects, seen)
-
-
-ANALYSIS_PROMPT_TEMPLATE = """\
-You are a distortion analysis expert. For each listed distortion of each object, judge how severe it is in the test
-image and describe what it looks like, compared with the reference image if one is given.
-The severities are: none, slight, moderate, severe, extreme.
-Return a valid JSON object:
-{
-  "distortion_analysis": {
-    "<object or Global>": [
-      {"type": "<distortion>", "severity": "<severity>", "explanation": "<what is seen, in one sentence>"}
-    ]
-  },
-  "uncertainties": ["<what could not be judged>", ...]
-}
-"""
 
 
 class AnalyzedDistortion(BaseModel, defer_build=True):
@@ -100,7 +71,6 @@ class AnalyzeInputs(TaskInputs[AnalyzeReply]):
     """Distortions whose severity is asked for, per object; on a replan with the doubt about the last judgement."""
 
     task: ClassVar[str] = "analyze"
-    prompt: ClassVar[str] = ANALYSIS_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = AnalyzeReply
 
     query: Query
@@ -121,17 +91,6 @@ def _analysis(kinds: list[str]) -> Schema:
         "explanation": {"type": "string"},
     }
     return list_of(object_of(described), len(kinds))
-
-
-SELECTION_PROMPT_TEMPLATE = """\
-You are a tool executor. For each listed distortion of each object, choose the one listed tool that measures it best;
-"Overall" stands for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is
-Full-Reference; without a reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
-Return a valid JSON object:
-{
-  "selected_tools": {"<object or Global>": {"<distortion>": "<tool name>"}}
-}
-"""
 
 
 class ToolOffer(BaseModel):
@@ -155,7 +114,6 @@ class SelectToolsInputs(TaskInputs[SelectToolsReply]):
     """Distortions for each of which a tool is to be chosen."""
 
     task: ClassVar[str] = "select_tools"
-    prompt: ClassVar[str] = SELECTION_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = SelectToolsReply
 
     query: Query
@@ -168,32 +126,6 @@ class SelectToolsInputs(TaskInputs[SelectToolsReply]):
         if "selected_tools" in fields:
             tool = one_of(tool.name for tool in self.tools)
             fields["selected_tools"] = object_of({o: map_of(kinds, tool) for o, kinds in self.distortions.items()})
-
-
-INSPECTION_PROMPT_TEMPLATE = """\
-You are an expert in the distortions of images and in the tools that measure them. Look at the test image, and at the
-reference image if one is given, and settle in one reply what is listed below for each object ("Global" is the whole
-image).
-1. findings: the distortions visible in the object. If distortions are listed per object, take exactly those; otherwise
-   use only the listed categories. A style the photographer chose (bokeh, night, fog, black and white) is not a
-   distortion. An object without a distortion gets an empty list.
-2. If severities are wanted: severity is one of none, slight, moderate, severe, extreme, and explanation says in one
-   sentence what is seen, compared with the reference image if one is given.
-3. If tools are listed: tool is the one that measures this distortion best, and overall_tools names per object the one
-   for the quality as a whole. Prefer full-reference (FR) tools when the reference mode is Full-Reference; without a
-   reference only no-reference (NR) tools can run. Use the tools' names exactly as listed.
-What you cannot judge goes to uncertainties.
-Return a valid JSON object, without the fields nobody asked for:
-{
-  "findings": {
-    "<object or Global>": [
-      {"type": "<category>", "severity": "<severity>", "explanation": "<what is seen>", "tool": "<tool name>"}
-    ]
-  },
-  "overall_tools": {"<object or Global>": "<tool name>"},
-  "uncertainties": ["<what could not be judged>", ...]
-}
-"""
 
 
 class InspectedDistortion(BaseModel, defer_build=True):
@@ -220,7 +152,6 @@ class InspectInputs(TaskInputs[InspectReply]):
     """
 
     task: ClassVar[str] = "inspect"
-    prompt: ClassVar[str] = INSPECTION_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = InspectReply
 
     query: Query
@@ -254,16 +185,6 @@ class InspectInputs(TaskInputs[InspectReply]):
         return object_of(described)
 
 
-LOCATION_PROMPT_TEMPLATE = """\
-You locate objects in images. For each listed object give the smallest box that holds it in the test image, as left,
-top, right, bottom in fractions of the image's width and height (0 to 1, origin at the top left).
-An object you cannot find gets null; never guess.
-Return a valid JSON object:
-{
-  "regions": {"<object>": [<left>, <top>, <right>, <bottom>] | null}
-}
-"""
-
 Box = tuple[float, float, float, float]
 
 
@@ -285,7 +206,6 @@ class LocateInputs(TaskInputs[LocateReply]):
     """Objects whose box in the image is asked for."""
 
     task: ClassVar[str] = "locate"
-    prompt: ClassVar[str] = LOCATION_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = LocateReply
 
     objects: Objects

@@ -9,42 +9,6 @@ from pydantic import BaseModel, Field
 from agenticiqa.state import DISTORTION_CATEGORIES, Gap, PlanControlFlags, PlannerOutput
 from agenticiqa.vlm_client.tasks.base import Choices, Query, TaskInputs, one_of
 
-PLANNER_PROMPT_TEMPLATE = """\
-You are a planner in an image quality assessment (IQA) system. You are given a user's question about a test image,
-sometimes a reference image, the names of the IQA tools at hand and, after a failed attempt, what its evidence lacked.
-Decide what has to be found out to answer the question. You do not answer it yourself.
-
-Return a valid JSON object with exactly these seven fields:
-{
-  "query_type": "IQA" | "Other",
-  "query_scope": ["<object>", ...] | "Global",
-  "distortion_source": "Explicit" | "Inferred",
-  "distortions": {"<object or Global>": ["<category>", ...]} | null,
-  "reference_mode": "Full-Reference" | "No-Reference",
-  "required_tool": "<tool name>" | null,
-  "plan": {
-    "distortion_detection": true | false,
-    "distortion_analysis": true | false,
-    "tool_selection": true | false,
-    "tool_execution": true | false
-  }
-}
-
-Rules
-1. query_type is "IQA" when a quality score or level of the image is asked for, "Other" for every other question.
-2. query_scope lists the objects or places the question names, in its own words; "Global" for the whole image.
-3. distortion_source is "Explicit" when the question names distortions, and distortions then lists them;
-   otherwise it is "Inferred" and distortions is null.
-4. The categories are: Blurs, Color distortions, Compression, Noise, Brightness change, Sharpness, Contrast.
-5. reference_mode is "Full-Reference" when a reference image is given, "No-Reference" otherwise.
-6. required_tool is set only when the question names a tool; tool_selection is then false.
-7. distortion_detection is false for Explicit and true for Inferred distortions.
-8. Ask for tool_execution whenever a measurement would make the answer more certain.
-9. When the last plan's evidence lacked something, the new plan must gather it: add the object, ask for the tools, or
-   require another tool or distortion than the last plan.
-Return the JSON object and nothing else.
-"""
-
 
 class PlanReply(BaseModel, defer_build=True):
     """A plan as a model writes it: the seven fields, with free words for distortions, of which the planner drops some.
@@ -65,7 +29,6 @@ class PlanInputs(TaskInputs[PlanReply]):
     """A question to be planned; on a replan also the last plan, its evidence in short and what it lacked."""
 
     task: ClassVar[str] = "plan"
-    prompt: ClassVar[str] = PLANNER_PROMPT_TEMPLATE
     reply: ClassVar[type[BaseModel]] = PlanReply
 
     query: Query

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from agenticiqa.nodes.rendering import user_words
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
@@ -101,7 +102,7 @@ def leaves(value: Any) -> Iterator[Any]:
 @settings(deadline=None)
 @given(any_inputs)
 def test_every_leaf_of_the_inputs_is_in_the_words(inputs: TaskInputs[Any]) -> None:
-    words = inputs.words()
+    words = user_words(inputs)
 
     values = inputs.model_dump(mode="json")
     for leaf in leaves(list(values.values())):
@@ -113,4 +114,4 @@ def test_every_leaf_of_the_inputs_is_in_the_words(inputs: TaskInputs[Any]) -> No
 def test_the_words_depend_on_nothing_but_the_inputs(inputs: TaskInputs[Any]) -> None:
     again = type(inputs).model_validate(inputs.model_dump())
 
-    assert (again.task, again.words()) == (inputs.task, inputs.words())
+    assert (again.task, user_words(again)) == (inputs.task, user_words(inputs))
