@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.findings import Finding, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import LEVEL_NAMES, SEVERITIES, DistortionCategory
+from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 
@@ -91,7 +92,7 @@ def _of_answer(question: YesNo, answer: str, look: Look) -> Iterator[str]:
         yield from (why for category, why in _undeniable(look, question.kinds) if category == question.category)
 
 
-def _is_asked(finding: Finding, question: YesNo) -> bool:
+def _is_asked(finding: Distortion, question: YesNo) -> bool:
     return not question.kinds or finding.kind is None or finding.kind in question.kinds
 
 

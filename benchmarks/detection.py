@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.distortion_model import DistortionModel, load_distortion_model
-from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.values import severity_of
 from training.detect_extract import read_recipe
 from training.detect_severity import Losses, category_losses, measure_losses
 

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.combined_models import settled
 from agenticiqa.embedded.distortions.distortion_detector import join_opinions
 from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
-from agenticiqa.embedded.distortions.flaw_categories import by_category
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, by_category
 from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.photograph_model import load_photograph_model
 from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
@@ -55,11 +54,16 @@ def judge(part: Part, terms: WeightSet) -> Judged:
         flaws = photographs.judge(np.concatenate([*network, part["traces"][n], part["seen"][n]]).astype(np.float32))
         made = damage.judge(np.concatenate([*network[:2], part["traces"][n]]).astype(np.float32))
         seen = dict(zip(names, map(float, part["seen"][n]), strict=True))
-        findings = by_category(join_opinions(flaws, made, seen, {}, flaws.gate))
-        found.append([(each.probability, settled(each).position) for each in findings])
+        estimates = join_opinions(flaws, made, seen, {}, flaws.gate)
+        found.append([(_likeliest(each.category, estimates), each.strength) for each in by_category(estimates)])
         alone.append(made.presence)
     values = np.array(found, np.float64)
     return Judged(values[:, :, 0], values[:, :, 1], np.array(alone, np.float64))
+
+
+def _likeliest(category: str, estimates: ByFlaw) -> float:
+    """The probability of a category before it is settled: precision is about its order alone."""
+    return max(each.probability for flaw, each in estimates.items() if CATEGORY_OF[flaw] == category)
 
 
 def mean_precision(probability: Floats, recipes: npt.NDArray[np.str_]) -> tuple[float, list[float]]:

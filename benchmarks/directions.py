@@ -17,25 +17,26 @@ from typing import Literal
 
 from agenticiqa.embedded.answers.answering import Answer, answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
-from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionCategory, LevelLetter
+from agenticiqa.values import Distortion, Judgement
 from benchmarks.reading import LOCKED, locked_questions
 
 Mark = Literal["right", "wrong", "declined"]
 # By state of the picture: the category that is flawed, the kind, and the words for it.
-STATES: dict[str, tuple[DistortionCategory, str, str]] = {
-    "orange": ("Color distortions", "color_cast", "orange cast"),
-    "blue": ("Color distortions", "color_cast", "blue cast"),
-    "green": ("Color distortions", "color_cast", "green cast"),
-    "flat": ("Contrast", "contrast_down", "flat"),
-    "hard": ("Contrast", "contrast_up", "hard contrast"),
-    "vivid": ("Color distortions", "saturation_up", "oversaturated colors"),
-    "faded": ("Color distortions", "saturation_down", "faded colors"),
-    "motion": ("Blurs", "motion_blur", "blurred by movement"),
-    "defocus": ("Blurs", "defocus_blur", "out of focus"),
+STATES: dict[str, tuple[DistortionCategory, str]] = {
+    "orange": ("Color distortions", "color_cast"),
+    "blue": ("Color distortions", "color_cast"),
+    "green": ("Color distortions", "color_cast"),
+    "flat": ("Contrast", "contrast_down"),
+    "hard": ("Contrast", "contrast_up"),
+    "vivid": ("Color distortions", "saturation_up"),
+    "faded": ("Color distortions", "saturation_down"),
+    "motion": ("Blurs", "motion_blur"),
+    "defocus": ("Blurs", "defocus_blur"),
 }
 COLORS = {
     "orange": ("orange", "橙", "naranja", "laranja", "オレンジ"),
@@ -73,17 +74,16 @@ def main() -> None:
 def shown(topic: str, state: str, question: Question) -> Evidence:
     """What a picture in this state shows; a rating is of whatever the question rates."""
     is_flawed = state != "none"
-    flawed = dict([STATES[state][:2]]) if state in STATES else {}
-    manner = STATES[state][2] if state in STATES else None
+    flawed: dict[DistortionCategory, str | None] = {STATES[state][0]: STATES[state][1]} if state in STATES else {}
     color = state if state in COLORS else None
     if topic == "rating" and is_flawed:
         flawed = dict.fromkeys([CATEGORY_OF.get(question.attribute, "Blurs")])
         if question.attribute in ("dark", "bright"):
             flawed = {"Brightness change": "darken" if question.attribute == "dark" else "brighten"}
     findings = tuple(
-        Finding(category, 0.95, "severe", flawed[category], strength=3.0, manner=manner, color=color)
+        Distortion(category, 0.95, 3.0, flawed[category], colour=color)
         if category in flawed
-        else Finding(category, 0.02, "none", strength=0.0)
+        else Distortion(category, 0.02, 0.0)
         for category in DISTORTION_CATEGORIES
     )
     return gather({GLOBAL: Look(Judgement({LEVELS[is_flawed]: 1.0}), findings)})

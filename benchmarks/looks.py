@@ -114,7 +114,7 @@ def show(files: Sequence[Path], terms: WeightSet) -> None:
     print("| photograph | score | findings |\n|---|---|---|")
     for path in files:
         look = eyes.look(load_image(path))
-        told = [f"{f.category}: {f.severity}, {f.manner or f.kind}" for f in look.findings if f.severity != "none"]
+        told = [f"{f.category}: {f.severity}, {f.kind}" for f in look.findings if f.severity != "none"]
         print(f"| {path.stem} | {look.quality.score:.1f} | {'; '.join(told) or 'nothing'} |")
 
 
@@ -149,9 +149,9 @@ def strength_of(look: Look, flaw: str) -> float:
         return 0.0
     if flaw in ("dark", "bright"):
         if finding.directions:
-            return finding.directions[flaw == "bright"].position
-        return finding.position if is_flaw(finding.kind, flaw) else -finding.position
-    return finding.position
+            return finding.directions[flaw == "bright"].strength
+        return finding.strength if is_flaw(finding.kind, flaw) else -finding.strength
+    return finding.strength
 
 
 def is_flaw(kind: str | None, flaw: str) -> bool:

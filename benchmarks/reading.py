@@ -24,10 +24,11 @@ import numpy as np
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.client import plan_for
-from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import Question
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LevelLetter
+from agenticiqa.values import Distortion, Judgement
 from benchmarks.reading_marks import Mark, mark
 from benchmarks.reading_pictures import PHOTOGRAPHS, VERSIONS, version_of
 
@@ -136,17 +137,17 @@ def told(question: Question, evidence: Evidence) -> str:
 
 def known_evidence() -> dict[str, Evidence]:
     """What perfect eyes would see of the six versions, so that the reader is judged apart from them."""
-    flaws: dict[str, Finding | None] = {
+    flaws: dict[str, Distortion | None] = {
         "clean": None,
-        "blurred": Finding("Blurs", 0.98, "severe", "defocus_blur"),
-        "noisy": Finding("Noise", 0.98, "severe", "white_noise"),
-        "dark": Finding("Brightness change", 0.98, "severe", "darken"),
-        "bright": Finding("Brightness change", 0.98, "severe", "brighten"),
-        "blocky": Finding("Compression", 0.98, "severe", "jpeg"),
+        "blurred": Distortion.called("Blurs", "severe", 0.98, "defocus_blur"),
+        "noisy": Distortion.called("Noise", "severe", 0.98, "white_noise"),
+        "dark": Distortion.called("Brightness change", "severe", 0.98, "darken"),
+        "bright": Distortion.called("Brightness change", "severe", 0.98, "brighten"),
+        "blocky": Distortion.called("Compression", "severe", 0.98, "jpeg"),
     }
     found = {}
     for version, flaw in flaws.items():
-        absent = [Finding(category, 0.03, "none") for category in DISTORTION_CATEGORIES]
+        absent = [Distortion.called(category, "none", 0.03) for category in DISTORTION_CATEGORIES]
         findings = tuple(flaw if flaw and flaw.category == each.category else each for each in absent)
         levels: dict[LevelLetter, float] = {"D": 0.5, "E": 0.5} if flaw else {"A": 0.7, "B": 0.3}
         look = Look(Judgement(levels), findings)

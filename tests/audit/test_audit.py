@@ -26,9 +26,9 @@ from agenticiqa.audit.auditing import write_table
 from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
 from agenticiqa.cli import app
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
+from agenticiqa.values import Distortion
 from tests.support.photos import photo, save
 
 PHOTOGRAPHS = Path(__file__).parents[2] / "examples" / "photographs"
@@ -326,9 +326,9 @@ def test_a_zip_a_list_and_a_data_set_are_audited_like_a_folder(faults: Path, tmp
 
 def test_directions_of_findings_are_kept_apart() -> None:
     findings = (
-        Finding("Brightness change", 0.9, "severe", kind="brighten", strength=2.6),
-        Finding("Contrast", 0.9, "severe", kind="contrast_up", strength=2.6),
-        Finding("Blurs", 0.9, "moderate", strength=1.7),
+        Distortion("Brightness change", 0.9, 2.6, "brighten"),
+        Distortion("Contrast", 0.9, 2.6, "contrast_up"),
+        Distortion("Blurs", 0.9, 1.7),
     )
 
     seen = seen_flaws(findings, mean=0.2)

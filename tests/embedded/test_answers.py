@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
-from agenticiqa.embedded.findings import Finding, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
+from agenticiqa.values import Distortion, Reading
 from tests.support.looks import BLURRED, CLEAN, NOISY, judged, seen
 
 DARK = seen(2.6, Brightness_change=(0.9, "severe", "darken"))
@@ -23,9 +24,11 @@ SLIGHT_BLUR = seen(3.9, Blurs=(0.7, "slight", "gaussian_blur"))
 EXTREME_BLUR = seen(1.2, Blurs=(0.99, "extreme", "gaussian_blur"))
 LOW_CONTRAST = seen(3.0, Contrast=(0.9, "moderate", "contrast_down"))
 JPEG = seen(2.2, Compression=(0.95, "severe", "jpeg"))
-QUALITY_10 = Finding("Compression", 0.95, "severe", "jpeg", (Reading("JPEG quality", 10.0),))
+QUALITY_10 = Distortion.called("Compression", "severe", 0.95, "jpeg", readings=(Reading("JPEG quality", 10.0),))
 BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
-SHIFTED_UP = Finding("Brightness change", 0.95, "severe", "mean_shift", (Reading("mean brightness", 200.0),))
+SHIFTED_UP = Distortion.called(
+    "Brightness change", "severe", 0.95, "mean_shift", readings=(Reading("mean brightness", 200.0),)
+)
 
 
 def told(query: str, look: Look, choices: dict[str, str] | None = None, *, reference: bool = False) -> str:
@@ -268,7 +271,7 @@ def test_advice_says_what_to_change_and_whether_it_can_be_mended() -> None:
 
 
 def test_a_finding_of_unknown_kind_still_answers_a_question_about_the_kind() -> None:
-    look = seen(2.0, Blurs=Finding("Blurs", 0.95, "severe"))
+    look = seen(2.0, Blurs=Distortion.called("Blurs", "severe", 0.95))
 
     assert told("Is there motion blur?", look) == "Yes"
 
@@ -287,7 +290,7 @@ def test_whatever_was_seen_reordered_options_get_the_same_answer(
     seen_of: list[tuple[float, Severity]], random: Random
 ) -> None:
     findings = [
-        Finding(category, probability, severity)
+        Distortion.called(category, severity, probability)
         for category, (probability, severity) in zip(DISTORTION_CATEGORIES, seen_of, strict=True)
     ]
     evidence = evidence_of(Look(judged(3.0), tuple(findings)))
@@ -312,7 +315,7 @@ def test_a_rating_is_never_better_than_the_strongest_finding_allows() -> None:
 
 @pytest.mark.parametrize("query", ["Is this picture blurry?", "Is it sharp?", "Is the text readable?"])
 def test_a_close_call_about_an_unfamiliar_picture_is_no_answer(query: str) -> None:
-    close = Finding("Blurs", 0.51, "slight", None, (Reading("blur radius", 0.0, "px"),))
+    close = Distortion.called("Blurs", "slight", 0.51, readings=(Reading("blur radius", 0.0, "px"),))
     familiar = seen(2.2, Blurs=close)
     page = replace(familiar, quality=replace(familiar.quality, out_of_domain="text"))
 
@@ -342,7 +345,9 @@ def test_an_exposure_error_is_named_before_the_contrast_it_changed() -> None:
 
 
 def test_a_shifted_brightness_is_named_by_its_side() -> None:
-    dark = Finding("Brightness change", 0.95, "severe", "mean_shift", (Reading("mean brightness", 40.0),))
+    dark = Distortion.called(
+        "Brightness change", "severe", 0.95, "mean_shift", readings=(Reading("mean brightness", 40.0),)
+    )
 
     text = told("What is wrong with this picture?", seen(2.0, Brightness_change=dark))
 
@@ -367,10 +372,10 @@ def test_a_question_about_one_exposure_is_answered_by_that_direction(
 ) -> None:
     there = (dark != "none", bright != "none")
     sides = (
-        Finding("Brightness change", 0.9 if there[0] else 0.1, dark, "darken" if there[0] else None),
-        Finding("Brightness change", 0.9 if there[1] else 0.1, bright, "brighten" if there[1] else None),
+        Distortion.called("Brightness change", dark, 0.9 if there[0] else 0.1, "darken" if there[0] else None),
+        Distortion.called("Brightness change", bright, 0.9 if there[1] else 0.1, "brighten" if there[1] else None),
     )
-    finding = replace(max(sides, key=lambda side: side.position), directions=sides)
+    finding = replace(max(sides, key=lambda side: side.strength), directions=sides)
 
     assert told(query, seen(2.4, Brightness_change=finding)) == expected
 

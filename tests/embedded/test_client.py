@@ -12,10 +12,11 @@ from pydantic import BaseModel
 
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.findings import Eyes, Finding, Look, Reading, RememberingEyes
+from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
+from agenticiqa.values import Distortion, Reading
 from agenticiqa.vlm_client import parse_reply
 from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
@@ -123,7 +124,10 @@ def test_missing_scores_keep_the_distortions_asked_for() -> None:
 
 
 def test_detection_lists_what_is_there_strongest_first() -> None:
-    look = Look(judged(2.0), (Finding("Noise", 0.7, "slight"), Finding("Blurs", 0.9, "severe"), BLURRED.findings[1]))
+    look = Look(
+        judged(2.0),
+        (Distortion.called("Noise", "slight", 0.7), Distortion.called("Blurs", "severe", 0.9), BLURRED.findings[1]),
+    )
     inputs = DetectInputs(
         query="What is wrong?", objects=("Global", "zebra"), categories=CATEGORIES, reference_mode="No-Reference"
     )
@@ -288,8 +292,8 @@ def test_places_a_question_names_are_compared_with_each_other() -> None:
     assert "the background shows the least blur (none)" in value.quality_reasoning
 
 
-SOFT = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 5.7, "px"),))
-FOCUSED = Finding("Blurs", 0.02, "none", None, (Reading("blur radius", 0.2, "px"),))
+SOFT = Distortion.called("Blurs", "none", 0.02, readings=(Reading("blur radius", 5.7, "px"),))
+FOCUSED = Distortion.called("Blurs", "none", 0.02, readings=(Reading("blur radius", 0.2, "px"),))
 LEFT_BLURRED = {
     "top left": seen(1.8, Blurs=SOFT),
     "top right": seen(4.4, Blurs=FOCUSED),

@@ -12,14 +12,14 @@ from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
     ShippedEyes,
     in_agreement,
-    settled,
     shipped_eyes,
     softness_counted_as_blur,
     with_a_reason,
 )
-from agenticiqa.embedded.findings import Eyes, Finding, Judgement
+from agenticiqa.embedded.findings import Eyes
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
+from agenticiqa.values import Distortion, Judgement
 from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from tests.support.photos import photo
@@ -67,7 +67,7 @@ def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Eyes) -> None:
 def test_a_clean_photograph_has_no_moderate_distortion(eyes: Eyes) -> None:
     look = eyes.look(CHELSEA)
 
-    assert [finding for finding in look.findings if finding.probability >= 0.5 and finding.position >= 1.5] == []
+    assert [finding for finding in look.findings if finding.probability >= 0.5 and finding.strength >= 1.5] == []
     assert look.quality.score > 3
 
 
@@ -90,21 +90,21 @@ def test_the_noisy_side_is_found() -> None:
 
 
 def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:
-    enlarged = Finding("Sharpness", 0.8, "severe", "upscale", strength=2.9)
+    enlarged = Distortion("Sharpness", 0.8, 2.9, "upscale")
 
-    blur, sharpness = softness_counted_as_blur((Finding("Blurs", 0.3, "slight", strength=0.6), enlarged))
+    blur, sharpness = softness_counted_as_blur((Distortion("Blurs", 0.3, 0.6), enlarged))
 
-    assert (blur.probability, blur.severity, blur.position) == (0.8, "severe", 2.9)
+    assert (blur.probability, blur.severity, blur.strength) == (0.8, "severe", 2.9)
     assert sharpness == enlarged
 
 
 def test_what_is_more_likely_absent_is_not_called_severe() -> None:
-    assert settled(Finding("Noise", 0.4, "severe", "white_noise", strength=2.6)).severity == "none"
-    assert settled(Finding("Noise", 0.6, "severe", "white_noise", strength=2.6)).severity == "severe"
+    assert Distortion("Noise", 0.4, 2.6, "white_noise").severity == "none"
+    assert Distortion("Noise", 0.6, 2.6, "white_noise").severity == "severe"
 
 
 def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
-    findings = (Finding("Blurs", 0.1, "none", strength=0.2), Finding("Noise", 0.3, "none", strength=0.4))
+    findings = (Distortion("Blurs", 0.1, 0.2), Distortion("Noise", 0.3, 0.4))
 
     assert with_a_reason(findings, 2.6) == findings
     assert [finding.severity for finding in with_a_reason(findings, 2.4)] == ["none", "slight"]
@@ -122,21 +122,21 @@ def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Eyes) -> None
 
 
 def test_a_low_score_with_a_finding_keeps_its_findings() -> None:
-    findings = (Finding("Blurs", 0.9, "moderate", strength=2.0), Finding("Noise", 0.3, "none", strength=0.4))
+    findings = (Distortion("Blurs", 0.9, 2.0), Distortion("Noise", 0.3, 0.4))
 
     assert with_a_reason(findings, 2.0) == findings
 
 
 def test_what_is_more_likely_absent_is_weaker_than_slight_in_numbers_too() -> None:
-    weaker, stronger = (settled(Finding("Noise", 0.4, "severe", strength=strength)) for strength in (1.0, 2.6))
+    weaker, stronger = (Distortion("Noise", 0.4, strength) for strength in (1.0, 2.6))
 
-    assert weaker.position < stronger.position < 0.5
+    assert weaker.strength < stronger.strength < 0.5
 
 
 def test_a_picture_with_a_slight_flaw_that_is_certain_is_not_excellent() -> None:
     flawless = Judgement({"A": 1.0, "B": 0.0, "C": 0.0, "D": 0.0, "E": 0.0}, (4.8, 5.0))
 
-    bounded = in_agreement(flawless, (Finding("Blurs", 0.9, "slight", strength=0.9),))
+    bounded = in_agreement(flawless, (Distortion("Blurs", 0.9, 0.9),))
 
     assert bounded.score == pytest.approx(4.45, abs=0.15)
-    assert in_agreement(flawless, (Finding("Blurs", 0.6, "slight", strength=0.9),)) == flawless
+    assert in_agreement(flawless, (Distortion("Blurs", 0.6, 0.9),)) == flawless

@@ -10,11 +10,12 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
-from agenticiqa.embedded.findings import Finding, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, Severity
+from agenticiqa.values import Distortion, Reading
 from tests.support.looks import judged, seen
 
 DEFOCUSED = seen(1.7, Blurs=(0.99, "severe", "defocus_blur"))
@@ -47,7 +48,7 @@ def test_a_kind_that_was_asked_for_is_answered_by_kind(query: str, look: Look, e
 
 @pytest.mark.parametrize(("share", "expected"), [(1.49, "Yes (false contours on 1.49 % of the pixels)"), (0.03, "No")])
 def test_banding_that_was_measured_is_told_where_no_compression_was_found(share: float, expected: str) -> None:
-    smooth = Finding("Compression", 0.1, "none", None, (Reading("banding", share, "%"),))
+    smooth = Distortion.called("Compression", "none", 0.1, readings=(Reading("banding", share, "%"),))
     question, evidence = understand("Is there banding?"), gather({GLOBAL: seen(3.0, Compression=smooth)})
 
     given = answer(question, evidence)
@@ -70,7 +71,7 @@ def test_what_was_found_is_never_denied(intent: str, attribute: str, language: L
     }
     for severity in SEVERITIES[1:]:
         for kind in KINDS:
-            look = Look(judged(3.0), (Finding(category, 0.8, severity, kind),))
+            look = Look(judged(3.0), (Distortion.called(category, severity, 0.8, kind),))
             for asked in (None, "motion_blur", "jpeg2000", "impulse_noise", "saturation_up"):
                 for meant in ("flaw", "fine"):
                     question = Question("", "", language, intent, attribute, meant, kind=asked)  # type: ignore[arg-type]
@@ -81,7 +82,7 @@ def test_what_was_found_is_never_denied(intent: str, attribute: str, language: L
 @pytest.mark.parametrize("category", DISTORTION_CATEGORIES)
 @pytest.mark.parametrize("severity", SEVERITIES[1:])
 def test_what_is_taken_to_be_absent_is_not_told_with_a_severity(category: str, severity: Severity) -> None:
-    unsure = Look(judged(4.0), (Finding(category, 0.3, severity),))  # type: ignore[arg-type]
+    unsure = Look(judged(4.0), (Distortion.called(category, severity, 0.3),))  # type: ignore[arg-type]
     attribute = next(name for name, other in CATEGORY_OF.items() if other == category)
     question = Question("", "", "en", "yesno", attribute, "flaw")
     evidence = gather({GLOBAL: unsure})

@@ -16,16 +16,16 @@ from agenticiqa.embedded.distortions.distortion_detector import Findings, find_c
 from agenticiqa.embedded.distortions.distortion_model import DistortionModel, load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import measure_traces
 from agenticiqa.embedded.distortions.measurements import measure_readings
-from agenticiqa.embedded.distortions.severity import loss_of, severity_of
+from agenticiqa.embedded.distortions.severity import loss_of
 from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.distortions.tone_features import curve_traces
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.full_reference.pair_features import measure_pair
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
 from agenticiqa.tools.metrics.mdsi import mdsi
 from agenticiqa.tools.synthetic.kinds import KINDS, distort
+from agenticiqa.values import Distortion, severity_of
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -42,7 +42,7 @@ def findings_of(pixels: Pixels) -> Findings:
 
 
 def strength_of(findings: Findings, category: str) -> float:
-    return next(finding.position for finding in findings if finding.category == category)
+    return next(finding.strength for finding in findings if finding.category == category)
 
 
 @pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea", "rocket"])
@@ -53,7 +53,7 @@ def test_blur_whose_radius_leaves_no_doubt_is_found_and_grows_with_it(name: str)
 
     assert [blur.category for blur in blurs] == ["Blurs", "Blurs"]
     assert all(blur.probability >= 0.9 and blur.severity in ("severe", "extreme") for blur in blurs)
-    assert blurs[0].position < blurs[1].position
+    assert blurs[0].strength < blurs[1].strength
     assert findings_of(clean)[0].probability < 0.5
 
 
@@ -228,8 +228,8 @@ def test_a_shifted_range_has_a_floor_and_a_pile_at_the_other_end() -> None:
     assert shifted["ends.black_pile"] == 0
 
 
-def a_finding(category: str, strength: float) -> Finding:
-    return Finding(category, strength / 4, severity_of(strength), strength=strength)  # type: ignore[arg-type]
+def a_finding(category: str, strength: float) -> Distortion:
+    return Distortion(category, strength / 4, strength)  # type: ignore[arg-type]
 
 
 def test_blur_behind_the_subject_is_not_held_against_the_picture() -> None:

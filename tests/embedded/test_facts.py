@@ -13,11 +13,11 @@ from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.gathering import Observer
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
-from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import load_image
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import GLOBAL, UNABLE
+from agenticiqa.values import severity_of
 from agenticiqa.vlm_client.tasks import AnswerInputs
 from tests.support.looks import BLURRED, CLEAN, FixedEyes, judged, seen
 from tests.support.photos import photo

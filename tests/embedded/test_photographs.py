@@ -9,28 +9,28 @@ import pytest
 
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions, join_opinions
 from agenticiqa.embedded.distortions.distortion_model import Opinion
-from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, by_category
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, Estimate, by_category
 from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.kind_and_direction import hue_name
 from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.measurements import measure_readings
 from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, FlawOpinion, main_first, on_scale
 from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.values import Distortion
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
 
 
-def found(pixels: Pixels, category: str) -> Finding:
+def found(pixels: Pixels, category: str) -> Distortion:
     findings = find_distortions(pixels, load_backbone().features(pixels))
     return next(finding for finding in findings if finding.category == category)
 
 
-def at_least(finding: Finding, severity: str) -> bool:
+def at_least(finding: Distortion, severity: str) -> bool:
     return SEVERITIES.index(finding.severity) >= SEVERITIES.index(severity)
 
 
@@ -43,7 +43,6 @@ def exposed(pixels: Pixels, stops: float) -> Pixels:
 def test_a_third_burnt_out_is_over_exposure_whatever_the_models_say() -> None:
     finding = found(exposed(photo("coffee"), 5), "Brightness change")
 
-    assert finding.manner == "over-exposed"
     assert finding.kind == "brighten"
     assert at_least(finding, "moderate")
 
@@ -51,7 +50,7 @@ def test_a_third_burnt_out_is_over_exposure_whatever_the_models_say() -> None:
 def test_a_nearly_black_photograph_is_under_exposed() -> None:
     finding = found(exposed(photo("coffee"), -6), "Brightness change")
 
-    assert finding.manner == "under-exposed"
+    assert finding.kind == "darken"
     assert at_least(finding, "moderate")
 
 
@@ -150,15 +149,15 @@ def test_a_picture_dark_all_over_lacks_light_even_if_only_slightly() -> None:
 
 
 def test_dark_and_bright_are_told_apart_and_the_stronger_leads() -> None:
-    found = {flaw: Finding(category, 0.1, "none", strength=0.1) for flaw, category in CATEGORY_OF.items()}
-    found["dark"] = Finding("Brightness change", 0.9, "moderate", "darken", strength=1.8, manner="under-exposed")
-    found["bright"] = Finding("Brightness change", 0.95, "severe", "brighten", strength=2.6, manner="over-exposed")
+    found = {flaw: Estimate(category, 0.1, 0.1) for flaw, category in CATEGORY_OF.items()}
+    found["dark"] = Estimate("Brightness change", 0.9, 1.8, "darken")
+    found["bright"] = Estimate("Brightness change", 0.95, 2.6, "brighten")
 
     finding = next(each for each in by_category(found) if each.category == "Brightness change")
 
     assert [each.kind for each in finding.directions] == ["darken", "brighten"]
-    assert (finding.kind, finding.severity, finding.position) == ("brighten", "severe", 2.6)
-    assert finding.manner == "under-exposed, with over-exposed parts"
+    assert (finding.kind, finding.severity, finding.strength) == ("brighten", "severe", 2.6)
+    assert all(each.is_present for each in finding.directions)
 
 
 def test_a_burnt_out_picture_is_no_darker_for_it() -> None:
@@ -168,27 +167,26 @@ def test_a_burnt_out_picture_is_no_darker_for_it() -> None:
     assert not at_least(dark, "slight")
 
 
-def opinions(strength: float) -> dict[str, Finding]:
+def opinions(strength: float) -> dict[str, Estimate]:
     """Every flaw at the same strength."""
-    word = SEVERITIES[min(4, int(strength + 0.5))]
-    return {flaw: Finding(category, 0.9, word, strength=strength) for flaw, category in CATEGORY_OF.items()}
+    return {flaw: Estimate(category, 0.9, strength) for flaw, category in CATEGORY_OF.items()}
 
 
 def test_each_model_is_heard_in_its_own_world() -> None:
     photographed, made = opinions(2.0), opinions(0.0)
 
-    assert join_worlds(photographed, made, -1.0)["noise"].position == 2.0
-    assert join_worlds(photographed, made, 1.0)["noise"].severity == "none"
-    assert join_worlds(made, photographed, 1.0)["noise"].position == 2.0
-    assert join_worlds(made, photographed, -1.0)["noise"].position == 0.0
+    assert join_worlds(photographed, made, -1.0)["noise"].strength == 2.0
+    assert join_worlds(photographed, made, 1.0)["noise"].settled().severity == "none"
+    assert join_worlds(made, photographed, 1.0)["noise"].strength == 2.0
+    assert join_worlds(made, photographed, -1.0)["noise"].strength == 0.0
 
 
 def test_a_photograph_of_an_unknown_look_is_still_heard() -> None:
-    calm = {flaw: Finding(category, 0.0, "none", strength=0.0) for flaw, category in CATEGORY_OF.items()}
+    calm = {flaw: Estimate(category, 0.0, 0.0) for flaw, category in CATEGORY_OF.items()}
 
     heard = join_worlds(opinions(2.0), calm, -0.35)["blur"]
 
-    assert heard.severity == "moderate"
+    assert heard.settled().severity == "moderate"
 
 
 def test_the_curves_of_elsewhere_count_as_far_as_a_picture_is_unlike_home() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.findings import Finding, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, Region
+from agenticiqa.values import Distortion
 from benchmarks.known_damage import SYNTHETIC_KINDS, VISIBLE_LEVELS, Picture, synthetic_pictures
 from benchmarks.multiple_choice import chosen_option, named_first
 from benchmarks.quality_questions import AskedPicture, make_questions
@@ -25,7 +26,9 @@ class PerfectEyes:
         """The truth about the picture, and a score against another picture that says whether they are the same."""
         truth = self._truth[image.sha256]
         findings = tuple(
-            Finding(category, 0.9, truth.severity) if category == truth.category else Finding(category, 0.05, "none")
+            Distortion.called(category, truth.severity, 0.9)
+            if category == truth.category
+            else Distortion.called(category, "none", 0.05)
             for category in DISTORTION_CATEGORIES
         )
         score = max(1.0, 4.8 - SEVERITIES.index(truth.severity) - (0.6 if truth.category else 0.0))

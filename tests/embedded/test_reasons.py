@@ -9,9 +9,10 @@ import pytest
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.reasons import describe_finding, explain, in_one_text
-from agenticiqa.embedded.findings import Finding, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis
+from agenticiqa.values import Distortion, Reading
 from tests.support.looks import BLURRED, CLEAN, MOTION_BLUR, NOISE, NOISY, judged, seen
 
 
@@ -29,7 +30,7 @@ def test_a_finding_is_described_with_its_measurements_in_human_units() -> None:
 
 
 def test_an_absent_distortion_is_described_as_absent_with_what_was_measured() -> None:
-    quiet = Finding("Noise", 0.06, "none", readings=(Reading("noise sigma", 0.84, "grey levels"),))
+    quiet = Distortion.called("Noise", "none", 0.06, readings=(Reading("noise sigma", 0.84, "grey levels"),))
 
     assert describe_finding(quiet, "en") == "no visible sign of it, noise sigma 0.84 grey levels (94 % sure)."
 
@@ -154,7 +155,9 @@ def test_a_rating_for_an_object_that_was_not_located_is_one_of_the_image() -> No
 )
 def test_a_place_is_told_with_what_sets_it_apart(query: str, place: str, sentence: str) -> None:
     tones = {
-        name: Finding("Brightness change", 0.04, "none", readings=(Reading("mean brightness", value, "grey levels"),))
+        name: Distortion.called(
+            "Brightness change", "none", 0.04, readings=(Reading("mean brightness", value, "grey levels"),)
+        )
         for name, value in (("left", 20.0), ("right", 120.0))
     }
     places = {"left": seen(4.7, Brightness_change=tones["left"]),
@@ -174,21 +177,25 @@ def test_what_is_nowhere_to_be_seen_has_no_place() -> None:
 
 
 def test_a_picture_that_equals_its_reference_has_no_likeliest_distortion() -> None:
-    same = Look(judged(5.0), tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES), judged(5.0))
+    same = Look(
+        judged(5.0), tuple(Distortion.called(category, "none", 0.0) for category in DISTORTION_CATEGORIES), judged(5.0)
+    )
 
     text = told("What is wrong?", gather({GLOBAL: same}, has_reference=True))
 
     assert text.startswith("None of the seven distortions is there.")
 
 
-def exposed(brightness: float, shadows: float, highlights: float) -> Finding:
+def exposed(brightness: float, shadows: float, highlights: float) -> Distortion:
     """A changed brightness with these measurements."""
     readings = (
         Reading("mean brightness", brightness, "grey levels"),
         Reading("clipped shadows", shadows, "%"),
         Reading("clipped highlights", highlights, "%"),
     )
-    return Finding("Brightness change", 0.9, "severe", "brighten" if brightness > 128 else "darken", readings)
+    return Distortion.called(
+        "Brightness change", "severe", 0.9, "brighten" if brightness > 128 else "darken", readings=readings
+    )
 
 
 def test_only_the_end_of_the_tones_that_is_clipped_is_told() -> None:
@@ -201,7 +208,9 @@ def test_only_the_end_of_the_tones_that_is_clipped_is_told() -> None:
 
 
 def test_a_jpeg_quality_of_100_is_no_sign_of_compression() -> None:
-    found = Finding("Compression", 0.8, "moderate", None, (Reading("JPEG quality", 100), Reading("blockiness", 1.2)))
+    found = Distortion.called(
+        "Compression", "moderate", 0.8, readings=(Reading("JPEG quality", 100), Reading("blockiness", 1.2))
+    )
 
     text = describe_finding(found, "en")
 
@@ -231,7 +240,7 @@ def test_a_score_is_told_on_the_scale_asked_for(query: str, score: float, expect
 
 
 def test_a_level_that_reads_good_tells_everything_that_disturbs() -> None:
-    disturbing = tuple(Finding(category, 0.9, "moderate", strength=2.0) for category in DISTORTION_CATEGORIES[:5])
+    disturbing = tuple(Distortion(category, 0.9, 2.0) for category in DISTORTION_CATEGORIES[:5])
     evidence = gather({GLOBAL: Look(judged(4.2), disturbing)})
 
     for query in ("Is the image blurry?", "How good is the quality of this image?"):
@@ -242,6 +251,6 @@ def test_a_level_that_reads_good_tells_everything_that_disturbs() -> None:
 
 @pytest.mark.parametrize(("sigma", "told"), [(0.7, False), (12.0, True)])
 def test_a_noise_that_is_seen_is_not_told_with_a_measurement_nobody_would_see(sigma: float, told: bool) -> None:
-    noisy = Finding("Noise", 0.9, "moderate", readings=(Reading("noise sigma", sigma, "grey levels"),))
+    noisy = Distortion.called("Noise", "moderate", 0.9, readings=(Reading("noise sigma", sigma, "grey levels"),))
 
     assert ("sigma" in describe_finding(noisy, "en")) is told

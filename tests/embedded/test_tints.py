@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.embedded.answers.answering import answer
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
-from agenticiqa.embedded.findings import Finding
+from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import UNABLE, Severity
+from agenticiqa.values import Distortion
 
 
 def tinted(manner: str | None, severity: Severity = "moderate") -> Evidence:
     color = manner.removesuffix(" cast") if manner else None
-    finding = Finding("Color distortions", 0.9, severity, kind="color_cast", strength=2.0, manner=manner, color=color)
-    return Evidence(findings=(PlacedFinding(finding),))
+    finding = Distortion("Color distortions", 0.9, 2.0, "color_cast", colour=color)
+    return Evidence(findings=(finding,))
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.embedded.answers.answering import answer
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
-from agenticiqa.embedded.findings import Finding
+from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DistortionCategory
+from agenticiqa.values import Distortion
 
 
 def found(category: DistortionCategory, kind: str) -> Evidence:
-    return Evidence(findings=(PlacedFinding(Finding(category, 0.9, "moderate", kind=kind, strength=2.0)),))
+    return Evidence(findings=(Distortion(category, 0.9, 2.0, kind),))
 
 
 FLAT, HARD = found("Contrast", "contrast_down"), found("Contrast", "contrast_up")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agenticiqa.embedded.findings import Finding, Judgement, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, LEVEL_SCORES, Region, Severity
+from agenticiqa.values import Distortion, Judgement, Reading
 
 
 def judged(score: float, **more: object) -> Judgement:
@@ -21,20 +22,24 @@ def judged(score: float, **more: object) -> Judgement:
 
 
 def seen(
-    score: float = 4.5, against_reference: float | None = None, **found: tuple[float, Severity, str | None] | Finding
+    score: float = 4.5, against_reference: float | None = None, **found: tuple[float, Severity, str | None] | Distortion
 ) -> Look:
     """A look with these findings by category (underscores for spaces); every other category is absent."""
     by_category = {name.replace("_", " "): value for name, value in found.items()}
     findings = []
     for category in DISTORTION_CATEGORIES:
         value = by_category.get(category, (0.04, "none", None))
-        findings.append(value if isinstance(value, Finding) else Finding(category, value[0], value[1], value[2]))
+        findings.append(
+            value if isinstance(value, Distortion) else Distortion.called(category, value[1], value[0], value[2])
+        )
     fr = None if against_reference is None else judged(against_reference, source="AIQA_FR")
     return Look(judged(score, interval=(max(1.0, score - 0.5), min(5.0, score + 0.5))), tuple(findings), fr)
 
 
-MOTION_BLUR = Finding("Blurs", 0.93, "severe", "motion_blur", (Reading("blur length", 9.2, "px"),))
-NOISE = Finding("Noise", 0.88, "moderate", "white_noise", (Reading("noise sigma", 14.0, "grey levels"),))
+MOTION_BLUR = Distortion.called("Blurs", "severe", 0.93, "motion_blur", readings=(Reading("blur length", 9.2, "px"),))
+NOISE = Distortion.called(
+    "Noise", "moderate", 0.88, "white_noise", readings=(Reading("noise sigma", 14.0, "grey levels"),)
+)
 BLURRED = seen(2.1, Blurs=MOTION_BLUR)
 NOISY = seen(2.9, Noise=NOISE)
 CLEAN = seen(4.7)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agenticiqa.assessor")
 
-# A finding is told from this probability on.
-TOLD = 0.5
 # A box of another model is the detector's thing if they share this much.
 SAME_THING = 0.5
 
@@ -147,7 +145,7 @@ def _told(look: Look) -> list[RegionFinding]:
     return [
         RegionFinding(type=each.category, severity=each.severity, probability=round(each.probability, 3))
         for each in sorted(look.findings, key=lambda each: -each.weight)
-        if each.probability >= TOLD and each.severity != "none"
+        if each.is_present
     ]
 
 

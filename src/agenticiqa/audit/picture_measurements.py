@@ -27,7 +27,7 @@ from agenticiqa.tools.metrics.planes import load_parameters, rounded_luma
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.findings import Finding
+    from agenticiqa.values import Distortion
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -103,19 +103,19 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
     return {**found, **_model_sees(looked_at, found["mean"], weights)}
 
 
-def seen_flaws(findings: Iterable[Finding], mean: float) -> dict[str, float]:
+def seen_flaws(findings: Iterable[Distortion], mean: float) -> dict[str, float]:
     """How strong the distortion model sees the flaw of each issue, from 0 (none) to 4."""
     seen = dict.fromkeys(("dark", "light", *ISSUE_OF.values()), 0.0)
     for finding in findings:
         issue = ISSUE_OF.get(finding.category)
         if finding.directions:
-            seen["dark"], seen["light"] = (round(float(each.position), 2) for each in finding.directions)
+            seen["dark"], seen["light"] = (round(float(each.strength), 2) for each in finding.directions)
             continue
         if finding.category == "Brightness change":
             darker = finding.kind == "darken" or (finding.kind is None and mean < MIDDLE_GREY)
             issue = "dark" if darker else "light"
         if issue and finding.kind not in OTHER_FLAWS:
-            seen[issue] = round(float(finding.position), 2)
+            seen[issue] = round(float(finding.strength), 2)
     return seen
 
 

@@ -16,7 +16,7 @@ from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
 from agenticiqa.embedded.answers.phrases import say
 from agenticiqa.embedded.answers.reasons import Sentence, describe_finding, explain, in_one_text
-from agenticiqa.embedded.findings import Eyes, Finding, Judgement, Look
+from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
@@ -25,6 +25,7 @@ from agenticiqa.question.several_questions import split_questions
 from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
+from agenticiqa.values import Distortion, Judgement
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
@@ -39,8 +40,6 @@ from agenticiqa.vlm_client.tasks import (
 )
 
 NAME = "builtin.perception"
-# From this probability on a category is reported as detected.
-DETECTED = 0.5
 Reply = dict[str, Any]
 
 
@@ -225,12 +224,12 @@ def _test_image(request: VLMRequest) -> LoadedImage:
     return request.image("test image") or request.images[0].image
 
 
-def _strongest_first(look: Look) -> list[Finding]:
+def _strongest_first(look: Look) -> list[Distortion]:
     return sorted(look.findings, key=lambda finding: -finding.weight)
 
 
-def _is_detected(finding: Finding, inputs: DetectInputs | InspectInputs) -> bool:
-    return finding.category in inputs.categories and finding.probability >= DETECTED and finding.severity != "none"
+def _is_detected(finding: Distortion, inputs: DetectInputs | InspectInputs) -> bool:
+    return finding.category in inputs.categories and finding.is_present
 
 
 def _whole_image(name: str, seen: str, language: Language) -> str:

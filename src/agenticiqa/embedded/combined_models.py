@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.embedded.answers.evidence import ToolScore
-from agenticiqa.embedded.findings import Eyes, Finding, Judgement, Look, RememberingEyes
+from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
 from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import (
@@ -25,6 +25,7 @@ from agenticiqa.state import (
     Region,
 )
 from agenticiqa.tools.calibration import EmbeddedScale
+from agenticiqa.values import SLIGHT, Distortion, Judgement
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
@@ -32,20 +33,17 @@ if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]
-# From this probability on a finding counts as there; one too weak for a word stays just below.
-PRESENT, ALMOST_PRESENT, BARELY_PRESENT = 0.5, 0.49, 0.51
+BARELY_PRESENT = 0.51
 # From this probability on a flaw bounds the score.
 CERTAINLY = 0.8
 # A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
 # which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
 NOTHING_WRONG = 2.5
-# From this strength on a flaw is slight; what is more likely absent stays below it by at least this much.
-SLIGHT, BELOW_SLIGHT = 0.5, 0.02
 # The highest score beside a flaw of each strength: a picture with a slight one is not Excellent, with a moderate one
 # not Good, with a severe not Fair. Four fifths of the labelled training photographs with such a flaw, moderate or
 # above, have an opinion below it.
 STRENGTHS, HIGHEST_SCORES = (0.5, 1.4999, 1.5, 2.5, 4.0), (4.45, 4.45, 3.45, 2.45, 1.5)
-_UNCHANGED = tuple(Finding(category, 0.0, "none") for category in DISTORTION_CATEGORIES)
+_UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
 
 
 @lru_cache(maxsize=4)
@@ -74,11 +72,11 @@ class ShippedEyes:
             return self._worst_of(image, reference, region)
         whole = self._whole(image, reference)
         if region is None:
-            return replace(whole, findings=tuple(map(settled, whole.findings)))
+            return whole
         against = None if reference is None else _cut(reference.pixels, region)
         crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
         findings = in_context(crop.findings, whole.findings, image.pixels, region)
-        look = replace(crop, findings=tuple(map(settled, findings)))
+        look = replace(crop, findings=findings)
         return self._as_object(look, whole, image, region) if isinstance(region, LocatedRegion) else look
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
@@ -107,7 +105,7 @@ class ShippedEyes:
         if region.kind in ("background", "sky"):
             return behind_a_subject(look, whole)
         if look.against_reference is None:
-            look = in_the_light_of(look, replace(whole, findings=tuple(map(settled, whole.findings))))
+            look = in_the_light_of(look, whole)
         scene = scene_of(image)
         if region.kind == "face":
             look = with_skin_colour(look, image.pixels, region)
@@ -143,7 +141,7 @@ class ShippedEyes:
             findings = with_a_reason(findings, quality.score)
         return Look(in_agreement(quality, findings), findings)
 
-    def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Finding, ...], Judgement]:
+    def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
         from agenticiqa.embedded.distortions.distortion_detector import find_changes
         from agenticiqa.embedded.full_reference.judge import shipped_judge
 
@@ -155,29 +153,13 @@ class ShippedEyes:
         return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
 
 
-def settled(finding: Finding) -> Finding:
-    """The finding with severity and probability in agreement: "none" and more likely absent, or neither."""
-    finding = replace(finding, directions=tuple(map(settled, finding.directions)))
-    if finding.probability < PRESENT:
-        finding = replace(finding, severity="none", strength=_less_than_slight(finding), region=None)
-        return replace(finding, kind=None, manner=None, color=None)
-    if finding.severity == "none":
-        return replace(finding, probability=ALMOST_PRESENT, kind=None, manner=None, color=None)
-    return finding
-
-
-def _less_than_slight(finding: Finding) -> float:
-    """Below slight, and still rising with the strength: of two calm pictures one is nearer to having the flaw."""
-    return min(finding.position, SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * finding.position / len(SEVERITIES))
-
-
-def in_agreement(quality: Judgement, findings: tuple[Finding, ...]) -> Judgement:
+def in_agreement(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
     """The judgement, lowered to what the strongest flaw that is certainly there allows, with a note that says so."""
     told = [finding for finding in findings if finding.probability >= CERTAINLY]
-    worst = max(told, key=lambda finding: finding.position, default=None)
-    if worst is None or worst.position < STRENGTHS[0]:
+    worst = max(told, key=lambda finding: finding.strength, default=None)
+    if worst is None or worst.strength < STRENGTHS[0]:
         return quality
-    highest = float(np.interp(worst.position, STRENGTHS, HIGHEST_SCORES))
+    highest = float(np.interp(worst.strength, STRENGTHS, HIGHEST_SCORES))
     if quality.score <= highest:
         return quality
     low, high = quality.interval or (highest, highest)
@@ -186,22 +168,22 @@ def in_agreement(quality: Judgement, findings: tuple[Finding, ...]) -> Judgement
     return replace(quality, levels=_by_letter(shares), interval=(min(low, highest), high), notes=(*quality.notes, note))
 
 
-def with_a_reason(findings: tuple[Finding, ...], score: float) -> tuple[Finding, ...]:
+def with_a_reason(findings: tuple[Distortion, ...], score: float) -> tuple[Distortion, ...]:
     """The findings, the likeliest of them slight where none is there although the score says something is wrong."""
-    if score >= NOTHING_WRONG or any(f.probability >= PRESENT and f.severity != "none" for f in findings):
+    if score >= NOTHING_WRONG or any(finding.is_present for finding in findings):
         return findings
-    likeliest = max(findings, key=lambda finding: finding.position)
+    likeliest = max(findings, key=lambda finding: finding.strength)
     return tuple(_slight(finding) if finding is likeliest else finding for finding in findings)
 
 
-def _slight(finding: Finding) -> Finding:
+def _slight(finding: Distortion) -> Distortion:
     """The finding as barely present; of two directions the likelier one."""
-    likelier = max(finding.directions, key=lambda each: each.position, default=None)
+    likelier = max(finding.directions, key=lambda each: each.strength, default=None)
     directions = tuple(_slight(each) if each is likelier else each for each in finding.directions)
-    return replace(finding, probability=BARELY_PRESENT, severity="slight", strength=SLIGHT, directions=directions)
+    return replace(finding, probability=BARELY_PRESENT, strength=SLIGHT, directions=directions)
 
 
-def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def softness_counted_as_blur(findings: tuple[Distortion, ...]) -> tuple[Distortion, ...]:
     """The findings with blur at least as strong as enlargement: what was enlarged from few pixels is blurred too."""
     enlarged = next((f for f in findings if f.category == "Sharpness" and f.kind == "upscale"), None)
     if enlarged is None:
@@ -210,8 +192,7 @@ def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ..
         replace(
             finding,
             probability=max(finding.probability, enlarged.probability),
-            strength=max(finding.position, enlarged.position),
-            severity=max(finding.severity, enlarged.severity, key=SEVERITIES.index),
+            strength=max(finding.strength, enlarged.strength),
         )
         if finding.category == "Blurs"
         else finding
@@ -219,7 +200,7 @@ def softness_counted_as_blur(findings: tuple[Finding, ...]) -> tuple[Finding, ..
     )
 
 
-def _as_judged(finding: Finding, judged: FullReferenceJudgement) -> Finding:
+def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortion:
     """The finding of a pair that lost fine detail and nothing else: soft or enlarged, not compressed or noisy."""
     from agenticiqa.embedded.full_reference.changes import measured_softness
 
@@ -231,15 +212,15 @@ def _as_judged(finding: Finding, judged: FullReferenceJudgement) -> Finding:
         return finding
     if own < 0.5:
         return replace(finding, probability=min(finding.probability, 1 - share))
-    severity = max(finding.severity, judged.severity, key=SEVERITIES.index)
-    return replace(finding, probability=max(finding.probability, own), severity=severity)
+    strength = max(finding.strength, float(SEVERITIES.index(judged.severity)))
+    return replace(finding, probability=max(finding.probability, own), strength=strength)
 
 
-def _with_kind(finding: Finding, kind: str | None) -> Finding:
+def _with_kind(finding: Distortion, kind: str | None) -> Distortion:
     """The finding with the kind the pair shows, where it could not tell one itself."""
     from agenticiqa.embedded.full_reference.changes import category_of
 
-    if finding.kind or kind is None or finding.severity == "none" or category_of(kind) != finding.category:
+    if finding.kind or kind is None or not finding.is_present or category_of(kind) != finding.category:
         return finding
     return replace(finding, kind=kind)
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, kind_by_direction, kind_factor
-from agenticiqa.embedded.findings import Look, Reading
+from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Degree, Question
+from agenticiqa.values import MIDDLE_GREY, PRESENT, Distortion, Reading
 
-# From here on a distortion is taken to be there.
-PRESENT = 0.5
 _OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
 _LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
@@ -53,7 +52,7 @@ class Amount:
 
     probability: float
     strength: float
-    item: PlacedFinding | None = None
+    item: Distortion | None = None
 
     @property
     def is_present(self) -> bool:
@@ -73,24 +72,24 @@ def amount_of(attribute: Attribute, evidence: Evidence, kind: str | None = None)
     item = evidence.strongest([CATEGORY_OF[attribute]])
     if item is None:
         return None
-    if attribute in DIRECTION_OF and item.finding.directions:
+    if attribute in DIRECTION_OF and item.directions:
         return _in_direction(item, list(DIRECTION_OF).index(attribute))
-    finding = item.finding
+    finding = item
     found = kind_by_direction(finding)
     fit = kind_factor(DIRECTION_OF.get(attribute) or kind, found)
-    strength = 0.0 if finding.severity == "none" or fit < PRESENT else finding.position
+    strength = 0.0 if not finding.is_present or fit < PRESENT else finding.strength
     # What is too bright is not too dark as well.
     is_opposite = attribute in DIRECTION_OF and fit < PRESENT
     return Amount(min(finding.probability, _OPPOSITE) if is_opposite else finding.probability * fit, strength, item)
 
 
-def _in_direction(item: PlacedFinding, number: int) -> Amount:
+def _in_direction(item: Distortion, number: int) -> Amount:
     """How much of one of a finding's two directions is there; the one that is not found is as good as denied."""
-    finding = item.finding.directions[number]
-    if finding.severity == "none":
+    finding = item.directions[number]
+    if not finding.is_present:
         return Amount(min(finding.probability, _ABSENT), 0.0, item)
-    same = finding.kind is None or finding.kind == item.finding.kind
-    return Amount(finding.probability, finding.position, item if same else replace(item, finding=finding))
+    same = finding.kind is None or finding.kind == item.kind
+    return Amount(finding.probability, finding.strength, item if same else replace(finding, place=item.place))
 
 
 def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: str | None = None) -> float | None:
@@ -110,9 +109,9 @@ def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: 
 def measured_banding(question: Question, evidence: Evidence) -> Reading | None:
     """The banding that was measured, where it was asked for and no compression that was found explains it."""
     item = evidence.strongest(["Compression"]) if question.kind == "banding" else None
-    if item is None or (item.finding.severity != "none" and item.finding.probability >= PRESENT):
+    if item is None or item.is_present:
         return None
-    return next((each for each in item.finding.readings if each.name == "banding" and each.value >= BANDED), None)
+    return next((each for each in item.readings if each.name == "banding" and each.value >= BANDED), None)
 
 
 def is_free_of(attribute: Attribute, look: Look) -> bool:
@@ -120,7 +119,7 @@ def is_free_of(attribute: Attribute, look: Look) -> bool:
     if attribute not in CATEGORY_OF or attribute in ("dark", "bright"):
         return False
     finding = look.finding(CATEGORY_OF[attribute])
-    return finding is None or finding.severity == "none" or finding.probability < PRESENT
+    return finding is None or not finding.is_present
 
 
 def flaw_share(attribute: Attribute, look: Look) -> float:
@@ -179,27 +178,27 @@ def quality_loss(evidence: Evidence) -> float | None:
     if evidence.judgement is None:
         return None
     by_score, top = (5 - evidence.judgement.score) / 4, evidence.strongest()
-    if top is None or top.finding.probability < PRESENT or top.finding.severity == "none" or evidence.has_reference:
+    if top is None or not top.is_present or evidence.has_reference:
         return by_score
-    return max(by_score, top.finding.position / 4)
+    return max(by_score, top.strength / 4)
 
 
 def _overall(evidence: Evidence) -> Amount | None:
     """The loss of quality: by its score, and at least as much as the strongest finding says."""
     top = evidence.strongest()
-    found = top.finding if top is not None and top.finding.probability >= PRESENT else None
-    strength = found.position if found is not None and found.severity != "none" else 0.0
+    found = top if top is not None and top.is_present else None
+    strength = found.strength if found is not None else 0.0
     if evidence.judgement is None:
-        return None if top is None else Amount(top.finding.probability, strength, top)
+        return None if top is None else Amount(top.probability, strength, top)
     lost = max(0.0, 5 - evidence.judgement.score - 0.75)
     return Amount(max(strength and found.probability if found else 0.0, step(lost, 1.0, 0.4)), max(strength, lost), top)
 
 
 def _overall_too_much(degree: Degree, evidence: Evidence, amount: Amount) -> float:
-    top = amount.item.finding if amount.item else None
+    top = amount.item
     by_finding = 0.0
-    if top is not None and top.severity != "none" and top.probability >= PRESENT:
-        by_finding = min(top.probability, step(top.position, _OVERALL_LIMIT[degree], 0.25))
+    if top is not None and top.is_present:
+        by_finding = min(top.probability, step(top.strength, _OVERALL_LIMIT[degree], 0.25))
     if evidence.judgement is None:
         return by_finding
     limit = _OVERALL_SCORE[degree] if by_finding >= PRESENT or not evidence.findings else _WITHOUT_FINDING[degree]

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import (
-    PRESENT,
     SURE_OF_BANDING,
     amount_of,
     is_too_much,
@@ -18,9 +17,8 @@ from agenticiqa.embedded.answers.amounts import (
     yes_likelihood,
 )
 from agenticiqa.embedded.answers.best_option import best_option
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
+from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.flaw_words import (
-    is_there,
     kind_name,
     named_flaw,
     no_flaw,
@@ -32,7 +30,6 @@ from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.tint_answers import cast_of, cast_told, is_called
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
-from agenticiqa.embedded.findings import Reading, level_of
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -40,6 +37,7 @@ from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.question.text import Language
 from agenticiqa.state import SEVERITIES, UNABLE
+from agenticiqa.values import PRESENT, Distortion, Reading, level_of
 
 # With too few parts to judge by, a close call about the whole picture is no answer.
 MORE_THAN_A_GUESS = 0.6
@@ -138,11 +136,11 @@ def _which_of_them(question: Question, evidence: Evidence) -> Answer | None:
     if meant is None or not question.asks_which or question.attribute not in CATEGORY_OF or question.choices:
         return None
     language, things, category = question.language, meant.things(question.language), CATEGORY_OF[question.attribute]
-    placed = [PlacedFinding(found) for look in meant.looks if (found := look.finding(category)) is not None]
-    told = [named_flaw(item, question) if is_there(item) else no_flaw(question) for item in placed]
+    placed = [found for look in meant.looks if (found := look.finding(category)) is not None]
+    told = [named_flaw(item, question) if item.is_present else no_flaw(question) for item in placed]
     shares = [share_in(look, question) for look in meant.looks]
     best = (min if question.asks_for_least else max)(range(len(shares)), key=lambda number: shares[number])
-    flawed = [number for number, item in enumerate(placed) if is_there(item)]
+    flawed = [number for number, item in enumerate(placed) if item.is_present]
     if not question.asks_for_least and not flawed:
         return Answer(say("none_of_them", language, of=len(shares), things=things, what=no_flaw(question)))
     if max(shares) - min(shares) < EQUAL:
@@ -201,7 +199,7 @@ def _is_a_guess_about_the_unfamiliar(question: Question, evidence: Evidence, too
         return False
     asked = [CATEGORY_OF[question.attribute]] if question.attribute in CATEGORY_OF else []
     item = evidence.strongest(asked)
-    return item is None or not is_there(item) or item.finding.probability < MORE_THAN_A_GUESS
+    return item is None or not item.is_present or item.probability < MORE_THAN_A_GUESS
 
 
 def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
@@ -227,14 +225,14 @@ def _without_colour(question: Question, evidence: Evidence) -> Answer | None:
     return _unable("no_face") if skin else None
 
 
-def _of_another_color(question: Question, item: PlacedFinding) -> Answer | None:
+def _of_another_color(question: Question, item: Distortion) -> Answer | None:
     """The answer about a cast that was found and is not of the color named; None where it is."""
     is_named = is_called(item, question.tints)
     if is_named is None:
         return _unable("color_untold")
     if is_named:
         return None
-    other = item.finding.probability
+    other = item.probability
     return _said(question, 1 - other if question.yes_means == "flaw" else other, named_flaw(item, question))
 
 
@@ -273,7 +271,7 @@ def _measured_clipping(question: Question, evidence: Evidence) -> Answer | None:
     if asked is None or item is None or question.attribute not in ("dark", "bright", "exposure"):
         return None
     name = "clipped shadows" if asked["dark"] else "clipped highlights"
-    share = next((each.value for each in item.finding.readings if each.name == name), None)
+    share = next((each.value for each in item.readings if each.name == name), None)
     if share is None or HARDLY_CLIPPED <= share < CLIPPED:
         return None
     language = question.language
@@ -285,7 +283,7 @@ def _measured_clipping(question: Question, evidence: Evidence) -> Answer | None:
 def _is_of_untold_kind(question: Question, evidence: Evidence) -> bool:
     """Whether a kind was asked for, and what was found of its category is of no kind that could be told."""
     item = evidence.strongest([CATEGORY_OF[question.attribute]]) if question.attribute in CATEGORY_OF else None
-    return question.kind is not None and item is not None and is_there(item) and item.finding.kind is None
+    return question.kind is not None and item is not None and item.is_present and item.kind is None
 
 
 def _too_few_pixels(question: Question, evidence: Evidence) -> str:
@@ -317,7 +315,7 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if question.attribute not in CATEGORY_OF:
         loss = quality_loss(evidence)
         level = None if loss is None else level_of(5 - 4 * loss)
-        named = [item for item in evidence.findings if is_there(item)][:1]
+        named = [item for item in evidence.findings if item.is_present][:1]
         if named and (amount.strength >= 1.5 or question.excepted):
             return named_flaw(named[0], question)
         if question.excepted:
@@ -330,7 +328,7 @@ def _remark(question: Question, evidence: Evidence) -> str:
     if _is_of_untold_kind(question, evidence):
         found = named_flaw(amount.item, question) if amount.item else ""
         return say("kind_untold", question.language, named=found)
-    is_told_finer = question.tints or (amount.item and amount.item.finding.kind != question.kind)
+    is_told_finer = question.tints or (amount.item and amount.item.kind != question.kind)
     if amount.is_present and question.kind and amount.item and is_told_finer:
         return named_flaw(amount.item, question)
     return strength_in_words(question.attribute, amount, question) if amount.is_present else none_of(question, evidence)
@@ -353,7 +351,7 @@ def _degree(question: Question, evidence: Evidence) -> Answer:
     else:
         word = phrase("severities", SEVERITIES[amount.severity], question.language)
     certainty = amount.probability if amount.is_present else 1 - amount.probability
-    if not amount.is_present and amount.item is not None and is_there(amount.item) and question.kind:
+    if not amount.is_present and amount.item is not None and amount.item.is_present and question.kind:
         text = say("with_remark", question.language, word=word, remark=named_flaw(amount.item, question))
         return Answer(text, certainty, value=word)
     return Answer(word, certainty, value=word)
@@ -408,7 +406,7 @@ def _reading(question: Question, evidence: Evidence) -> Reading | None:
     for pattern, attribute, name in _MEASURED:
         if re.search(pattern, question.stem, re.IGNORECASE):
             item = evidence.strongest([CATEGORY_OF[attribute]])  # type: ignore[index]
-            readings = item.finding.readings if item else ()
+            readings = item.readings if item else ()
             if found := next((reading for reading in readings if reading.name == name), None):
                 return found
     return None
@@ -430,9 +428,9 @@ def _advice(question: Question, evidence: Evidence) -> Answer:
     return Answer(("" if question.language in ("zh", "ja") else " ").join(parts))
 
 
-def _what_to_do(item: PlacedFinding, question: Question) -> str:
-    kinds = phrases_in("advice", item.finding.kind or "", question.language)
-    return " ".join(kinds or phrases_in("advice", item.finding.category, question.language))
+def _what_to_do(item: Distortion, question: Question) -> str:
+    kinds = phrases_in("advice", item.kind or "", question.language)
+    return " ".join(kinds or phrases_in("advice", item.category, question.language))
 
 
 def _where(question: Question, evidence: Evidence) -> Answer:
@@ -495,12 +493,12 @@ def _compare_places(question: Question, evidence: Evidence) -> Answer:
     return replace(_said(question, step(lead, EQUAL, 0.02)), certainty=None)
 
 
-def _asked_flaws(question: Question, evidence: Evidence) -> list[PlacedFinding]:
+def _asked_flaws(question: Question, evidence: Evidence) -> list[Distortion]:
     """The findings that are there and asked about, strongest first."""
     if question.attribute in CATEGORY_OF:
         amount = amount_of(question.attribute, evidence)
         return [amount.item] if amount and amount.is_present and amount.item else []
-    return [item for item in evidence.findings if is_there(item)]
+    return [item for item in evidence.findings if item.is_present]
 
 
 def _as_json(question: Question, given: Answer) -> Answer:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from agenticiqa.embedded.answers.amounts import (
-    PRESENT,
     Amount,
     Relation,
     amount_of,
@@ -19,6 +18,7 @@ from agenticiqa.embedded.answers.tint_answers import cast_of, is_called
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
 from agenticiqa.state import DistortionCategory
+from agenticiqa.values import PRESENT
 
 # Two options closer than this are not told apart by the evidence.
 TIE = 1e-6
@@ -195,8 +195,8 @@ def _of_kind(category: DistortionCategory, kind: str | None, evidence: Evidence)
     item = evidence.strongest([category])
     if item is None:
         return None
-    there = item.finding.probability if item.finding.severity != "none" else min(0.49, item.finding.probability)
-    return 1 - there if kind is None else there * kind_factor(kind, kind_by_direction(item.finding))
+    there = item.probability if item.severity != "none" else min(0.49, item.probability)
+    return 1 - there if kind is None else there * kind_factor(kind, kind_by_direction(item))
 
 
 def _closeness(amount: Amount, strength: float) -> float:

@@ -6,24 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agenticiqa.embedded.answers.who_is_meant import Meant
-from agenticiqa.embedded.findings import Finding, Judgement, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.regions.focus_parts import FocusParts
-from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionAnalysis, DistortionCategory
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis, DistortionCategory
+from agenticiqa.values import Distortion, Judgement
 
-# How sure a severity word is when whoever wrote it gave no probability.
-PROBABILITY_OF = {"none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98}
 # A finding of the right category but another kind, or of a kind that could not be told.
 OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
-MIDDLE_GREY = 127.5
-
-
-@dataclass(frozen=True)
-class PlacedFinding:
-    """A finding, the place it belongs to and the sentence the analysis gave it, if it did."""
-
-    finding: Finding
-    place: str = GLOBAL
-    explanation: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +29,7 @@ class ToolScore:
 class Evidence:
     """What is known about one image, strongest finding first."""
 
-    findings: tuple[PlacedFinding, ...] = ()
+    findings: tuple[Distortion, ...] = ()
     judgement: Judgement | None = None
     judged_place: str = GLOBAL
     """What the judgement is about: the whole image, or the first place asked about."""
@@ -70,19 +59,19 @@ class Evidence:
     counts: Mapping[str, int] = field(default_factory=dict)
     """How many were found of what was asked for in the plural."""
 
-    def strongest(self, categories: Sequence[str] = ()) -> PlacedFinding | None:
+    def strongest(self, categories: Sequence[str] = ()) -> Distortion | None:
         """The finding that matters most among these categories, or among all."""
-        return next((item for item in self.findings if not categories or item.finding.category in categories), None)
+        return next((item for item in self.findings if not categories or item.category in categories), None)
 
     def probability(self, category: DistortionCategory, kind: str | None = None) -> float | None:
         """How likely a distortion of this category, and of this kind where one is given, is there; None if unseen."""
         item = self.strongest([category])
-        return None if item is None else item.finding.probability * kind_factor(kind, kind_by_direction(item.finding))
+        return None if item is None else item.probability * kind_factor(kind, kind_by_direction(item))
 
     @property
     def any_distortion(self) -> float | None:
         """How likely the image has any distortion at all."""
-        return max((item.finding.probability for item in self.findings), default=None)
+        return max((item.probability for item in self.findings), default=None)
 
 
 def gather(
@@ -128,39 +117,36 @@ def are_alike(one: str | None, other: str | None) -> bool:
     return any(one in kinds and other in kinds for kinds in _ALIKE)
 
 
-def kind_by_direction(finding: Finding) -> str | None:
+def kind_by_direction(finding: Distortion) -> str | None:
     """The kind; of a shifted brightness, the side it was shifted to."""
-    brightness = next((reading.value for reading in finding.readings if reading.name == "mean brightness"), None)
-    if finding.kind != "mean_shift" or brightness is None:
+    if finding.kind != "mean_shift" or finding.direction is None:
         return finding.kind
-    return "brighten" if brightness > MIDDLE_GREY else "darken"
+    return "brighten" if finding.direction == "bright" else "darken"
 
 
-def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[PlacedFinding]:
+def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[Distortion]:
+    """What was found in a place; where a model that writes was asked, its verdicts with the detail that was seen."""
     described = {entry.type: entry for entry in analysis}
-    seen = {each.category: replace(each, kind=kind_by_direction(each)) for each in look.findings}
-    categories = [category for category in DISTORTION_CATEGORIES if category in described or category in seen]
+    seen = {each.category: replace(each, kind=kind_by_direction(each), place=place) for each in look.findings}
     return [
-        PlacedFinding(_agreed(described[category], seen.get(category)), place, described[category].explanation)
-        if category in described
-        else PlacedFinding(seen[category], place)
-        for category in categories
+        _agreed(described[category], seen.get(category), place) if category in described else seen[category]
+        for category in DISTORTION_CATEGORIES
+        if category in described or category in seen
     ]
 
 
-def _agreed(entry: DistortionAnalysis, seen: Finding | None) -> Finding:
+def _agreed(entry: DistortionAnalysis, seen: Distortion | None, place: str) -> Distortion:
     """The analysis wins; what was seen only adds detail to the same verdict."""
     if seen is not None and seen.severity == entry.severity:
-        return seen
-    position = float(SEVERITIES.index(entry.severity))
-    base = Finding(entry.type, PROBABILITY_OF[entry.severity], entry.severity, strength=position)
-    return replace(base, kind=seen.kind) if seen is not None and entry.severity != "none" else base
+        return replace(seen, words=entry.explanation)
+    kind = seen.kind if seen is not None else None
+    return Distortion.called(entry.type, entry.severity, kind=kind, words=entry.explanation, place=place)
 
 
-def _exposure_before_contrast(items: list[PlacedFinding]) -> list[PlacedFinding]:
+def _exposure_before_contrast(items: list[Distortion]) -> list[Distortion]:
     """The findings with a clear exposure error ahead of the contrast it took away or added."""
-    causes = [item for item in items if item.finding.category == "Brightness change" and item.finding.weight >= 1.5]
-    effects = [item for item in items if item.finding.category == "Contrast"]
+    causes = [item for item in items if item.category == "Brightness change" and item.weight >= 1.5]
+    effects = [item for item in items if item.category == "Contrast"]
     if not causes or not effects or items.index(causes[0]) < items.index(effects[0]):
         return items
     ordered = [item for item in items if item is not causes[0]]
@@ -168,9 +154,8 @@ def _exposure_before_contrast(items: list[PlacedFinding]) -> list[PlacedFinding]
     return ordered
 
 
-def _by_weight(item: PlacedFinding) -> tuple[float, float, int]:
-    finding = item.finding
-    return -finding.weight, -finding.probability, DISTORTION_CATEGORIES.index(finding.category)
+def _by_weight(item: Distortion) -> tuple[float, float, int]:
+    return -item.weight, -item.probability, DISTORTION_CATEGORIES.index(item.category)
 
 
 def _judgement(look: Look | None, has_reference: bool) -> Judgement | None:

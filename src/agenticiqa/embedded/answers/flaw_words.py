@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from agenticiqa.embedded.answers.amounts import PRESENT, Amount
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding, kind_by_direction
+from agenticiqa.embedded.answers.amounts import Amount
+from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
 from agenticiqa.state import SEVERITIES, Severity
+from agenticiqa.values import Distortion
 
 
-def is_there(item: PlacedFinding) -> bool:
-    """Whether a finding is taken to be there."""
-    return item.finding.probability >= PRESENT and item.finding.severity != "none"
-
-
-def is_asked_and_there(item: PlacedFinding, question: Question) -> bool:
+def is_asked_and_there(item: Distortion, question: Question) -> bool:
     """Whether a finding is there and asked for."""
-    asked = not question.categories or item.finding.category in question.categories
-    return asked and is_there(item)
+    asked = not question.categories or item.category in question.categories
+    return asked and item.is_present
 
 
 def none_of(question: Question, evidence: Evidence) -> str:
@@ -27,7 +22,7 @@ def none_of(question: Question, evidence: Evidence) -> str:
     What was found of the category asked about is named instead: no answer denies the evidence it stands beside.
     """
     asked = [CATEGORY_OF[question.attribute]] if question.attribute in CATEGORY_OF else []
-    found = next((item for item in evidence.findings if item.finding.category in asked and is_there(item)), None)
+    found = next((item for item in evidence.findings if item.category in asked and item.is_present), None)
     if found is not None:
         return named_flaw(found, question)
     return no_flaw(question)
@@ -43,9 +38,9 @@ def no_flaw(question: Question) -> str:
     return say("none_of", question.language, categories=phrase("attributes", question.attribute, question.language))
 
 
-def named_flaw(item: PlacedFinding, question: Question) -> str:
+def named_flaw(item: Distortion, question: Question) -> str:
     """A finding in two words: "severe motion blur"."""
-    return _named(item.finding.severity, kind_name(item, question), _attribute_of(item.finding), question)
+    return _named(item.severity, kind_name(item, question), _attribute_of(item), question)
 
 
 def strength_in_words(attribute: Attribute, amount: Amount, question: Question) -> str:
@@ -61,19 +56,18 @@ def _named(severity: Severity, name: str, attribute: Attribute, question: Questi
     return say("named", question.language, severity=word, kind=name)
 
 
-def kind_name(item: PlacedFinding, question: Question) -> str:
+def kind_name(item: Distortion, question: Question) -> str:
     """The finer kind where it is known, else the category."""
-    finding = item.finding
     if question.language not in ("en", "zh"):
-        return phrase("attributes", _attribute_of(finding), question.language)
-    if finding.color:
-        return phrase("casts", finding.color, question.language)
-    if finding.kind:
-        return phrase("kinds", finding.kind, question.language)
-    return phrase("categories", finding.category, question.language).lower()
+        return phrase("attributes", _attribute_of(item), question.language)
+    if item.colour:
+        return phrase("casts", item.colour, question.language)
+    if item.kind:
+        return phrase("kinds", item.kind, question.language)
+    return phrase("categories", item.category, question.language).lower()
 
 
-def _attribute_of(finding: Finding) -> Attribute:
+def _attribute_of(finding: Distortion) -> Attribute:
     by_direction = {direction: attribute for attribute, direction in DIRECTION_OF.items()}
     by_category = {category: attribute for attribute, category in reversed(CATEGORY_OF.items())}
     return by_direction.get(kind_by_direction(finding) or "", by_category[finding.category])

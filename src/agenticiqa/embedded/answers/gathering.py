@@ -172,7 +172,7 @@ def _without_excepted(evidence: Evidence, question: Question) -> Evidence:
     """The evidence without what the question leaves out; the score goes too, for it knows of all flaws."""
     if not question.excepted:
         return evidence
-    kept = tuple(item for item in evidence.findings if item.finding.category not in question.excepted)
+    kept = tuple(item for item in evidence.findings if item.category not in question.excepted)
     return replace(evidence, findings=kept, judgement=None)
 
 
@@ -250,7 +250,7 @@ def has_no_colour(image: LoadedImage) -> bool:
 def _consistent(look: Look) -> Look:
     """The look in which no image without noise is called a compressed noisy one."""
     noise = look.finding("Noise")
-    if noise is None or noise.severity != "none":
+    if noise is None or noise.is_present:
         return look
     named = (replace(each, kind="jpeg") if each.kind == "noisy_jpeg" else each for each in look.findings)
     return replace(look, findings=tuple(named))

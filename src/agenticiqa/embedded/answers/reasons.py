@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agenticiqa.embedded.answers.amounts import PRESENT, amount_of, measured_banding
+from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import Answer, parts_told, share_of_scale
-from agenticiqa.embedded.answers.evidence import MIDDLE_GREY, Evidence, PlacedFinding, ToolScore
-from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, is_there, named_flaw, no_flaw
+from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
+from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import (
     EQUAL,
@@ -18,12 +18,11 @@ from agenticiqa.embedded.answers.where_answers import (
     share_in,
 )
 from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked_at
-from agenticiqa.embedded.findings import Finding, Judgement, Reading
-from agenticiqa.embedded.full_reference.disagreement import Disagreement
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
-from agenticiqa.state import GLOBAL, OVERALL, SEVERITIES, UNABLE
+from agenticiqa.state import GLOBAL, OVERALL, UNABLE
+from agenticiqa.values import MIDDLE_GREY, PRESENT, Disagreement, Distortion, Judgement, Reading
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
@@ -89,9 +88,8 @@ def _each_that_may_be_meant(question: Question, evidence: Evidence) -> list[Sent
     return told
 
 
-def _in_short(found: Finding, question: Question) -> str:
-    item = PlacedFinding(found)
-    return named_flaw(item, question) if is_there(item) else no_flaw(question)
+def _in_short(found: Distortion, question: Question) -> str:
+    return named_flaw(found, question) if found.is_present else no_flaw(question)
 
 
 def _which_was_meant(evidence: Evidence, language: Language) -> list[Sentence]:
@@ -119,21 +117,19 @@ def _with_english_places(evidence: Evidence) -> Evidence:
     return replace(evidence, findings=findings, judged_place=named(evidence.judged_place))
 
 
-def describe_finding(finding: Finding, language: Language) -> str:
+def describe_finding(finding: Distortion, language: Language) -> str:
     """What a finding looks like, with its measurements in human units and how sure it is."""
     readings = "".join(_reading(reading, language) for reading in _telling(finding)[:_READINGS_TOLD])
-    if finding.severity == "none" or finding.probability < PRESENT:
+    if not finding.is_present:
         return say("absent", language, readings=readings, sure=_percent(1 - finding.probability, language))
     what = phrase("kinds", finding.kind, language) if finding.kind else ""
-    if finding.manner and language == "en":
-        what = finding.manner  # a photographer's word says more than the kind of damage it resembles
     seen = (what + readings).lstrip(",， ")
     effect = _effect(finding, language)
     sure = _percent(finding.probability, language)
     return _capitalised(say("present" if seen else "effect_only", language, seen=seen, effect=effect, sure=sure))
 
 
-def _telling(finding: Finding) -> list[Reading]:
+def _telling(finding: Distortion) -> list[Reading]:
     """The readings that speak for the finding: of the two ends that may be clipped, only the one that is."""
     values = {reading.name: reading.value for reading in finding.readings}
     bright = values.get("mean brightness", 0.0) > MIDDLE_GREY
@@ -159,7 +155,7 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     if banding := measured_banding(question, evidence):
         text = say("banding_told", question.language, value=f"{banding.value:.3g}")
         return [Sentence(text, f"reading: banding {banding.value:.3g} %")]
-    asked = [item for item in evidence.findings if item.finding.category in question.categories]
+    asked = [item for item in evidence.findings if item.category in question.categories]
     amount = amount_of(question.attribute, evidence) if question.attribute in CATEGORY_OF else None
     if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
         asked = [amount.item]  # of two directions the one asked about
@@ -174,37 +170,32 @@ def _findings(question: Question, evidence: Evidence) -> list[Sentence]:
     present = [item for item in evidence.findings if is_asked_and_there(item, question)]
     told = asked or present
     # After "blur (severe)" that the edges show no halos would only confuse.
-    if any(item.finding.category == "Blurs" for item in present):
-        told = [item for item in told if item.finding.category != "Sharpness" or item in present]
+    if any(item.category == "Blurs" for item in present):
+        told = [item for item in told if item.category != "Sharpness" or item in present]
     told = told[:_FINDINGS_TOLD]
     if evidence.judgement and evidence.judgement.letter in ("A", "B"):
         # A level that reads good may not hide what disturbs, whatever was asked and however much there is.
-        told = [*told, *(item for item in evidence.findings if item not in told and _disturbs(item))]
+        told = [*told, *(item for item in evidence.findings if item not in told and item.disturbs)]
     if not told and evidence.findings:
         return [_nothing_found(evidence, question.language)]
     return [_finding(item, evidence, question.language) for item in told]
 
 
-def _disturbs(item: PlacedFinding) -> bool:
-    finding = item.finding
-    return finding.probability >= 0.5 and SEVERITIES.index(finding.severity) >= SEVERITIES.index("moderate")
-
-
-def _finding(item: PlacedFinding, evidence: Evidence, language: Language) -> Sentence:
-    finding, is_of_whole = item.finding, item.place == GLOBAL or item.place in evidence.unlocated
+def _finding(item: Distortion, evidence: Evidence, language: Language) -> Sentence:
+    finding, is_of_whole = item, item.place == GLOBAL or item.place in evidence.unlocated
     text = say(
         "finding" if is_of_whole else "finding_in",
         language,
         category=phrase("categories", finding.category, language),
-        severity=phrase("severities", finding.severity if finding.probability >= PRESENT else "none", language),
+        severity=phrase("severities", finding.severity, language),
         place=phrase("places", item.place, language),
-        explanation=item.explanation or describe_finding(finding, language),
+        explanation=item.words or describe_finding(finding, language),
     )
     return Sentence(text, f"finding: {finding.category}, {finding.severity}, {item.place}")
 
 
 def _nothing_found(evidence: Evidence, language: Language) -> Sentence:
-    likeliest = max(evidence.findings, key=lambda item: item.finding.probability).finding
+    likeliest = max(evidence.findings, key=lambda item: item.probability)
     if likeliest.probability == 0:  # of a picture that equals its reference
         return Sentence(say("no_difference", language), "finding: none")
     bound = _percent(max(PRESENT, likeliest.probability), language)
@@ -319,7 +310,7 @@ def _disagreement(found: Disagreement, language: Language) -> Sentence:
         own=f"{found.trusted.spread:.2f}",
         worst=f"{max(metric.spread for metric in found.contradicting):.2f}",
     )
-    return Sentence(text, f"metrics: {found.statement}")
+    return Sentence(text, f"metrics: {found.trusted.name} trusted")
 
 
 def _interval(judgement: Judgement, language: Language) -> str:
@@ -353,7 +344,7 @@ def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> 
 
 def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Sentence]:
     # The analysis of such a place already begins with these words, but is not told where it answers nothing.
-    said = {item.place for item in evidence.findings if item.explanation and given.text != UNABLE}
+    said = {item.place for item in evidence.findings if item.words and given.text != UNABLE}
     unlocated = [name for name in evidence.unlocated if name not in said]
     seen = _seen(evidence, language)
     doubts = [
@@ -375,7 +366,7 @@ def _seen(evidence: Evidence, language: Language) -> str:
     return say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
 
 
-def _effect(finding: Finding, language: Language) -> str:
+def _effect(finding: Distortion, language: Language) -> str:
     by_kind = phrase("effects", finding.kind or "", language)
     return (
         by_kind if by_kind != (finding.kind or "").replace("_", " ") else phrase("effects", finding.category, language)

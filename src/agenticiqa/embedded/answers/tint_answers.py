@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from agenticiqa.embedded.answers.evidence import Evidence, PlacedFinding
-from agenticiqa.embedded.answers.flaw_words import is_there, named_flaw, no_flaw
+from agenticiqa.embedded.answers.evidence import Evidence
+from agenticiqa.embedded.answers.flaw_words import named_flaw, no_flaw
 from agenticiqa.embedded.answers.phrases import phrase
 from agenticiqa.question.meaning import Question, Tint
+from agenticiqa.values import Distortion
 
 # What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
 _ALSO_CALLED: dict[str, tuple[Tint, ...]] = {
@@ -15,15 +16,15 @@ _ALSO_CALLED: dict[str, tuple[Tint, ...]] = {
 }  # fmt: skip
 
 
-def cast_of(evidence: Evidence) -> PlacedFinding | None:
+def cast_of(evidence: Evidence) -> Distortion | None:
     """The cast that was found; None where the colors are not found to be tinted."""
     item = evidence.strongest(["Color distortions"])
-    return item if item is not None and is_there(item) and item.finding.kind == "color_cast" else None
+    return item if item is not None and item.kind == "color_cast" else None
 
 
-def is_called(item: PlacedFinding, tints: tuple[Tint, ...]) -> bool | None:
+def is_called(item: Distortion, tints: tuple[Tint, ...]) -> bool | None:
     """Whether a cast may be called by one of these colors; None where its color was not measured."""
-    color = item.finding.color
+    color = item.colour
     return None if color is None else any(tint == color or tint in _ALSO_CALLED[color] for tint in tints)
 
 
@@ -32,7 +33,7 @@ def cast_told(question: Question, evidence: Evidence) -> str | None:
     item = cast_of(evidence)
     if item is None:
         return no_flaw(question)
-    color = item.finding.color
+    color = item.colour
     if color is None:
         return None
     told_with_severity = question.language in ("en", "zh")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.findings import Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.values import Reading
 
 # The measurement behind a category, and how much of it makes one step of severity.
 MEASURED_BY = {"Blurs": ("blur radius", 1.5), "Noise": ("noise sigma", 12.0), "Compression": ("JPEG quality", 22.5)}
@@ -24,8 +25,8 @@ def find_place(question: Question, evidence: Evidence) -> str | None:
         return evidence.asked_place
     looks = [*evidence.places.values()]
     found = [finding for look in looks if (finding := look.finding(CATEGORY_OF[question.attribute]))]
-    found += [item.finding for item in evidence.findings if item.finding.category == CATEGORY_OF[question.attribute]]
-    seen = any(finding.probability >= 0.5 and finding.severity != "none" for finding in found)
+    found += [item for item in evidence.findings if item.category == CATEGORY_OF[question.attribute]]
+    seen = any(finding.is_present for finding in found)
     return evidence.asked_place if seen or is_soft(question, evidence) else ""
 
 

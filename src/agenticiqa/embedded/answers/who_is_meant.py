@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agenticiqa.embedded.answers.phrases import phrase, say
-from agenticiqa.embedded.findings import Finding, Look
+from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
+from agenticiqa.values import Distortion
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.answers.evidence import Evidence
@@ -65,16 +66,14 @@ def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
     """The evidence with another thing in the place of the one that was looked at."""
     found = {finding.category: finding for finding in look.findings}
     findings = [
-        replace(item, finding=found.get(item.finding.category, item.finding), explanation="")
-        if item.place == name
-        else item
+        replace(found.get(item.category, item), place=name, words="") if item.place == name else item
         for item in evidence.findings
     ]
-    findings.sort(key=lambda item: (-item.finding.weight, -item.finding.probability))
+    findings.sort(key=lambda item: (-item.weight, -item.probability))
     return replace(evidence, findings=tuple(findings), meant=())
 
 
-def each_told(meant: Meant, question: Question, in_words: Callable[[Finding], str]) -> str:
+def each_told(meant: Meant, question: Question, in_words: Callable[[Distortion], str]) -> str:
     """Every one of the things with its verdict, from the left: "1: no visible blur; 2: moderate blur"."""
     category = CATEGORY_OF[question.attribute]
     told = [(number, look.finding(category)) for number, look in enumerate(meant.looks, 1)]

@@ -16,28 +16,27 @@ import numpy as np
 from agenticiqa.embedded.distortions import kind_and_direction as manners
 from agenticiqa.embedded.distortions.distortion_model import Opinion, load_distortion_model
 from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces, photograph_vector
-from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, at_strength, by_category
+from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, Estimate, at_strength, by_category
 from agenticiqa.embedded.distortions.flaw_maps import MappedFlaw, flaw_maps
 from agenticiqa.embedded.distortions.joined_models import join_worlds
 from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.measurement_rules import as_measured, with_strength
 from agenticiqa.embedded.distortions.measurements import Pixels, Readings, measure_readings
 from agenticiqa.embedded.distortions.photograph_model import FlawOpinion, load_photograph_model
-from agenticiqa.embedded.distortions.severity import severity_of
 from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.embedded.objects.faces import find_faces
 from agenticiqa.embedded.objects.scene import Located, as_region
 from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
 from agenticiqa.embedded.trunk import Features, load_tail
-from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES, DistortionCategory, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
 from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
 from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.values import Distortion, severity_of
 from agenticiqa.weights import WeightSet
 
-Findings = tuple[Finding, ...]
+Findings = tuple[Distortion, ...]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
 MIDDLE_GREY = 127.5
@@ -90,7 +89,7 @@ def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet =
     """One finding per category, from the measurements of a pair (`full_reference.pair_features.measure_pair`)."""
     model = load_distortion_model(f"distortions_pair_{weights}")
     vector = np.array([pair[name] for name in model.names], np.float32)
-    return _findings(model.judge(vector), measure_readings(pixels))
+    return tuple(each.settled() for each in _estimates(model.judge(vector), measure_readings(pixels)))
 
 
 def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Region) -> Findings:
@@ -104,18 +103,10 @@ def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Regi
     return tuple(_softer(finding, by_category[finding.category], stands_alone) for finding in findings)
 
 
-def _softer(crop: Finding, whole: Finding, stands_alone: bool) -> Finding:
-    if stands_alone or crop.category != "Blurs" or crop.position <= whole.position:
+def _softer(crop: Distortion, whole: Distortion, stands_alone: bool) -> Distortion:
+    if stands_alone or crop.category != "Blurs" or crop.strength <= whole.strength:
         return crop
-    return replace(
-        crop,
-        probability=whole.probability,
-        severity=whole.severity,
-        strength=whole.strength,
-        kind=whole.kind,
-        manner=whole.manner,
-        color=whole.color,
-    )
+    return replace(whole, readings=crop.readings, region=None)
 
 
 def _is_subject(pixels: Pixels, region: Region) -> bool:
@@ -153,7 +144,7 @@ def _photographed(flaws: FlawOpinion, seen: Traces, readings: Readings) -> ByFla
     }
 
 
-def _without_missing_radius(finding: Finding) -> Finding:
+def _without_missing_radius(finding: Distortion) -> Distortion:
     """The finding without a blur radius that only says that there is no edge to measure it at."""
     told = tuple(each for each in finding.readings if each.name != "blur radius" or each.value < LARGEST_RADIUS)
     return replace(finding, readings=told)
@@ -161,9 +152,9 @@ def _without_missing_radius(finding: Finding) -> Finding:
 
 def _made(opinion: Opinion, seen: Traces, readings: Readings) -> ByFlaw:
     """What the model of made damage found; a change of brightness is one of the two ways only."""
-    found = {finding.category: finding for finding in _findings(opinion, readings)}
+    found = {estimate.category: estimate for estimate in _estimates(opinion, readings)}
     if FINE_FILE <= seen["tile.jpeg_quality"] < NO_GRID:
-        found["Compression"] = at_strength(found["Compression"], min(found["Compression"].position, IN_A_FINE_FILE))
+        found["Compression"] = at_strength(found["Compression"], min(found["Compression"].strength, IN_A_FINE_FILE))
     tones = {reading.name: reading.value for reading in readings.get("Brightness change", ())}
     brightness, kinds = tones.get("mean brightness", MIDDLE_GREY), opinion.kinds
     shifted = found["Brightness change"].kind == "mean_shift"
@@ -175,13 +166,13 @@ def _made(opinion: Opinion, seen: Traces, readings: Readings) -> ByFlaw:
     }
 
 
-def _nothing(category: DistortionCategory, readings: Readings) -> Finding:
-    return Finding(category, 0.0, "none", readings=readings.get(category, ()), strength=0.0)
+def _nothing(category: DistortionCategory, readings: Readings) -> Estimate:
+    return Estimate(category, 0.0, 0.0, readings=readings.get(category, ()))
 
 
 def _placed(findings: Findings, pixels: Pixels) -> Findings:
     """The findings of moderate or worse with the worst part of those that have one."""
-    disturbing = {finding.category: flaw for finding in findings if _disturbs(finding) and (flaw := _mapped(finding))}
+    disturbing = {finding.category: flaw for finding in findings if finding.disturbs and (flaw := _mapped(finding))}
     if not disturbing:
         return findings
     maps = flaw_maps(pixels)
@@ -191,35 +182,24 @@ def _placed(findings: Findings, pixels: Pixels) -> Findings:
     )
 
 
-def _disturbs(finding: Finding) -> bool:
-    return SEVERITIES.index(finding.severity) >= SEVERITIES.index("moderate")
-
-
-def _mapped(finding: Finding) -> MappedFlaw | None:
+def _mapped(finding: Distortion) -> MappedFlaw | None:
     if finding.category == "Brightness change":
         return "highlights" if finding.kind == "brighten" else "shadows"
     return WHERE.get(finding.category)
 
 
-def _findings(opinion: Opinion, readings: Readings) -> Findings:
-    return tuple(
-        _finding(category, float(opinion.presence[n]), float(opinion.strength[n]), opinion.kinds, readings)
+def _estimates(opinion: Opinion, readings: Readings) -> list[Estimate]:
+    return [
+        _estimate(category, float(opinion.presence[n]), float(opinion.strength[n]), opinion.kinds, readings)
         for n, category in enumerate(DISTORTION_CATEGORIES)
-    )
+    ]
 
 
-def _finding(
+def _estimate(
     category: DistortionCategory, probability: float, strength: float, kinds: dict[str, float], readings: Readings
-) -> Finding:
-    severity = severity_of(strength)
-    return Finding(
-        category=category,
-        probability=probability,
-        severity=severity,
-        kind=_kind(category, kinds) if severity != "none" else None,
-        readings=readings.get(category, ()),
-        strength=round(strength, 3),
-    )
+) -> Estimate:
+    kind = _kind(category, kinds) if severity_of(strength) != "none" else None
+    return Estimate(category, probability, round(strength, 3), kind, readings.get(category, ()))
 
 
 def _kind(category: str, logits: dict[str, float]) -> str | None:

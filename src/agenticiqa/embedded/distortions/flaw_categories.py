@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory
+from agenticiqa.values import Distortion, Reading
 
 CATEGORY_OF: dict[str, DistortionCategory] = {
     "blur": "Blurs",
@@ -19,31 +18,46 @@ CATEGORY_OF: dict[str, DistortionCategory] = {
     "oversharp": "Sharpness",
     "contrast": "Contrast",
 }
-# A finding for every flaw of CATEGORY_OF.
-ByFlaw = dict[str, Finding]
-BOTH_EXPOSURES = "under-exposed, with over-exposed parts"
-DISTURBS = 1.5
 
 
-def by_category(found: ByFlaw) -> tuple[Finding, ...]:
+@dataclass(frozen=True)
+class Estimate:
+    """What the models say of one flaw on the way to a finding; probability and strength need not agree yet."""
+
+    category: DistortionCategory
+    probability: float
+    strength: float
+    kind: str | None = None
+    readings: tuple[Reading, ...] = ()
+    colour: str | None = None
+
+    def settled(self) -> Distortion:
+        """The finding it comes to."""
+        return Distortion(self.category, self.probability, self.strength, self.kind, self.readings, self.colour)
+
+
+# An estimate for every flaw of CATEGORY_OF.
+ByFlaw = dict[str, Estimate]
+
+
+def by_category(found: ByFlaw) -> tuple[Distortion, ...]:
     """One finding per category; of both ways to be exposed wrongly the stronger one, with both under `directions`."""
     return tuple(_of_category(category, found) for category in DISTORTION_CATEGORIES)
 
 
-def at_strength(finding: Finding, strength: float) -> Finding:
-    """The finding at another strength, with the word for it."""
-    return replace(finding, strength=round(strength, 3), severity=severity_of(strength))
+def at_strength(estimate: Estimate, strength: float) -> Estimate:
+    """The estimate at another strength."""
+    return replace(estimate, strength=round(strength, 3))
 
 
-def _of_category(category: DistortionCategory, found: ByFlaw) -> Finding:
+def _of_category(category: DistortionCategory, found: ByFlaw) -> Distortion:
     own = [found[flaw] for flaw in _flaws(category)]
     if len(own) == 1:
-        return own[0]
-    strongest = max(own, key=lambda finding: (finding.position, finding.probability))
-    both = min(finding.position for finding in own) >= DISTURBS
-    manner = BOTH_EXPOSURES if both else strongest.manner
-    probability = max(finding.probability for finding in own)
-    return replace(strongest, probability=probability, manner=manner, directions=tuple(own))
+        return own[0].settled()
+    strongest = max(own, key=lambda estimate: (estimate.strength, estimate.probability))
+    probability = max(estimate.probability for estimate in own)
+    settled = replace(strongest, probability=probability).settled()
+    return replace(settled, directions=tuple(estimate.settled() for estimate in own))
 
 
 def _flaws(category: DistortionCategory) -> Iterator[str]:

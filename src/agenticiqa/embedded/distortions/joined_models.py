@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agenticiqa.embedded.distortions.flaw_categories import ByFlaw, at_strength
-from agenticiqa.embedded.findings import Finding
+from agenticiqa.embedded.distortions.flaw_categories import ByFlaw, Estimate, at_strength
 
 # Pairs are where something begins and where it is complete. Chosen on made pictures left out of the fit, on content
 # folds of the labelled photographs, and on photographs of a source left out of the fit altogether.
@@ -48,10 +47,10 @@ def knows_look(gate: float) -> bool:
     return -gate >= FAMILIAR
 
 
-def _heard(finding: Finding, share: float, gate: float) -> Finding:
+def _heard(finding: Estimate, share: float, gate: float) -> Estimate:
     """What the model of photographs found, as far as the picture is one it knows."""
     known = ramp(-gate, *KNOWN_LOOK)
-    strength = max(share * finding.position, min(BELOW_SLIGHT, UNHEARD * finding.position))
+    strength = max(share * finding.strength, min(BELOW_SLIGHT, UNHEARD * finding.strength))
     if strength < SLIGHT:
         return replace(at_strength(finding, strength), probability=share**DOUBT * known * finding.probability)
     sureness = LEAST_SURE + (1 - LEAST_SURE) * known
@@ -63,16 +62,15 @@ def _share_of_made(flaw: str, gate: float) -> float:
     return ramp(gate, *(MADE_FILE if flaw == "compression" else NOT_A_KNOWN_PHOTOGRAPH))
 
 
-def _scaled(finding: Finding, share: float) -> Finding:
-    return replace(at_strength(finding, share * finding.position), probability=share * finding.probability)
+def _scaled(finding: Estimate, share: float) -> Estimate:
+    return replace(at_strength(finding, share * finding.strength), probability=share * finding.probability)
 
 
-def _stronger(flaw: str, photographed: Finding, made: Finding) -> Finding:
+def _stronger(flaw: str, photographed: Estimate, made: Estimate) -> Estimate:
     probability = max(made.probability, photographed.probability)
-    if flaw == "oversharp" or made.position >= photographed.position:
-        same = made.kind == photographed.kind
-        manner, color = (photographed.manner, photographed.color) if same else (None, None)
-        return replace(made, probability=probability, manner=manner, color=color)
+    if flaw == "oversharp" or made.strength >= photographed.strength:
+        colour = photographed.colour if made.kind == photographed.kind else None
+        return replace(made, probability=probability, colour=colour)
     return replace(photographed, probability=probability)
 
 

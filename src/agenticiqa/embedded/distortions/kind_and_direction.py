@@ -1,7 +1,6 @@
-"""Which way and which kind, in the words of a photographer: under-exposed, out of focus, a yellow cast, grain.
+"""Which way and of which kind a flaw of a photograph is: under-exposed, out of focus, a yellow cast, grain.
 
-A flaw of a photograph gets the kind of `tools.synthetic.kinds` that looks like it, where there is one, and a
-manner: a few plain words that say more than the category does.
+It gets the kind of `tools.synthetic.kinds` that looks like it, where there is one, and of a cast the colour.
 """
 
 from __future__ import annotations
@@ -28,21 +27,20 @@ BLOTCHY = 0.25
 
 @dataclass(frozen=True)
 class Manner:
-    """The kind of damage that looks like it, if any, the words, and of a cast its color."""
+    """The kind of damage that looks like it, if any, and of a cast its colour."""
 
     kind: str | None
-    words: str
-    color: str | None = None
+    colour: str | None = None
 
 
 BLURS = {
-    "defocus": Manner("defocus_blur", "out of focus"),
-    "motion": Manner("motion_blur", "blurred by movement"),
-    "soft": Manner("gaussian_blur", "soft"),
+    "defocus": Manner("defocus_blur"),
+    "motion": Manner("motion_blur"),
+    "soft": Manner("gaussian_blur"),
 }
-UNDER_EXPOSED, OVER_EXPOSED = Manner("darken", "under-exposed"), Manner("brighten", "over-exposed")
-JPEG_FILE = Manner("jpeg", "JPEG artifacts")
-OVER_SHARPENED = Manner("over_sharpen", "over-sharpened")
+UNDER_EXPOSED, OVER_EXPOSED = Manner("darken"), Manner("brighten")
+JPEG_FILE = Manner("jpeg")
+OVER_SHARPENED = Manner("over_sharpen")
 
 
 def blur_manner(shares: Mapping[str, float]) -> Manner:
@@ -55,13 +53,10 @@ def colour_manner(traces: Traces) -> Manner:
     red, yellow = traces["cast.red"], traces["cast.yellow"]
     greys = math.hypot(traces["cast.greys_red"], traces["cast.greys_yellow"])
     if traces["cast.size"] >= CAST or greys >= CAST_OF_GREYS:
-        color = hue_name(red, yellow)
-        return Manner("color_cast", f"{color} cast", color)
+        return Manner("color_cast", hue_name(red, yellow))
     if traces["chroma.95"] <= FADED:
-        return Manner("saturation_down", "faded colors")
-    return (
-        Manner("saturation_up", "oversaturated colors") if traces["chroma.75"] >= VIVID else Manner(None, "colors off")
-    )
+        return Manner("saturation_down")
+    return Manner("saturation_up" if traces["chroma.75"] >= VIVID else None)
 
 
 def hue_name(red: float, yellow: float) -> str:
@@ -74,17 +69,17 @@ def hue_name(red: float, yellow: float) -> str:
 def contrast_manner(traces: Traces) -> Manner:
     """Flat or hard, by the range the tones fill."""
     if traces["light.98"] - traces["light.2"] >= WIDE_RANGE:
-        return Manner("contrast_up", "hard contrast")
-    return Manner("contrast_down", "flat")
+        return Manner("contrast_up")
+    return Manner("contrast_down")
 
 
 def noise_manner(traces: Traces) -> Manner:
     """Grain of single pixels, or the blotches denoising leaves."""
     if traces["blotches.luma"] - traces["blotches.luma_fine"] >= BLOTCHY:
-        return Manner("correlated_noise", "blotches")
-    return Manner("white_noise", "grain")
+        return Manner("correlated_noise")
+    return Manner("white_noise")
 
 
 def coding_manner(traces: Traces) -> Manner:
     """Blocks of a JPEG file, or coding whose file left no trace."""
-    return JPEG_FILE if traces["tile.jpeg_quality"] < 99 else Manner(None, "coding artifacts")
+    return JPEG_FILE if traces["tile.jpeg_quality"] < 99 else Manner(None)

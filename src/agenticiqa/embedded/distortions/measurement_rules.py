@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agenticiqa.embedded.distortions import kind_and_direction as manners
-from agenticiqa.embedded.distortions.flaw_categories import at_strength
+from agenticiqa.embedded.distortions.flaw_categories import Estimate, at_strength
 from agenticiqa.embedded.distortions.joined_models import knows_look
 from agenticiqa.embedded.distortions.tone_features import Traces
-from agenticiqa.embedded.findings import Finding
 from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
 
 # How fast the probability of a flaw grows about the strength from which it is called slight.
@@ -51,31 +50,30 @@ DARK, NO_LIGHTS = 50.0, 0.05
 LACKS_LIGHT, LACKS_LIGHT_ELSEWHERE = 0.75, 1.6
 
 
-def as_measured(finding: Finding, flaw: str, scale: float, seen: Traces, gate: float) -> Finding:
+def as_measured(finding: Estimate, flaw: str, scale: float, seen: Traces, gate: float) -> Estimate:
     """The finding, at least as strong as what was measured beyond doubt."""
     values = {reading.name: reading.value for reading in finding.readings}
     for rule in BEYOND_DOUBT:
         if rule.flaw != flaw or rule.reading not in values:
             continue
         strength = _least_strength(rule, values[rule.reading], scale)
-        if strength > finding.position:
+        if strength > finding.strength:
             manner = rule.manner or (manners.colour_manner(seen) if flaw == "colour" else None)
             finding = with_strength(finding, strength, manner)
         if strength:
             finding = replace(finding, probability=max(finding.probability, rule.sureness))
     least = LACKS_LIGHT if knows_look(gate) else LACKS_LIGHT_ELSEWHERE
-    lacks_light = flaw == "dark" and finding.position < least and _is_dark(values)
+    lacks_light = flaw == "dark" and finding.strength < least and _is_dark(values)
     return with_strength(finding, least, manners.UNDER_EXPOSED) if lacks_light else finding
 
 
-def with_strength(finding: Finding, strength: float, manner: manners.Manner | None) -> Finding:
+def with_strength(finding: Estimate, strength: float, manner: manners.Manner | None) -> Estimate:
     """The finding at this strength; probability and word follow from it."""
     return replace(
         at_strength(finding, strength),
         probability=float(1 / (1 + np.exp(-GROWTH * (strength - SLIGHT)))),
         kind=manner.kind if manner else finding.kind,
-        manner=manner.words if manner else finding.manner,
-        color=manner.color if manner else finding.color,
+        colour=manner.colour if manner else finding.colour,
     )
 
 

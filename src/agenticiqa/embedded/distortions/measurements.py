@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tile_features import SMALLEST_SIDE, Tiles, cut_tiles
-from agenticiqa.embedded.findings import Reading
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics import banding, blur_radius, colour, exposure, jpeg
 from agenticiqa.tools.metrics.planes import median, percentile
+from agenticiqa.values import Reading
 
 Pixels = npt.NDArray[np.uint8]
 Readings = dict[DistortionCategory, tuple[Reading, ...]]

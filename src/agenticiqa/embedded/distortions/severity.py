@@ -7,18 +7,9 @@ The words are the five levels, with halves rounded as levels are: none is a loss
 
 from __future__ import annotations
 
-import math
-
-from agenticiqa.state import SEVERITIES, Severity
-
 LARGEST_LOSS = 4.0
 # Where the mean deviation similarity index of a damaged photograph begins to be seen, and where nothing is left.
 BARELY_SEEN, RUINED = 0.18, 0.55
-
-
-def severity_of(strength: float) -> Severity:
-    """The word for a loss of quality on the 1–5 scale."""
-    return SEVERITIES[min(4, max(0, math.floor(strength + 0.5)))]
 
 
 def loss_of(deviation: float) -> float:

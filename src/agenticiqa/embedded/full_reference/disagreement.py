@@ -4,44 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 from agenticiqa.tools.calibration import Calibration
+from agenticiqa.values import Disagreement, MetricScore
 
 # Two scores contradict each other when they are further apart than chance explains in 95 of 100 cases.
 DEVIATIONS = 1.96
-
-
-@dataclass(frozen=True)
-class MetricScore:
-    """A metric's raw value on the common scale, with its standard error for this kind of damage."""
-
-    name: str
-    raw: float
-    score: float
-    spread: float
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """The metrics that contradict the trusted one beyond both spreads; `statement` says it in words."""
-
-    trusted: MetricScore
-    contradicting: tuple[MetricScore, ...]
-    kind: str | None
-
-    @property
-    def statement(self) -> str:
-        """Which metrics disagree, which is trusted and why."""
-        others = ", ".join(f"{metric.name} ({metric.score:.1f})" for metric in self.contradicting)
-        damage = f"for {self.kind.replace('_', ' ')}" if self.kind else "over all kinds of damage"
-        widest = max(metric.spread for metric in self.contradicting)
-        return (
-            f"{others} {'contradicts' if len(self.contradicting) == 1 else 'contradict'} "
-            f"{self.trusted.name} ({self.trusted.score:.1f}) beyond their spreads; {self.trusted.name} is trusted "
-            f"because {damage} its error is ±{self.trusted.spread:.2f} against up to ±{widest:.2f}"
-        )
 
 
 def find_disagreement(

@@ -9,9 +9,8 @@ from functools import lru_cache
 
 import cv2
 
-from agenticiqa.embedded.findings import Judgement
 from agenticiqa.embedded.full_reference.changes import category_of, change_name, with_measured_softness
-from agenticiqa.embedded.full_reference.disagreement import Disagreement, find_disagreement
+from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
@@ -21,6 +20,7 @@ from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, Distortion
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
+from agenticiqa.values import Disagreement, Judgement
 from agenticiqa.weights import WeightSet
 
 NAME = "AIQA_FR"

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.findings import Finding, Judgement, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
 from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
+from agenticiqa.values import Distortion, Judgement, Reading
 
 Steps = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -58,13 +58,13 @@ def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedR
         return look
     findings = tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
     blur = next((each for each in findings if each.category == "Blurs"), None)
-    if blur is None or blur.severity == "none" or not verdict.blurred:
+    if blur is None or not blur.is_present or not verdict.blurred:
         return replace(look, findings=findings)
     # The rest may be mostly soft too; it is enough that some of it is sharper.
     sharper = rest is not None and own is not None and rest.sharp < own.typical / 1.3
     score = min(look.quality.score, whole.quality.score)
     if sharper:
-        score -= LOSS_PER_STEP * blur.position + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
+        score -= LOSS_PER_STEP * blur.strength + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
     return replace(look, findings=findings, quality=moved(look.quality, score))
 
 
@@ -93,7 +93,7 @@ def with_blur_of(look: Look, face: Look) -> Look:
 def in_the_light_of(look: Look, whole: Look) -> Look:
     """The look at a thing, with no stronger cast than the picture has: its own color says nothing of the light."""
     own, around = look.finding("Color distortions"), whole.finding("Color distortions")
-    if own is None or around is None or own.position <= around.position:
+    if own is None or around is None or own.strength <= around.strength:
         return look
     seen = replace(around, readings=own.readings)
     return replace(look, findings=tuple(seen if each is own else each for each in look.findings))
@@ -102,10 +102,10 @@ def in_the_light_of(look: Look, whole: Look) -> Look:
 def worst_of(looks: Sequence[Look], kind: str) -> Look:
     """One look at several things of a class: each flaw where it is worst, and the lowest score."""
     findings = tuple(
-        max((look.findings[number] for look in looks), key=lambda each: (each.severity != "none", each.weight))
+        max((look.findings[number] for look in looks), key=lambda each: (each.is_present, each.weight))
         for number in range(len(looks[0].findings))
     )
-    blurred = sum(blur is not None and blur.severity != "none" for blur in (look.finding("Blurs") for look in looks))
+    blurred = sum(blur is not None and blur.is_present for blur in (look.finding("Blurs") for look in looks))
     note = f"{kind}: {len(looks)} found, {blurred} of them blurred; of each flaw the worst one counts"
     worst = min(looks, key=lambda look: (look.against_reference or look.quality).score)
     quality = replace(worst.quality, notes=(*worst.quality.notes, note))
@@ -115,7 +115,7 @@ def worst_of(looks: Sequence[Look], kind: str) -> Look:
 def behind_a_subject(look: Look, whole: Look) -> Look:
     """The look at a background: where its softness is no flaw, it is no worse than the picture for being soft."""
     blur = look.finding("Blurs")
-    if (blur is not None and blur.severity != "none") or look.quality.score >= whole.quality.score:
+    if (blur is not None and blur.is_present) or look.quality.score >= whole.quality.score:
         return look
     return replace(look, quality=moved(look.quality, whole.quality.score))
 
@@ -155,20 +155,16 @@ def moved(judgement: Judgement, score: float) -> Judgement:
     return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
 
 
-def _blur(finding: Finding, verdict: _Verdict) -> Finding:
+def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:
     """The finding of blur as the edges tell it; where they leave it open, as the model saw it."""
     finding = replace(finding, readings=tuple(_by_edges(each, verdict) for each in finding.readings))
     if verdict.blurred:
-        strength = max(finding.position, verdict.strength)
-        return replace(
-            finding,
-            probability=round(max(finding.probability, verdict.likely), 3),
-            severity=severity_of(strength),
-            strength=round(strength, 3),
-        )
+        strength = max(finding.strength, verdict.strength)
+        probability = round(max(finding.probability, verdict.likely), 3)
+        return replace(finding, probability=probability, strength=round(strength, 3))
     if verdict.in_focus:
         likely = round(min(finding.probability, verdict.likely), 3)
-        return replace(finding, probability=likely, severity="none", kind=None, strength=0.0)
+        return replace(finding, probability=likely, strength=0.0)
     return finding
 
 

@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.severity import severity_of
-from agenticiqa.embedded.findings import Finding, Look, Reading
+from agenticiqa.embedded.findings import Look
 from agenticiqa.state import Region
+from agenticiqa.values import Distortion, Reading
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -65,16 +65,14 @@ def _distance(hue: float, colourful: float) -> float:
     return max(colourful * math.sin(math.radians(min(outside, 90.0))), colourful - MOST_COLOURFUL)
 
 
-def _off(finding: Finding, hue: float, off: float) -> Finding:
-    strength = max(finding.position, float(np.interp(off, *STRENGTHS)))
+def _off(finding: Distortion, hue: float, off: float) -> Distortion:
+    strength = max(finding.strength, float(np.interp(off, *STRENGTHS)))
     name = next((name for upto, name in _NAMES if hue % 360 < upto), "red")
     return replace(
         finding,
         probability=round(max(finding.probability, 1 / (1 + math.exp(-(off - 2.0) / 2.0))), 3),
-        severity=severity_of(strength),
         strength=round(strength, 3),
         kind="color_cast",
-        manner=f"{name} skin",
-        color=name,
+        colour=name,
         readings=(Reading("skin hue", round(hue), "degrees"), *finding.readings),
     )

@@ -1,0 +1,191 @@
+"""The values that stand for what is known of a picture: one class per idea, used from the detector to the record.
+
+Whoever finds, reads or reports something builds one of these; sentences are made of them in `wording` and nowhere
+read back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from agenticiqa.state import (
+    GLOBAL,
+    LEVEL_LETTERS,
+    LEVEL_SCORES,
+    SEVERITIES,
+    DistortionCategory,
+    LevelLetter,
+    Region,
+    Severity,
+)
+
+# From this probability and this strength on a distortion is there. What is less likely is weaker than slight, and what
+# is weaker than slight is less likely than not.
+PRESENT, SLIGHT = 0.5, 0.5
+_MOST_WHILE_ABSENT, _BELOW_SLIGHT = 0.49, 0.02
+STRONGEST = 4.0
+MIDDLE_GREY = 127.5
+# How likely a distortion is whose severity was told in a word, without a probability.
+PROBABILITY_OF: dict[Severity, float] = {
+    "none": 0.05, "slight": 0.6, "moderate": 0.85, "severe": 0.95, "extreme": 0.98,
+}  # fmt: skip
+Direction = Literal["dark", "bright", "low", "high"]
+_DIRECTIONS: dict[str, Direction] = {
+    "darken": "dark", "brighten": "bright", "contrast_down": "low", "contrast_up": "high",
+    "saturation_down": "low", "saturation_up": "high",
+}  # fmt: skip
+Polarity = Literal["flaw", "fine"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One measured number in a unit a person knows, for example ("blur radius", 2.4, "px")."""
+
+    name: str
+    value: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Distortion:
+    """One category of distortion in one place: how likely it is there, how strong, of which kind, what was measured.
+
+    `strength` lies between 0 (none) and 4 (extreme); severity and presence follow from it and from the probability, so
+    that they cannot disagree. `kind` is a name of `tools.synthetic.kinds.KINDS`, or None where it cannot be told;
+    `colour` is the colour of a cast, `region` the box where the distortion is worst. Only what is there has a kind, a
+    colour and a region. A brightness that may be wrong either way has both under `directions`: too dark, too bright.
+    `words` is what a model that writes said of it: it is shown and never read.
+    """
+
+    category: DistortionCategory
+    probability: float
+    strength: float
+    kind: str | None = None
+    readings: tuple[Reading, ...] = ()
+    colour: str | None = None
+    region: Region | None = None
+    directions: tuple[Distortion, ...] = ()
+    place: str = GLOBAL
+    words: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.probability <= 1:
+            raise ValueError(f"the probability of {self.category} must lie between 0 and 1, not {self.probability}")
+        strength = min(STRONGEST, max(0.0, self.strength))
+        if self.probability >= PRESENT and strength >= SLIGHT:
+            agreed: dict[str, float | None] = {"strength": strength}
+        else:
+            # Still rising with the strength: of two calm pictures one is nearer to having the distortion.
+            below = SLIGHT - _BELOW_SLIGHT + _BELOW_SLIGHT * strength / len(SEVERITIES)
+            agreed = {
+                "strength": min(strength, below),
+                "probability": self.probability if self.probability < PRESENT else _MOST_WHILE_ABSENT,
+                **dict.fromkeys(("kind", "colour", "region")),
+            }
+        for name, value in agreed.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def called(
+        cls,
+        category: DistortionCategory,
+        severity: Severity,
+        probability: float | None = None,
+        kind: str | None = None,
+        readings: Iterable[Reading] = (),
+        *,
+        colour: str | None = None,
+        words: str = "",
+        place: str = GLOBAL,
+    ) -> Self:
+        """The distortion that a severity in words stands for."""
+        likely = PROBABILITY_OF[severity] if probability is None else probability
+        strength = float(SEVERITIES.index(severity))
+        return cls(category, likely, strength, kind, tuple(readings), colour, place=place, words=words)
+
+    @property
+    def is_present(self) -> bool:
+        """Whether the distortion is there."""
+        return self.probability >= PRESENT
+
+    @property
+    def severity(self) -> Severity:
+        """The word for the strength; "none" for what is not there."""
+        return severity_of(self.strength)
+
+    @property
+    def disturbs(self) -> bool:
+        """Whether it is moderate or worse."""
+        return SEVERITIES.index(self.severity) >= SEVERITIES.index("moderate")
+
+    @property
+    def weight(self) -> float:
+        """How much it matters: its strength, discounted by its doubt."""
+        return self.probability * self.strength
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way it goes, by its kind; a shifted brightness goes to the side its mean lies on."""
+        brightness = self.reading("mean brightness")
+        if self.kind == "mean_shift" and brightness is not None:
+            return "bright" if brightness.value > MIDDLE_GREY else "dark"
+        return _DIRECTIONS.get(self.kind or "")
+
+    def reading(self, name: str) -> Reading | None:
+        """The measurement of this name, if it was made."""
+        return next((reading for reading in self.readings if reading.name == name), None)
+
+
+@dataclass(frozen=True)
+class MetricScore:
+    """A metric's raw value on the common scale, with its standard error for this kind of damage."""
+
+    name: str
+    raw: float
+    score: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """The metrics that contradict the trusted one beyond both spreads, and the kind of damage it is trusted for."""
+
+    trusted: MetricScore
+    contradicting: tuple[MetricScore, ...]
+    kind: str | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Overall quality: probabilities of the five levels, the 95 % interval of the score, and what is doubtful."""
+
+    levels: dict[LevelLetter, float]
+    interval: tuple[float, float] | None = None
+    out_of_domain: str | None = None
+    source: str = "AIQA_NR"
+    disagreement: Disagreement | None = None
+    notes: tuple[str, ...] = ()
+    """What was done to the images before they were judged, or what to know of them."""
+
+    @property
+    def score(self) -> float:
+        """The expected level, 1 to 5."""
+        return sum(LEVEL_SCORES[letter] * p for letter, p in self.levels.items()) / sum(self.levels.values())
+
+    @property
+    def letter(self) -> LevelLetter:
+        """The level of the expected score, halves rounded up."""
+        return level_of(self.score)
+
+
+def severity_of(strength: float) -> Severity:
+    """The word for a loss of quality on the 1–5 scale: none below 0.5, slight below 1.5, up to extreme from 3.5 on."""
+    return SEVERITIES[min(4, max(0, math.floor(strength + 0.5)))]
+
+
+def level_of(score: float) -> LevelLetter:
+    """The letter of a score between 1 and 5, halves rounded up."""
+    return LEVEL_LETTERS[5 - min(5, max(1, math.floor(score + 0.5)))]
