@@ -103,7 +103,7 @@ def chosen_option(client: PerceptionClient, question: AskedPicture, order: Seque
 
 def named_first(client: PerceptionClient, pictures: Sequence[Picture]) -> float:
     """The share of damaged pictures whose explanation names the true category before any other."""
-    from agenticiqa.embedded.answers.phrases import phrase
+    from agenticiqa.wording import phrase
 
     names = {category: phrase("categories", category, "en") for category in DISTORTION_CATEGORIES}
     hits = []

@@ -196,5 +196,5 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _phrases() -> dict[str, Any]:
-    text = resources.files("agenticiqa.embedded.answers").joinpath("phrases.yaml").read_text(encoding="utf-8")
+    text = resources.files("agenticiqa.wording").joinpath("phrases.yaml").read_text(encoding="utf-8")
     return dict(yaml.safe_load(text))

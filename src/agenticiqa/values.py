@@ -38,6 +38,8 @@ _DIRECTIONS: dict[str, Direction] = {
     "saturation_down": "low", "saturation_up": "high",
 }  # fmt: skip
 Polarity = Literal["flaw", "fine"]
+"""What a yes says: that something is wrong, or that nothing is."""
+Language = Literal["en", "zh", "de", "es", "fr", "ja", "pt"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import pytest
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
-from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
@@ -16,6 +15,7 @@ from agenticiqa.question.text import Language
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, Severity
 from agenticiqa.values import Distortion, Reading
+from agenticiqa.wording import phrase, say
 from tests.support.looks import judged, seen
 
 DEFOCUSED = seen(1.7, Blurs=(0.99, "severe", "defocus_blur"))

@@ -13,7 +13,7 @@ from agenticiqa.values import Distortion
 
 def tinted(manner: str | None, severity: Severity = "moderate") -> Evidence:
     color = manner.removesuffix(" cast") if manner else None
-    finding = Distortion("Color distortions", 0.9, 2.0, "color_cast", colour=color)
+    finding = Distortion.called("Color distortions", severity, 0.9, "color_cast", colour=color)
     return Evidence(findings=(finding,))
 
 

@@ -14,7 +14,6 @@ from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.embedded.answers.answering import Answer, answer
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
-from agenticiqa.embedded.answers.phrases import say
 from agenticiqa.embedded.answers.reasons import Sentence, describe_finding, explain, in_one_text
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.tools import METRICS
@@ -38,6 +37,7 @@ from agenticiqa.vlm_client.tasks import (
     SelectToolsInputs,
     ToolOffer,
 )
+from agenticiqa.wording import say
 
 NAME = "builtin.perception"
 Reply = dict[str, Any]

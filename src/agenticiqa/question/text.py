@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Literal
 
 from agenticiqa.question.late_pattern import LatePattern
+from agenticiqa.values import Language as Language
 
-Language = Literal["en", "zh", "de", "es", "fr", "ja", "pt"]
 BUCKETS = 8192
 """How many numbers there are for parts of words; different parts may share one."""
 LONGEST = 64
@@ -132,7 +132,7 @@ def normalise(text: str) -> str:
     return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
 
 
-def language_of(text: str) -> Literal["en", "zh"]:
+def language_of(text: str) -> Literal[en, zh]:
     """Chinese when there are more Chinese characters than Latin words, else English."""
     if re.search(r"[\u3040-\u30ff]", text):  # kana: the Chinese characters beside it are Japanese
         return "en"

@@ -25,7 +25,6 @@ from agenticiqa.embedded.answers.flaw_words import (
     none_of,
     strength_in_words,
 )
-from agenticiqa.embedded.answers.phrases import phrase, phrases_in, say
 from agenticiqa.embedded.answers.print_size import TOO_FEW, pixels_per_inch
 from agenticiqa.embedded.answers.tint_answers import cast_of, cast_told, is_called
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
@@ -38,6 +37,7 @@ from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.question.text import Language
 from agenticiqa.state import SEVERITIES, UNABLE
 from agenticiqa.values import PRESENT, Distortion, Reading, level_of
+from agenticiqa.wording import phrase, phrases_in, say
 
 # With too few parts to judge by, a close call about the whole picture is no answer.
 MORE_THAN_A_GUESS = 0.6

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from agenticiqa.embedded.answers.amounts import Amount
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction
-from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Question
 from agenticiqa.state import SEVERITIES, Severity
 from agenticiqa.values import Distortion
+from agenticiqa.wording import phrase, say
 
 
 def is_asked_and_there(item: Distortion, question: Question) -> bool:

@@ -1,44 +1,16 @@
-"""Names and sentences in the language of the question, from `phrases.yaml`."""
+"""What to do about a distortion of a record."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from importlib import resources
 from typing import Any
 
-import yaml
+from agenticiqa.question.text import language_of
+from agenticiqa.values import Language
+from agenticiqa.wording import phrase, phrases_in
 
-from agenticiqa.question.text import Language, language_of
-
-Phrases = dict[str, dict[str, dict[str, Any]]]
 # Kinds of damage whose advice differs from that of their category.
 _KINDS = ("motion_blur", "darken", "brighten", "upscale", "pixelate")
-
-
-def phrase(group: str, name: str, language: Language) -> str:
-    """What a name is called in this language; a name without an entry is said as it is, with spaces."""
-    entry = _phrases()[group].get(name, {})
-    return str(entry.get(language) or entry.get("en") or name.replace("_", " "))
-
-
-def phrases_in(group: str, name: str, language: Language) -> list[str]:
-    """The list of words or sentences under a name, in this language or else in English; empty without an entry."""
-    entry = _phrases()[group].get(name, {})
-    return list(entry.get(language) or entry.get("en") or ())
-
-
-def say(sentence: str, language: Language, **values: object) -> str:
-    """The sentence with its values filled in."""
-    entry = _phrases()["sentences"][sentence]
-    return str(entry.get(language) or entry["en"]).format(**values)
-
-
-@lru_cache(maxsize=1)
-def _phrases() -> Phrases:
-    text = resources.files("agenticiqa.embedded.answers").joinpath("phrases.yaml").read_text(encoding="utf-8")
-    phrases: Phrases = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return phrases
 
 
 def advice_of(finding: Mapping[str, Any], query: str) -> str | None:

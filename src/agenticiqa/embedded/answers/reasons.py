@@ -8,7 +8,6 @@ from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import Answer, parts_told, share_of_scale
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
 from agenticiqa.embedded.answers.flaw_words import is_asked_and_there, named_flaw, no_flaw
-from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.answers.where_answers import (
     EQUAL,
     describe_place,
@@ -23,6 +22,7 @@ from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE
 from agenticiqa.values import MIDDLE_GREY, PRESENT, Disagreement, Distortion, Judgement, Reading
+from agenticiqa.wording import phrase, say
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.flaw_words import named_flaw, no_flaw
-from agenticiqa.embedded.answers.phrases import phrase
 from agenticiqa.question.meaning import Question, Tint
 from agenticiqa.values import Distortion
+from agenticiqa.wording import phrase
 
 # What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
 _ALSO_CALLED: dict[str, tuple[Tint, ...]] = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.values import Reading
+from agenticiqa.wording import phrase, say
 
 # The measurement behind a category, and how much of it makes one step of severity.
 MEASURED_BY = {"Blurs": ("blur radius", 1.5), "Noise": ("noise sigma", 12.0), "Compression": ("JPEG quality", 22.5)}

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agenticiqa.embedded.answers.phrases import phrase, say
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
 from agenticiqa.values import Distortion
+from agenticiqa.wording import phrase, say
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.answers.evidence import Evidence

@@ -1,0 +1,5 @@
+"""Values turned into sentences in the asker's language: said once, last, and never read back."""
+
+from agenticiqa.wording.phrases import phrase, phrases_in, say
+
+__all__ = ["phrase", "phrases_in", "say"]
