@@ -132,7 +132,7 @@ def normalise(text: str) -> str:
     return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
 
 
-def language_of(text: str) -> Literal[en, zh]:
+def language_of(text: str) -> Literal["en", "zh"]:
     """Chinese when there are more Chinese characters than Latin words, else English."""
     if re.search(r"[\u3040-\u30ff]", text):  # kana: the Chinese characters beside it are Japanese
         return "en"
