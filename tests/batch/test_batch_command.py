@@ -141,7 +141,7 @@ def test_the_manifest_itself_is_no_output(folder: Path) -> None:
     shown = run(folder, "--force", inputs=[str(folder / "out.jsonl")])
 
     assert shown.exit_code == 2
-    assert "is the input" in shown.output
+    assert "is an input and would be written over" in shown.output
     assert (folder / "out.jsonl").read_text() == '{"image_path": "pictures/0.png"}'
 
 
@@ -175,7 +175,7 @@ def test_a_table_never_takes_the_place_of_the_manifest(folder: Path) -> None:
     shown = run(folder, "--to", "csv", inputs=[str(folder / "out.csv")])
 
     assert shown.exit_code == 2
-    assert "would take its place" in shown.output
+    assert "is an input and would be written over" in shown.output
     assert (folder / "out.csv").read_text() == "image_path\npictures/0.png\n"
 
 

@@ -86,8 +86,8 @@ def test_a_folder_is_encoded_with_a_page_and_nothing_else_lies_about(tmp_path: P
 @pytest.mark.parametrize(
     ("output", "more", "words"),
     [
-        ("photo.jpg", [], "photo.jpg is the original; choose another output"),
-        ("link.jpg", [], "link.jpg is the original; choose another output"),
+        ("photo.jpg", [], "photo.jpg: is an input and would be written over; choose another output"),
+        ("link.jpg", [], "link.jpg: is an input and would be written over; choose another output"),
         ("copy.png", [], "copy.png: a copy is .webp, .avif or .jpg; name it so"),
         ("copy.webp", ["--format", "avif"], "is named as webp and --format is avif; make them agree"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import LoadedImage
+from agenticiqa.outputs import replacing
 from agenticiqa.state import DistortionCategory, LocatedRegion, Region, Severity
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("agenticiqa.assessor")
 
+# What no file name needs.
+_NO_WORD = re.compile(r"[^\w-]+")
 # A box of another model is the detector's thing if they share this much.
 SAME_THING = 0.5
 
@@ -100,13 +104,19 @@ def write_crops(
 ) -> list[Path]:
     """Writes each region's pixels as `STEM-NAME.png` and returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, region in regions.items():
-        if region is not None:
-            path = folder / f"{stem}-{'_'.join(name.split())}.png"
-            Image.fromarray(image.pixels).crop(region.box).save(path)
-            written.append(path)
-    return written
+    files = crop_files(regions, folder, stem)
+    for name, path in files.items():
+        region = regions[name]
+        assert region is not None
+        with replacing(path) as spare:
+            Image.fromarray(image.pixels).crop(region.box).save(spare, "PNG")
+    return list(files.values())
+
+
+def crop_files(regions: Mapping[str, AssessedRegion | None], folder: Path, stem: str) -> dict[str, Path]:
+    """The file of each region that was found; what a name holds besides letters and digits becomes an underscore."""
+    found = [name for name, region in regions.items() if region is not None]
+    return {name: folder / f"{stem}-{_NO_WORD.sub('_', name)}.png" for name in found}
 
 
 def draw_regions(image: LoadedImage, regions: Mapping[str, AssessedRegion | None]) -> bytes:

@@ -18,13 +18,17 @@ from agenticiqa.audit.picture_measurements import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
 from agenticiqa.batch.journal import standing_records
+from agenticiqa.batch.manifest import Manifest, files_read
 from agenticiqa.batch.results_table import encodable
 from agenticiqa.config import Settings, load_settings
-from agenticiqa.errors import AgenticIQAError, OutputError, require_extra
-from agenticiqa.report.writing import write_whole
+from agenticiqa.errors import AgenticIQAError, require_extra
+from agenticiqa.outputs import refuse_overwriting, replacing, write_whole
 from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
+SUMMARY, GALLERY = "summary.json", "gallery.html"
+# Everything an audit may write into its folder.
+FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.json")
 # Pictures named behind each count.
 NAMED = 3
 Row = dict[str, Any]
@@ -128,6 +132,7 @@ def audit(
     chosen_issues(options.issues, options.quick)
     found, started = open_source(source), time.monotonic()
     records = Path(output) / MEASUREMENTS
+    _refuse_inputs(source, found.manifest, Path(output))
     settings = settings or load_settings()
     weights = weight_set(settings.pipeline.terms)
     looked_with = {} if options.quick else {"weights": weights}
@@ -144,6 +149,12 @@ def audit(
     )
     judged = judge(records, thresholds, options.quick, options.issues)
     return replace(judged, summary=summary, seconds=time.monotonic() - started)
+
+
+def _refuse_inputs(source: Any, manifest: Manifest, output: Path) -> None:
+    """Raises OutputError where a file of the audit's folder is a picture, list or archive that it reads."""
+    given = [source] if isinstance(source, str | Path) else []
+    refuse_overwriting((output / name for name in FILES), (*given, *files_read(manifest)))
 
 
 def judge(
@@ -235,7 +246,7 @@ class SparingDisk(Disk):
 
 def write_summary(result: Audit, path: Path) -> None:
     """The counts, thresholds and groups as JSON."""
-    path.write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(result.as_dict(), indent=2) + "\n")
 
 
 def require_format(kind: TableFormat) -> None:
@@ -268,14 +279,8 @@ def _write_parquet(result: Audit, path: Path) -> None:
 
     schema = arrow.schema([(name, _kind(name, arrow)) for name in result.columns()])
     rows = [encodable({name: row.get(name) for name in result.columns()}) for row in result.rows]
-    spare = path.with_name(f".{path.name}.new")
-    try:
+    with replacing(path) as spare:
         parquet.write_table(arrow.Table.from_pylist(rows, schema), spare)
-        spare.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error}); make room for it") from error
-    finally:
-        spare.unlink(missing_ok=True)
 
 
 def _kind(name: str, arrow: Any) -> Any:

@@ -16,6 +16,7 @@ from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_
 from agenticiqa.batch.samples import Sample, id_digest, sample_from
 from agenticiqa.errors import ManifestError
 from agenticiqa.images.files import is_address
+from agenticiqa.outputs import STANDARD_INPUT, Place
 
 # fmt: off
 IMAGE_SUFFIXES = frozenset({
@@ -77,6 +78,15 @@ def open_manifest(inputs: str | Path | Sequence[str | Path]) -> Manifest:
     if len(given) > 1:
         return Manifest("the images named", lambda: _files(given))
     return _standard_input() if given == ["-"] else _single(given[0])
+
+
+def files_read(manifest: Manifest) -> Iterator[Place]:
+    """Every file that is read for these samples: the table or list, pictures and their originals."""
+    if manifest.file is not None:
+        yield manifest.file
+    for entry in manifest.entries():
+        if isinstance(entry, Sample):
+            yield from filter(None, (entry.image_path, entry.reference_path))
 
 
 def check_manifest(manifest: Manifest) -> ManifestCheck:
@@ -155,8 +165,8 @@ def _standard_input() -> Manifest:
     """What standard input lists, read once; lines that begin with a brace are JSON."""
     lines = list(read_list(sys.stdin.buffer))
     if lines and lines[0][1].lstrip().startswith("{"):
-        return Manifest("standard input", lambda: _samples(json_rows(lines), os.curdir))
-    return Manifest("standard input", lambda: _listed(lines, [os.curdir]))
+        return Manifest("standard input", lambda: _samples(json_rows(lines), os.curdir), STANDARD_INPUT)
+    return Manifest("standard input", lambda: _listed(lines, [os.curdir]), STANDARD_INPUT)
 
 
 def _listed(lines: Iterable[tuple[int, str]], roots: Sequence[str]) -> Iterator[Entry]:

@@ -13,6 +13,7 @@ from agenticiqa.batch.disk import Disk
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import ChangedSettingsError, OutputError
 from agenticiqa.logs import redact
+from agenticiqa.outputs import Place, refuse_overwriting
 from agenticiqa.weights import manifest
 
 # How a result is reached, kept or logged does not change it.
@@ -52,15 +53,14 @@ def stored_header(output: Path) -> Header | None:
     return _load(header_path(output))
 
 
-def refuse_unsuitable_output(output: Path, inputs: Iterable[Path], force: bool) -> None:
+def refuse_unsuitable_output(output: Path, inputs: Iterable[Place], force: bool) -> None:
     """Raises OutputError when the output is one of the inputs, a table, or a file that no batch began."""
     if output.suffix.lower() in (".csv", ".parquet"):
         kind = output.suffix.lower().removeprefix(".")
         raise OutputError(f"{output}: records are JSON Lines; write -o {output.with_suffix('.jsonl')} --to {kind}")
+    refuse_overwriting([output, header_path(output)], inputs)
     if not output.is_file() or not output.stat().st_size:
         return
-    if any(output.samefile(path) for path in inputs if path.exists()):
-        raise OutputError(f"{output}: is the input; choose another output")
     if not header_path(output).exists() and not force:
         raise ChangedSettingsError(_refusal(output, None, {}))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from agenticiqa.batch.journal import is_stream, standing_records
 from agenticiqa.batch.records import spent_on
 from agenticiqa.errors import OutputError, require_extra
+from agenticiqa.outputs import replacing
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 
 TableFormat = Literal["csv", "parquet"]
@@ -25,30 +25,26 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def require_table(records: Path, kind: TableFormat, manifest: Path | None) -> None:
-    """Raises MissingExtraError when such a table cannot be written, OutputError when its place is taken or unknown."""
+def require_table(records: Path, kind: TableFormat) -> None:
+    """Raises MissingExtraError when such a table cannot be written, OutputError when its place is unknown."""
     if is_stream(records):
         raise OutputError(f"{records}: a table is written beside a file of records; name one with -o")
-    target = records.with_suffix(f".{kind}")
-    if manifest is not None and target.exists() and target.samefile(manifest):
-        raise OutputError(f"{target}: is the input, and the table would take its place; choose another output")
     if kind == "parquet":
         require_extra("writing Parquet", "parquet", "pyarrow")
 
 
 def write_table(records: Path, kind: TableFormat) -> Path:
     """The table beside the records, written whole or not at all."""
-    target = records.with_suffix(f".{kind}")
-    spare = target.with_name(f".{target.name}.new")
+    target = table_path(records, kind)
     columns = (*COLUMNS, *measured_columns(standing_records(records)))
-    try:
+    with replacing(target) as spare:
         (_write_csv if kind == "csv" else _write_parquet)(map(row_of, standing_records(records)), spare, columns)
-        os.replace(spare, target)
-    except OSError as error:
-        raise OutputError(f"{target}: cannot be written ({error.strerror or error}); make room for it") from error
-    finally:
-        spare.unlink(missing_ok=True)
     return target
+
+
+def table_path(records: Path, kind: TableFormat) -> Path:
+    """The table's file, beside the records."""
+    return records.with_suffix(f".{kind}")
 
 
 def row_of(record: Mapping[str, Any]) -> dict[str, Any]:

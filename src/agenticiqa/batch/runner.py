@@ -28,7 +28,7 @@ from agenticiqa.batch.engines.processes import ProcessPool
 from agenticiqa.batch.engines.threads import ThreadPool
 from agenticiqa.batch.engines.workers import WorkerPool, carry_out, worker_setup_of
 from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
-from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest
+from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.output_settings import (
     Header,
     agree_on_header,
@@ -211,7 +211,7 @@ def _checked(
 ) -> _Request:
     """The request behind these arguments; raises what can be refused before the output is opened."""
     asked = with_query(manifest, options.query)
-    refuse_unsuitable_output(output, [asked.file] if asked.file else [], options.force)
+    refuse_unsuitable_output(output, files_read(asked), options.force)
     check = check_manifest(asked)
     engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:

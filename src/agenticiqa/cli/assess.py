@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import require_folder_of
 from agenticiqa.cli.gating import FailIf, FailUnder, GateFile, Require, gate_code, open_gate, tell
 from agenticiqa.cli.shared_options import (
     AsJson,
@@ -22,11 +22,13 @@ from agenticiqa.cli.shared_options import (
     Quiet,
     Verbose,
     effective_settings,
+    guard_outputs,
     start_logging,
 )
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.errors import UsageError
 from agenticiqa.logs import printable
+from agenticiqa.outputs import STANDARD_INPUT, Place, refuse_overwriting, require_folder_of
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
@@ -82,11 +84,14 @@ def assess(
       agenticiqa assess photo.jpg --html photo.html
     """
     from agenticiqa.assessor import Assessor
+    from agenticiqa.gate.gatekeeping import SETTINGS_FILE
 
     refuse_picture_as_question(image, query)
     if html is not None:
         require_folder_of(html)
     settings = effective_settings(config, backend, offline, max_replan, mode)
+    inputs = (image, reference, gate_file or Path(SETTINGS_FILE), STANDARD_INPUT if query == "-" else None)
+    guard_outputs(settings, (html, crop_dir), inputs)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet) as on_event:
@@ -102,9 +107,9 @@ def assess(
         gate.report.unused_sections.clear()
     typer.echo(as_json_with(gate, assessment) if as_json else in_words(assessment))
     if crop_dir is not None:
-        _write_crops(image, assessment, crop_dir)
+        _write_crops(image, assessment, crop_dir, html, inputs)
     if html is not None:
-        from agenticiqa.report.writing import write_whole
+        from agenticiqa.outputs import write_whole
 
         write_whole(html, assessment.to_html())
     if gate.report.failures or gate.report.not_applied or gate.report.is_void:
@@ -122,10 +127,13 @@ def as_json_with(gate: Gate, assessment: Assessment) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _write_crops(image: Path, assessment: Assessment, folder: Path) -> None:
-    from agenticiqa.assessor.regions import write_crops
+def _write_crops(
+    image: Path, assessment: Assessment, folder: Path, html: Path | None, inputs: Iterable[Place | None]
+) -> None:
+    from agenticiqa.assessor.regions import crop_files, write_crops
     from agenticiqa.images import load_image
 
+    refuse_overwriting([*crop_files(assessment.regions, folder, image.stem).values(), html], inputs)
     for path in write_crops(load_image(image), assessment.regions, folder, image.stem):
         typer.echo(f"Crop: {path}", err=True)
 

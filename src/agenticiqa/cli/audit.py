@@ -116,13 +116,13 @@ def write_results(
     result: Audit, given: Any, output: Path, to: Literal["csv", "parquet", "json"], gallery: bool
 ) -> list[Path]:
     """Table, summary and gallery in the output folder."""
-    from agenticiqa.audit.auditing import write_summary, write_table
+    from agenticiqa.audit.auditing import GALLERY, SUMMARY, write_summary, write_table
     from agenticiqa.audit.gallery import gallery_page
     from agenticiqa.audit.sources import open_source
     from agenticiqa.batch import Sample
-    from agenticiqa.report.writing import write_whole
+    from agenticiqa.outputs import write_whole
 
-    table, summary, page = output / f"table.{to}", output / "summary.json", output / "gallery.html"
+    table, summary, page = output / f"table.{to}", output / SUMMARY, output / GALLERY
     write_table(result, table, to)
     write_summary(result, summary)
     if not gallery:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import INTERRUPTED_CODE, require_folder_of
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE
 from agenticiqa.cli.gating import (
     FailIf,
     FailUnder,
@@ -32,10 +32,12 @@ from agenticiqa.cli.shared_options import (
     Quiet,
     Verbose,
     effective_settings,
+    guard_outputs,
     start_logging,
 )
 from agenticiqa.cli.terminal import money, shown_batch, stopping_on_signals
 from agenticiqa.errors import OutputError
+from agenticiqa.outputs import require_folder_of
 
 if TYPE_CHECKING:
     from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Manifest
@@ -117,8 +119,10 @@ def batch(
     """
     from agenticiqa.batch import BatchOptions, Limits, open_manifest
     from agenticiqa.batch.journal import is_stream
-    from agenticiqa.batch.results_table import require_table, write_table
+    from agenticiqa.batch.manifest import files_read
+    from agenticiqa.batch.results_table import require_table, table_path, write_table
     from agenticiqa.batch.runner import preview_batch
+    from agenticiqa.gate.gatekeeping import SETTINGS_FILE
 
     for page in filter(None, (html, junit)):
         require_folder_of(page)
@@ -133,7 +137,9 @@ def batch(
     if html is not None and is_stream(output):
         raise OutputError(f"{html}: a page is made of a file of records; name one with -o")
     if to is not None:
-        require_table(output, to, manifest.file)
+        require_table(output, to)
+    written = (None if is_stream(output) else output, to and table_path(output, to), html, junit)
+    guard_outputs(settings, written, (*files_read(manifest), gate_file or Path(SETTINGS_FILE)))
     if dry_run:
         preview = preview_batch(manifest, output, options, settings)
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))

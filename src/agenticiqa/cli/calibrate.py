@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.command_frame import writing_to
-from agenticiqa.cli.shared_options import AsJson, ConfigFile
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, settings_files
+from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -76,6 +77,7 @@ def calibrate(
     if sum(each is not None for each in (ladder, manifest, accepted)) != 1:
         raise UsageError("name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted")
     settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
+    refuse_overwriting([settings.tools_overlay_path()], [*settings_files(settings), manifest])
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)
     elif manifest is not None:
@@ -192,6 +194,7 @@ def _by_ratings(
     from agenticiqa.tools.catalogue import store_overlay
 
     rated = read_manifest(manifest, root, Scale(*scale) if scale else None)
+    refuse_overwriting([settings.tools_overlay_path()], rated.files())
     if not isinstance(rated, RatedSet):
         raise DatasetError(f"{manifest}: holds questions, not ratings; expected {LAYOUT}")
     parts = build_parts(settings)

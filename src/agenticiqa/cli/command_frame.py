@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from agenticiqa.errors import AgenticIQAError, OutputError, cannot_write
+from agenticiqa.errors import AgenticIQAError, cannot_write
 from agenticiqa.logs import printable
 
 INTERRUPTED_CODE = 130
@@ -59,14 +58,3 @@ def writing_to(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-def require_folder_of(path: Path) -> None:
-    """Raises OutputError now, before any work, when a file could not be written there afterwards."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise OutputError(f"{path}: there is no folder {folder}; make it first, or choose another place")
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder; name a file in it")
-    if not os.access(folder, os.W_OK):
-        raise OutputError(f"{path}: cannot be written (Permission denied); choose a place you may write to")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import require_folder_of, writing_to
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings, guard_outputs
 from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
 from agenticiqa.errors import UsageError
+from agenticiqa.outputs import replacing, require_folder_of, write_whole
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -70,8 +70,8 @@ def encode(
       agenticiqa encode original.png -o small.webp --min-score 4
       agenticiqa encode originals/ -o encoded --format jpeg --min-score 3 --step 25 --html encoded.html
     """
-    from agenticiqa.encode.folders import CopyOptions, encode_folder, encoded_rows, report_page
-    from agenticiqa.report.writing import write_whole
+    from agenticiqa.batch import open_manifest
+    from agenticiqa.encode.folders import MAP_SUFFIX, CopyOptions, encode_folder, encoded_rows, report_page
 
     settings = effective_settings(config)
     if html is not None:
@@ -81,10 +81,12 @@ def encode(
     more = (min_score, maps, step, background, strip)
     if not source.is_dir():
         require_folder_of(output)
-        options = CopyOptions(_format_of(source, output, format), *more)
+        guard_outputs(settings, (output, output.with_suffix(MAP_SUFFIX) if maps else None), [source])
+        options = CopyOptions(_format_of(output, format), *more)
         typer.echo(_single(source, output, options, settings, as_json))
         return
     options = CopyOptions(format or "webp", *more)
+    guard_outputs(settings, (output, html), (sample.image_path for sample in open_manifest(source)))
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
         summary = encode_folder(
             source, output, options, settings=settings, concurrency=concurrency, force=force, stop=stop,
@@ -103,10 +105,8 @@ def require_colour(name: str) -> None:
     background_colour(name)
 
 
-def _format_of(source: Path, output: Path, wanted: Format | None) -> Format:
-    """The format the output's name stands for; UsageError where another one is wanted or it is the original itself."""
-    if output.exists() and source.exists() and output.samefile(source):
-        raise UsageError(f"{output} is the original; choose another output")
+def _format_of(output: Path, wanted: Format | None) -> Format:
+    """The format the output's name stands for; UsageError where another one is wanted."""
     named = SUFFIXES.get(output.suffix.lower())
     if named is None:
         raise UsageError(f"{output}: a copy is .webp, .avif or .jpg; name it so")
@@ -122,10 +122,10 @@ def _single(source: Path, output: Path, options: CopyOptions, settings: Settings
 
     original = load_image(source)
     found = options.encode(source, shipped_judge(settings.pipeline.terms))
-    with writing_to(output):
-        output.write_bytes(found.data)
-        if options.maps:
-            loss_map(found.original, found.pixels).save(output.with_suffix(MAP_SUFFIX))
+    write_whole(output, found.data)
+    if options.maps:
+        with replacing(output.with_suffix(MAP_SUFFIX)) as spare:
+            loss_map(found.original, found.pixels).save(spare, "PNG")
     before, after = original_bytes(original), len(found.data)
     if as_json:
         values = {"file": str(output), "format": options.format, "quality": found.quality, "score": found.score}

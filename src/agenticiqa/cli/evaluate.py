@@ -21,6 +21,7 @@ from agenticiqa.cli.shared_options import (
     Quiet,
     Verbose,
     effective_settings,
+    guard_outputs,
     start_logging,
 )
 from agenticiqa.cli.terminal import print_table
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 220
 _FOR_RATINGS = ("split", "ablation", "recorded", "jobs")
 _FOR_QUESTIONS = ("rotate",)
+REPORTS = ("html", "md", "tex", "json")
 
 
 def evaluate(
@@ -92,6 +94,8 @@ def evaluate(
     found, seen = _read(dataset, manifest, root, scale)
     given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate}
     _refuse_idle(found, given)
+    reports = () if output is None else (output, *(output / f"report.{kind}" for kind in REPORTS))
+    guard_outputs(settings, reports, (manifest, recorded, *found.files()))
     parts, sampling, working = build_parts(settings), Sampling(repetitions, seed), _working(settings, verbose, quiet)
     if isinstance(found, QuestionSet):
         _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, working)
@@ -193,7 +197,7 @@ def _questions(
     from agenticiqa.evaluation.evaluating import provenance_of
     from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, tally
     from agenticiqa.evaluation.report.text_reports import choices_json, choices_markdown
-    from agenticiqa.report.writing import write_whole
+    from agenticiqa.outputs import write_whole
 
     ask = ask_with(Assessor(parts=parts))
     with working as on_question:

@@ -136,7 +136,7 @@ def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, bes
     if gate:
         typer.echo(in_words(gate.report), err=True)
     if junit is not None:
-        from agenticiqa.report.writing import write_whole
+        from agenticiqa.outputs import write_whole
 
         write_whole(junit, junit_xml(gate.report, names))
     if github and gate.report.failures:

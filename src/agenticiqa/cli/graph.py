@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.command_frame import writing_to
-
 
 def graph(
     output: Annotated[
@@ -28,6 +26,5 @@ def graph(
     if output is None:
         typer.echo(visualize_graph())
         return
-    with writing_to(output):
-        visualize_graph(output)
+    visualize_graph(output)
     typer.echo(f"written to {output}")

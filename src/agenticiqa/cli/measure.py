@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import require_folder_of
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings, guard_outputs
 from agenticiqa.errors import UsageError
+from agenticiqa.outputs import replacing, require_folder_of
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -53,6 +53,7 @@ def measure(
         raise UsageError("an image is needed; `agenticiqa measure --list` shows the tools")
     if map_to is not None:
         require_folder_of(map_to)
+        guard_outputs(settings, [map_to], (image, reference))
     names = tool_names(tools)
     registry = measuring_tools(settings, names)
     found = measure_with(registry, image, reference, names, align)
@@ -68,7 +69,6 @@ def write_map(
     """Draws where the pair differs; of a single image, where its quality is low."""
     from PIL import Image
 
-    from agenticiqa.cli.command_frame import writing_to
     from agenticiqa.images import load_image
 
     test = load_image(image)
@@ -77,13 +77,13 @@ def write_map(
         from agenticiqa.tools.running import aligned_reference
 
         other = aligned_reference(test, load_image(reference), align)
-        with writing_to(target):
-            Image.fromarray(difference_map(other, test.pixels).picture()).save(target, "PNG")
+        with replacing(target) as spare:
+            Image.fromarray(difference_map(other, test.pixels).picture()).save(spare, "PNG")
         return
     from agenticiqa.report.pictures import quality_overlay
 
-    with writing_to(target):
-        quality_overlay(test, settings.pipeline.terms).save(target, "PNG")
+    with replacing(target) as spare:
+        quality_overlay(test, settings.pipeline.terms).save(spare, "PNG")
 
 
 def _values(registry: ToolRegistry, found: Measurement) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from agenticiqa.cli.command_frame import writing_to
+from agenticiqa.outputs import Place, refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -27,6 +30,9 @@ Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend t
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no warnings.")]
+
+# Layers of the settings that are read from no file.
+_NO_FILES = ("packaged defaults", "environment", "arguments")
 
 
 def effective_settings(
@@ -48,6 +54,18 @@ def effective_settings(
     if backend is not None:
         chosen |= {role: {"backend": backend} for role in ROLES}
     return load_settings(config, chosen)
+
+
+def guard_outputs(settings: Settings, outputs: Iterable[Path | None], inputs: Iterable[Place | None] = ()) -> None:
+    """Raises OutputError before the work where an output, the log or a recording is an input or a settings file."""
+    further = [Path(file) for file in (settings.pipeline.logging.file, settings.pipeline.transport.record) if file]
+    files = [*settings_files(settings), settings.tools_overlay_path()]
+    refuse_overwriting([*outputs, *further], chain(files, inputs))
+
+
+def settings_files(settings: Settings) -> list[Path]:
+    """The files these settings were read from."""
+    return [Path(source) for source in settings.sources if source not in _NO_FILES]
 
 
 def start_logging(settings: Settings, verbose: bool, quiet: bool = False) -> None:

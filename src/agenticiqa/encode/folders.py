@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -16,8 +18,9 @@ from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
 from agenticiqa.encode.originals import Format
 from agenticiqa.encode.searching import SUFFIXES, Encoded, Judge, encode, original_bytes, shipped_judge
-from agenticiqa.errors import ManifestError
+from agenticiqa.errors import ManifestError, OutputError
 from agenticiqa.images import ImageSource, load_image
+from agenticiqa.outputs import replacing, write_whole
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
 
@@ -58,6 +61,8 @@ class EncodeWith:
     output: str
     options: CopyOptions
     terms: str
+    names: Mapping[str, str]
+    """What each sample's copy is called, from the output folder on."""
 
     def __call__(self) -> Assess:
         """The way with a sample."""
@@ -69,12 +74,13 @@ class EncodeWith:
         started = time.perf_counter()
         original = load_image(sample.image_path)
         found = self.options.encode(sample.image_path, judge)
-        target = Path(self.output) / PurePosixPath(sample.sample_id).with_suffix(SUFFIXES[self.options.format])
+        target = Path(self.output) / self.names[sample.sample_id]
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(found.data)
+        write_whole(target, found.data)
         drawn = loss_map(found.original, found.pixels)
         if self.options.maps:
-            drawn.save(target.with_suffix(MAP_SUFFIX))
+            with replacing(target.with_suffix(MAP_SUFFIX)) as spare:
+                drawn.save(spare, "PNG")
         return {
             "file": str(target),
             "quality": found.quality,
@@ -109,21 +115,51 @@ def encode_folder(
 ) -> BatchSummary:
     """Encodes every picture of a folder into another; the same call again finishes the rest.
 
-    `force` encodes again what was encoded with other settings.
+    `force` encodes again what was encoded with other settings, and writes over files that were there before. Raises
+    OutputError where a copy would take the place of an original, of another copy or of a file of somebody else.
     """
     if not source.is_dir():
         raise ManifestError(f"{source}: is no folder")
-    wanted = vars(options)
+    if output.resolve().is_relative_to(source.resolve()):
+        raise OutputError(f"{output}: lies in the folder of the originals; choose a folder outside {source}")
+    manifest, wanted = open_manifest(source), vars(options)
+    names = copy_names((sample.sample_id for sample in manifest), SUFFIXES[options.format])
+    if not force and not (output / JOURNAL).exists():
+        _refuse_strangers(output, names.values())
     return run_batch(
-        open_manifest(source),
+        manifest,
         output / JOURNAL,
         BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
-        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms),
+        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms, names),
         identity={"encode": options.format, **{name: wanted[name] for name in wanted if name != "format"}},
         stop=stop,
         on_progress=on_progress,
     )
+
+
+def copy_names(originals: Iterable[str], suffix: str) -> dict[str, str]:
+    """What the copy of each original is called: its name with another suffix, after its own suffix where two would
+    have the same name.
+
+    >>> copy_names(["a.jpg", "b.jpg", "b.png"], ".webp")
+    {'a.jpg': 'a.webp', 'b.jpg': 'b.jpg.webp', 'b.png': 'b.png.webp'}
+    """
+    short = {name: str(PurePosixPath(name).with_suffix(suffix)) for name in originals}
+    # Systems that take A and a for the same name count too.
+    uses = Counter(name.casefold() for name in short.values())
+    names = {each: name if uses[name.casefold()] == 1 else f"{each}{suffix}" for each, name in short.items()}
+    doubled = [name for name, count in Counter(map(str.casefold, names.values())).items() if count > 1]
+    if doubled:
+        raise OutputError(f"{doubled[0]}: the copies of two originals would be called so; rename one of them")
+    return names
+
+
+def _refuse_strangers(output: Path, names: Iterable[str]) -> None:
+    """Raises OutputError where a folder that was never encoded to holds files of the copies' names."""
+    there = next((output / name for name in names if os.path.lexists(output / name)), None)
+    if there is not None:
+        raise OutputError(f"{there}: was there before; choose another output, or add --force to write over it")
 
 
 def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -93,6 +93,10 @@ class RatedSet:
         """The cluster of each picture."""
         return [sample.cluster for sample in self.samples]
 
+    def files(self) -> Iterator[Path]:
+        """Every picture and original."""
+        return (file for sample in self.samples for file in (sample.image, sample.reference) if file is not None)
+
     def thinned(self, limit: int | None, split: str | None = None, seed: int = 0) -> RatedSet:
         """The pictures of one split, at most so many, drawn with the seed and kept in their order."""
         chosen = [sample for sample in self.samples if split is None or sample.split == split]
@@ -129,6 +133,10 @@ class QuestionSet:
     questions: tuple[Question, ...]
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def files(self) -> Iterator[Path]:
+        """Every picture and original."""
+        return (file for each in self.questions for file in (each.image, each.reference) if file is not None)
 
     def thinned(self, limit: int | None, seed: int = 0) -> QuestionSet:
         """At most so many questions, drawn with the seed and kept in their order."""

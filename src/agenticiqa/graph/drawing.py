@@ -11,6 +11,7 @@ from langchain_core.runnables.graph import Edge
 
 from agenticiqa.errors import UsageError
 from agenticiqa.graph.flow import LastNode, build_graph
+from agenticiqa.outputs import replacing, write_whole
 
 Point = tuple[int, int]
 
@@ -44,7 +45,7 @@ def visualize_graph(path: str | Path | None = None, *, last: LastNode = "summari
     elif suffix == ".png":
         write_png(target, arrows)
     elif suffix in _TEXT_SUFFIXES:
-        target.write_text(text + "\n", encoding="utf-8")
+        write_whole(target, text + "\n")
     else:
         raise UsageError(f"{target}: cannot draw to this suffix; use .png, .svg or .mmd")
     return text
@@ -109,13 +110,13 @@ def write_svg(path: Path, arrows: Sequence[Arrow]) -> None:
         points = " ".join(f"{x},{y}" for x, y in line.points)
         shapes.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" marker-end="url(#tip)"/>')
         shapes.append(f'<text x="{line.label_at[0]}" y="{line.label_at[1] + 5}">{escape(line.label)}</text>')
-    path.write_text(
+    write_whole(
+        path,
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
         f'font-family="sans-serif" font-size="15" fill="{_INK}">'
         '<defs><marker id="tip" markerWidth="10" markerHeight="8" refX="9" refY="4" orient="auto">'
         f'<path d="M0,0 L10,4 L0,8 z"/></marker></defs><rect width="100%" height="100%" fill="{_PAPER}"/>'
         f"{''.join(shapes)}</svg>\n",
-        encoding="utf-8",
     )
 
 
@@ -136,7 +137,8 @@ def write_png(path: Path, arrows: Sequence[Arrow]) -> None:
         draw.line(line.points, fill=_INK, width=1)
         draw.polygon(_tip(*line.points[-2:]), fill=_INK)
         draw.text(line.label_at, line.label, fill=_INK, anchor="lm", font=font)
-    image.save(path)
+    with replacing(path) as spare:
+        image.save(spare, "PNG")
 
 
 def _names(arrows: Sequence[Arrow]) -> list[str]:

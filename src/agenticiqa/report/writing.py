@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.errors import OutputError
 from agenticiqa.images import ImageSource
+from agenticiqa.outputs import refuse_overwriting, write_whole
 from agenticiqa.report.figures import extremes
 from agenticiqa.report.page import render_page
 from agenticiqa.report.pictures import Picture, picture_of
@@ -36,6 +34,8 @@ def write_report(
     is a gate's report, which is shown first.
     """
     rows = read_rows(records) if isinstance(records, Path) else rows_of(records)
+    images = (row["image"] for row in rows)
+    refuse_overwriting([output], [*([records] if isinstance(records, Path) else ()), *images])
     name = title or (f"Image quality: {records.name}" if isinstance(records, Path) else "Image quality")
     page = render_page(rows, pictures_for(rows, shown, with_maps, draw), name, shown, gate)
     write_whole(output, page)
@@ -68,25 +68,6 @@ def pictures_for(rows: Sequence[Row], shown: int, with_maps: bool, draw: Draw = 
 def _drawn(draw: Draw, source: ImageSource, row: Row, with_map: bool) -> Picture:
     regions = {name: (box["left"], box["top"], box["right"], box["bottom"]) for name, box in row["regions"].items()}
     return draw(source, _terms(row), with_map, *([regions] if regions else []))
-
-
-def write_whole(output: Path, text: str) -> None:
-    """Writes the file so that an interruption leaves the old one or the new one; raises OutputError."""
-    try:
-        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
-        try:
-            # mkstemp's files are for their owner only; a report is made to be shared.
-            Path(name).chmod(0o644)
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-            os.replace(name, output)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OutputError(
-            f"{output}: cannot be written ({error.strerror}); choose a file in a folder you may write to"
-        ) from error
 
 
 def _terms(row: Row) -> str:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from agenticiqa.config import read_sections
 from agenticiqa.errors import SettingsError
+from agenticiqa.outputs import write_whole
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard
@@ -66,10 +67,7 @@ def store_overlay(
         scales = {mode: scale.model_dump(mode="json") for mode, scale in embedded.items()}
         content["embedded"] = {**(content.get("embedded") or {}), **scales}
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    # Replaced in one step, so that a reader never sees half a file.
-    fresh.replace(path)
+    write_whole(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
 
 def parse_cards(content: Any, origin: str) -> dict[str, ToolCard]:

@@ -9,7 +9,7 @@ from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.report.page import render_page
 from agenticiqa.evaluation.report.text_reports import render_latex, render_markdown
 from agenticiqa.evaluation.summary import as_json
-from agenticiqa.report.writing import write_whole
+from agenticiqa.outputs import write_whole
 
 
 def write_report(found: Evaluation, folder: Path) -> None:
