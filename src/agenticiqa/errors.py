@@ -43,6 +43,9 @@ AgenticIQAError
 │   └── OfflineError            a network backend was asked for in offline mode
 ├── JournalError                records cannot be kept: the disk is full or failing, or their file is damaged
 ├── ModelReplyError             no reply passed validation after all attempts and the fallback
+│   ├── ModelUnreachableError   no backend gave a reply: none can be reached, or none accepts the key
+│   ├── ModelRefusedError       every backend that could be reached declined
+│   └── UnusableAnswerError     services answered, but not with the reply of a model
 └── ModelFileError              a shipped weight file is missing or its hash is wrong
 """
 
@@ -245,6 +248,7 @@ class BackendError(AgenticIQAError):
     output_tokens: int = 0
     cached_tokens: int = 0
     cost_usd: float | None = 0.0
+    paid_calls: int = 0
 
 
 class AuthenticationError(BackendError):
@@ -289,6 +293,14 @@ class ModelReplyError(AgenticIQAError):
 
 class ModelUnreachableError(ModelReplyError):
     """No backend gave a reply at all: none is reachable, or none accepts the key."""
+
+
+class ModelRefusedError(ModelReplyError):
+    """Every backend that could be reached declined to answer."""
+
+
+class UnusableAnswerError(ModelReplyError):
+    """Services answered, but not with the reply of a model: an HTML page, an empty message."""
 
 
 class ModelFileError(AgenticIQAError):

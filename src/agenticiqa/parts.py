@@ -81,14 +81,15 @@ def parts_from(configurable: Mapping[str, Any]) -> Parts:
 
 
 class _Fingerprint:
-    """Settings as a key: equal when nothing that is set differs, API keys and the overlay's content included."""
+    """Settings as a key: equal when nothing that is set differs, what the environment has and the overlay included."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         overlay = settings.tools_overlay_path()
         # A curve stored by `calibrate` counts from then on, in this process too.
         curves = overlay.read_bytes() if overlay.is_file() else b""
-        self._key = (settings.model_dump_json(), tuple(sorted(settings.secrets())), curves)
+        found = (*sorted(settings.secrets()), *sorted(settings.base_urls.items()))
+        self._key = (settings.model_dump_json(), found, curves)
 
     def __hash__(self) -> int:
         return hash(self._key)

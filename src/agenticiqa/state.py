@@ -332,6 +332,7 @@ class CallCount(Strict):
     """What model calls cost: one node's share, or the total."""
 
     calls: int = Field(default=0, ge=0)
+    paid_calls: int = Field(default=0, ge=0, description="replies a service sent, each of which it may charge for")
     attempts: int = Field(default=0, ge=0)
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
@@ -345,6 +346,7 @@ class CallCount(Strict):
         unknown = self.cost_usd is None or other.cost_usd is None
         return CallCount(
             calls=self.calls + other.calls,
+            paid_calls=self.paid_calls + other.paid_calls,
             attempts=self.attempts + other.attempts,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
@@ -356,15 +358,26 @@ class CallCount(Strict):
 
 
 class Ledger(Strict):
-    """Model calls per node, and which replies came from another backend than the role's own."""
+    """Model calls per node, and which replies came from another backend than the role's own.
+
+    `failed_attempts` are each backend's tries on the wire that failed since it last answered.
+    """
 
     nodes: dict[str, CallCount] = Field(default_factory=dict)
     stand_ins: list[str] = Field(default_factory=list)
+    failed_attempts: dict[str, int] = Field(default_factory=dict)
 
-    def adding(self, node: str, count: CallCount, stand_ins: Iterable[str] = ()) -> "Ledger":
-        """A ledger with this count booked under the node, and these stand-ins."""
+    def adding(
+        self,
+        node: str,
+        count: CallCount,
+        stand_ins: Iterable[str] = (),
+        failed_attempts: dict[str, int] | None = None,
+    ) -> "Ledger":
+        """A ledger with this count booked under the node, these stand-ins, and the failed attempts as they are now."""
         nodes = {**self.nodes, node: self.nodes.get(node, CallCount()).plus(count)}
-        return Ledger(nodes=nodes, stand_ins=[*self.stand_ins, *stand_ins])
+        failed = self.failed_attempts if failed_attempts is None else failed_attempts
+        return Ledger(nodes=nodes, stand_ins=[*self.stand_ins, *stand_ins], failed_attempts=failed)
 
     @property
     def total(self) -> CallCount:

@@ -228,7 +228,8 @@ def test_the_command_prints_the_record_as_json(tmp_path: Path) -> None:
     result = command(tmp_path, picture(tmp_path), "Rate it.", "--json", "--max-replan", "0")
 
     record = Assessment.model_validate_json(result.stdout)
-    assert (record.query, record.answer) == ("Rate it.", "C")
+    assert (record.query, record.answer) == ("Rate it.", record.level)
+    assert any(note.endswith("the model chose C") for note in record.notes)
 
 
 def test_no_answer_is_exit_code_1_with_the_reason(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Judging:
             os.kill(os.getpid(), signal.SIGKILL)
         if sample.sample_id in self.failing:
             raise ImageNotFoundError(f"{sample.image_path}: no such file; check the path")
-        ledger = {"nodes": {"planner": {"calls": self.calls, "cost_usd": self.cost}}}
+        ledger = {"nodes": {"planner": {"calls": self.calls, "paid_calls": self.calls, "cost_usd": self.cost}}}
         score = 1.0 + len(sample.sample_id.rstrip("0")) % 5
         return {"answer": "C", "score": score, "query": sample.query or "Rate it.", "error": None, "ledger": ledger}
 

@@ -20,6 +20,8 @@ from agenticiqa.cli import app
 from agenticiqa.report.records import read_rows
 from tests.batch.making import ids
 from tests.support.agent import picture, script
+from tests.wire.asking import GOOD, openai_body
+from tests.wire.serving import Answer, ScriptedServer
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_files_that_can_never_work_are_counted_and_not_recommended_again(folder:
 def test_files_that_can_never_work_leave_the_others_to_another_run(folder: Path) -> None:
     (folder / "m.jsonl").write_text("\n".join(json.dumps({"image_path": f"pictures/{n}.png"}) for n in (9, 0, 1, 2)))
 
-    shown = run(folder, "--max-calls", "7", "-j", "1", inputs=[str(folder / "m.jsonl")])
+    shown = run(folder, "--max-failures", "1", "-j", "1", inputs=[str(folder / "m.jsonl")])
 
     assert "of 4 samples remain; the file of 1 of them is missing or cannot be used" in shown.stdout
     assert "run the same command again for the others" in shown.stdout
@@ -145,12 +147,26 @@ def test_the_manifest_itself_is_no_output(folder: Path) -> None:
     assert (folder / "out.jsonl").read_text() == '{"image_path": "pictures/0.png"}'
 
 
-def test_a_budget_ends_the_batch_with_what_remains(folder: Path) -> None:
-    shown = run(folder, "--max-calls", "10", "-j", "1")
+def test_a_limit_on_calls_counts_those_that_are_paid_for(folder: Path) -> None:
+    own = {"backend": f"scripted.{folder / 'script.json'}"}
+    with ScriptedServer().script(Answer(openai_body(GOOD))).running() as server:
+        hosted = {"backend": "compatible.hosted", "base_url": f"{server.url}/v1"}
+        roles = {"planner": own, "executor": own, "summarizer": hosted}
+        (folder / "roles.yaml").write_text(json.dumps({**roles, "pipeline": {"max_replan_iterations": 0}}))
+        pictures, output = str(folder / "pictures"), str(folder / "out.jsonl")
+        options = ["--config", str(folder / "roles.yaml"), "--max-calls", "3", "-j", "1"]
+        shown = CliRunner().invoke(app, ["batch", pictures, "-o", output, *options])
 
     assert shown.exit_code == 1
-    assert "--max-calls is 10" in shown.stdout
-    assert "of 4 samples remain; run the same command again" in shown.stdout
+    assert "3 paid calls were made and --max-calls is 3" in shown.stdout
+    assert "1 of 4 samples remain; run the same command again" in shown.stdout
+    assert len(server.seen) == 3
+
+
+def test_calls_that_cost_nothing_are_not_limited(folder: Path) -> None:
+    shown = run(folder, "--max-calls", "0", "-j", "1")
+
+    assert (shown.exit_code, len(ids(folder / "out.jsonl"))) == (0, 4)
 
 
 def test_a_score_below_the_bar_is_exit_code_3(folder: Path) -> None:

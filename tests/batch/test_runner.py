@@ -259,9 +259,8 @@ def test_a_wrong_manifest_is_refused_before_anything_is_prepared(tmp_path: Path)
 @pytest.mark.parametrize(
     ("limits", "answered", "reason"),
     [
-        (Limits(max_calls=23), 4, "20 calls were made and --max-calls is 23"),
+        (Limits(max_calls=23), 4, "20 paid calls were made and --max-calls is 23"),
         (Limits(max_cost=0.05), 5, "0.0500 USD were spent and --max-cost is 0.05"),
-        (Limits(max_calls=0), 0, "0 calls were made and --max-calls is 0"),
     ],
 )
 def test_a_budget_is_not_passed_and_the_rest_is_named(

@@ -74,6 +74,15 @@ def test_doctor_lists_every_extra_a_user_may_install() -> None:
         assert check["ok"] or check["remedy"] == f"pip install 'agenticiqa[{extra}]'"
 
 
+def test_doctor_shows_an_address_that_the_environment_names_without_its_password() -> None:
+    variables = {"OPENAI_BASE_URL": "http://me:secret-word@proxy.example/v1"}
+
+    checks = json.loads(runner.invoke(app, ["doctor", "--json"], env=variables).output)
+
+    (found,) = [check["detail"] for check in checks if check["name"] == "address openai"]
+    assert found == "http://[redacted]@proxy.example/v1 (OPENAI_BASE_URL)"
+
+
 def test_doctor_names_the_command_for_every_missing_extra_and_key() -> None:
     checks = json.loads(runner.invoke(app, ["doctor", "--json"]).output)
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from agenticiqa.config import load_settings
 from agenticiqa.errors import UnknownToolError
+from agenticiqa.images import load_image
 from agenticiqa.tools import Calibration, Curve, ToolRegistry, same_scale
+from agenticiqa.tools.discovery import default_registry
 from tests.support.fake_tools import MeanBrightness, MeanDifference, Missing
+from tests.support.photos import photo
 
 
 def rated(srcc: float, **kinds: float) -> Calibration:
@@ -98,3 +104,16 @@ def test_the_reason_of_an_unavailable_tool_is_told() -> None:
 
     assert "pip install something" in (registry.available("AWAY") or "")
     assert registry.available("HERE") is None
+
+
+@pytest.mark.parametrize(("enabled", "runs"), [(True, 1), (False, 2)])
+def test_with_the_cache_off_every_measurement_is_made(tmp_path: Path, enabled: bool, runs: int) -> None:
+    cache = {"enabled": enabled, "directory": str(tmp_path)}
+    settings = load_settings(environ={}, directory=tmp_path, overrides={"pipeline": {"cache": cache}})
+    tool = MeanBrightness(role="attribute")
+    tools = default_registry(settings, more=[tool])
+
+    for _ in range(2):
+        tools.execute("MEAN", load_image(photo("coffee")[:32, :32]))
+
+    assert tool.calls == runs

@@ -25,6 +25,7 @@ from agenticiqa.state import (
     PlannerOutput,
     ProbabilitySource,
     ReferenceMode,
+    SummarizerOutput,
     ToolExecutionLog,
     UsedEvidence,
 )
@@ -68,7 +69,8 @@ class ToolReading(Record):
 class Assessment(Record):
     """The answer to a question about an image.
 
-    `score` and `level` are the fused ones; `answer` is what the model said, which may differ and then is noted.
+    `score` and `level` are the fused ones. Where a level is asked for it is the `answer` too, and a note says so if
+    the model chose another; other questions have the model's answer.
     """
 
     schema_version: Literal[2] = 2
@@ -171,7 +173,7 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
     seen_as = _seen_as(images[0].image)
     return Assessment(
         query=state["query"],
-        answer=answered.final_answer if answered else UNABLE,
+        answer=_answer(answered, plan, level),
         reasoning=" ".join([answered.quality_reasoning if answered else str(error), *seen_as]),
         score=used.fused_score,
         level=level,
@@ -194,6 +196,14 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
         ledger=state.get("ledger") or Ledger(),
         provenance=provenance_of(parts, images, mode, used),
     )
+
+
+def _answer(answered: SummarizerOutput | None, plan: PlannerOutput | None, level: LevelLetter | None) -> str:
+    """The fused level where a level is asked for, so that it agrees with the score; else what the model said."""
+    if answered is None:
+        return UNABLE
+    rated = plan is not None and plan.query_type == "IQA" and answered.final_answer != UNABLE
+    return level if rated and level is not None else answered.final_answer
 
 
 def failed_assessment(query: str, error: AgenticIQAError, parts: Parts) -> Assessment:

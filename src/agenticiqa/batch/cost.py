@@ -17,7 +17,7 @@ from agenticiqa.vlm_client.usage import load_prices
 
 @dataclass(frozen=True)
 class Limits:
-    """The most one run may cost, call and fail; None sets no limit."""
+    """The most one run may cost, make paid calls and fail; None sets no limit."""
 
     max_cost: float | None = None
     max_calls: int | None = None
@@ -46,15 +46,16 @@ class Budget:
         self.failures += not is_done(record)
         known = self._dearest or Spent()
         cost = max(known.cost_usd or 0.0, spent.cost_usd or 0.0)
-        self._dearest = Spent(max(known.calls, spent.calls), cost)
+        self._dearest = Spent(max(known.calls, spent.calls), cost, max(known.paid_calls, spent.paid_calls))
 
     def exhausted(self, under_way: int = 0) -> str | None:
         """Which limit leaves no room for another sample beside those under way, in words."""
         limits, each = self._limits, self._dearest or self._expected
         if limits.max_failures is not None and self.failures >= limits.max_failures:
             return f"{self.failures} samples failed and --max-failures is {limits.max_failures}"
-        if limits.max_calls is not None and self.spent.calls + (under_way + 1) * each.calls > limits.max_calls:
-            return f"{self.spent.calls} calls were made and --max-calls is {limits.max_calls}"
+        paid = self.spent.paid_calls
+        if limits.max_calls is not None and paid + (under_way + 1) * each.paid_calls > limits.max_calls:
+            return f"{paid} paid calls were made and --max-calls is {limits.max_calls}"
         if limits.max_cost is None:
             return None
         if self.spent.cost_usd is None:
@@ -139,7 +140,7 @@ def expected_spending(settings: Settings) -> Spent:
         client = clients[role].chain()[0]
         price = prices.of(client.model)
         paid = None if price is None else calls * price.cost(usage)
-        total = total.plus(Spent(calls, paid if client.remote else 0.0))
+        total = total.plus(Spent(calls, paid, calls) if client.remote else Spent(calls))
     return total
 
 

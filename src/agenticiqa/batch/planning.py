@@ -82,7 +82,8 @@ class Known:
         if not self._paid:
             return None
         cost = self._spent.cost_usd
-        return Spent(-(-self._spent.calls // self._paid), None if cost is None else cost / self._paid)
+        calls, paid = (-(-number // self._paid) for number in (self._spent.calls, self._spent.paid_calls))
+        return Spent(calls, None if cost is None else cost / self._paid, paid)
 
 
 @dataclass(frozen=True)

@@ -133,22 +133,25 @@ def is_done(record: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Spent:
-    """Model calls and what they cost; None for a cost that nobody knows."""
+    """Model calls, those of them a service may charge for, and what they cost; None for a cost that nobody knows."""
 
     calls: int = 0
     cost_usd: float | None = 0.0
+    paid_calls: int = 0
 
     def plus(self, other: Spent) -> Spent:
         """The sum; an unknown cost stays unknown."""
         known = self.cost_usd is not None and other.cost_usd is not None
-        return Spent(self.calls + other.calls, (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None)
+        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
+        return Spent(self.calls + other.calls, cost, self.paid_calls + other.paid_calls)
 
 
 def spent_on(record: Mapping[str, Any]) -> Spent:
     """What the record's assessment took, by its ledger."""
     nodes = (((record.get("assessment") or {}).get("ledger") or {}).get("nodes") or {}).values()
     costs = [node.get("cost_usd", 0.0) for node in nodes]
-    return Spent(sum(node.get("calls") or 0 for node in nodes), None if None in costs else math.fsum(costs))
+    calls, paid = (sum(node.get(name) or 0 for node in nodes) for name in ("calls", "paid_calls"))
+    return Spent(calls, None if None in costs else math.fsum(costs), paid)
 
 
 def _record(

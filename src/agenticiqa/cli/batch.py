@@ -73,7 +73,9 @@ def batch(
     address: Annotated[str | None, typer.Option("--address", help="Of a Ray cluster; default: a local Ray.")] = None,
     concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Samples at once.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, help="US dollars this run may spend.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", min=0, help="Model calls this run may make.")] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", min=0, help="Paid model calls this run may make.")
+    ] = None,
     max_failures: Annotated[
         int | None, typer.Option("--max-failures", min=1, help="Stop after so many failed samples.")
     ] = None,

@@ -109,7 +109,19 @@ def settings_checks(settings: Settings) -> list[Check]:
     return [
         Check("settings", True, " < ".join(settings.sources)),
         Check("backends", True, roles),
+        *_addresses(settings),
         *_retired_models(settings),
+    ]
+
+
+def _addresses(settings: Settings) -> list[Check]:
+    """A check per address that the environment names in place of a service's own."""
+    from agenticiqa.config import ADDRESS_VARIABLES
+    from agenticiqa.logs import redact
+
+    return [
+        Check(f"address {provider}", True, f"{redact(url)} ({ADDRESS_VARIABLES[provider]})")
+        for provider, url in settings.base_urls.items()
     ]
 
 

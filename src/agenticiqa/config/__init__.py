@@ -2,6 +2,7 @@
 
 from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections
 from agenticiqa.config.settings import (
+    ADDRESS_VARIABLES,
     KEY_VARIABLES,
     ROLES,
     BackendLimits,
@@ -17,6 +18,7 @@ from agenticiqa.config.settings import (
 )
 
 __all__ = [
+    "ADDRESS_VARIABLES",
     "KEY_VARIABLES",
     "ROLES",
     "BackendLimits",

@@ -23,6 +23,7 @@ from agenticiqa.config.settings import (
     ROLES,
     Settings,
     find_api_keys,
+    find_base_urls,
     process_variables,
     user_settings_file,
 )
@@ -253,11 +254,12 @@ def _copy(value: Any) -> Any:
 def _validate(
     merged: dict[str, Any], origin: Mapping[str, str], sources: tuple[str, ...], variables: Mapping[str, str]
 ) -> Settings:
-    for reserved in ("sources", "api_keys"):
+    for reserved in ("sources", "api_keys", "base_urls"):
         if reserved in merged:
             raise SettingsError(f"{origin[reserved]}: {reserved}: unknown key; remove it")
+    found = {"sources": sources, "api_keys": find_api_keys(variables), "base_urls": find_base_urls(variables)}
     try:
-        return Settings.model_validate({**merged, "sources": sources, "api_keys": find_api_keys(variables)})
+        return Settings.model_validate({**merged, **found})
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem, origin) for problem in error.errors())) from None
 

@@ -17,6 +17,12 @@ KEY_VARIABLES: dict[str, tuple[str, ...]] = {
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "compatible": ("AGENTICIQA_COMPATIBLE_API_KEY",),
 }
+# Variables that the services' own SDKs read an address from.
+ADDRESS_VARIABLES: dict[str, str] = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+}
 ROLES = ("planner", "executor", "summarizer")
 
 
@@ -34,6 +40,12 @@ def find_api_keys(environ: Mapping[str, str] | None = None) -> dict[str, SecretS
         for name in reversed(names)
         if variables.get(name)
     }
+
+
+def find_base_urls(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The address of each provider that has one in the environment."""
+    variables = process_variables() if environ is None else environ
+    return {provider: variables[name] for provider, name in ADDRESS_VARIABLES.items() if variables.get(name)}
 
 
 def service_token(environ: Mapping[str, str] | None = None) -> str | None:
@@ -205,6 +217,7 @@ class Settings(Section):
     pipeline: PipelineSettings = PipelineSettings()
     sources: tuple[str, ...] = Field(default=(), exclude=True, description="files and variables used, weakest first")
     api_keys: dict[str, SecretStr] = Field(default_factory=dict, exclude=True, repr=False)
+    base_urls: dict[str, str] = Field(default_factory=dict, exclude=True, description="addresses in the environment")
 
     def role(self, name: str) -> RoleSettings:
         """The settings of one role."""

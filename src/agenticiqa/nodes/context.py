@@ -149,7 +149,8 @@ class NodeContext:
 
     def booked(self) -> Ledger:
         """The run's ledger with this node's calls."""
-        return self.ledger.adding(self.role, self.counter.count, self.counter.stand_ins)
+        counter = self.counter
+        return self.ledger.adding(self.role, counter.count, counter.stand_ins, counter.failed_attempts)
 
     @contextmanager
     def reporting(self, subtask: str | None = None) -> Iterator[None]:
@@ -176,14 +177,16 @@ def node_context(role: str, state: AgenticIQAState, config: Optional[RunnableCon
     configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
     parts = parts_from(configurable)
     pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
+    ledger = state.get("ledger") or Ledger()
     return NodeContext(
         role=role,
         parts=parts,
         images=_images(role, state, pictures),
-        ledger=state.get("ledger") or Ledger(),
+        ledger=ledger,
         iteration=state.get("iteration_count", 0),
         on_event=configurable.get("on_event"),
         stream=_stream_writer(),
+        counter=CallCounter(ledger.failed_attempts),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from langchain_core.runnables import RunnableConfig
 
-from agenticiqa.errors import ModelReplyError, ModelUnreachableError
+from agenticiqa.errors import ModelRefusedError, ModelReplyError, ModelUnreachableError, UnusableAnswerError
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.sufficiency import Decision, contradictions, decide, should_replan
 from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting_scores, weigh
@@ -77,7 +77,11 @@ NO_CHOICES = "There are no answer choices: write final_answer in your own words,
 UNSURE = 'If neither the evidence nor the image settles it, final_answer is "Unable to determine".'
 
 PARSING_FAILED = "VLM output parsing failed"
-UNREACHABLE = "No model could be reached"
+NO_REPLY: dict[type[ModelReplyError], str] = {
+    ModelUnreachableError: "No model could be reached",
+    ModelRefusedError: "The model declined to answer",
+    UnusableAnswerError: "The service's answer could not be used",
+}
 NO_ANSWER = "The answer could not be worked out."
 _LEVELS = {str(letter): name for letter, name in LEVEL_NAMES.items()}
 
@@ -107,11 +111,10 @@ def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[Summarizer
         answered = request.ask(context)
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
         return _result(request, answered, decision, _backend_notes(context, answered)), decision
-    except ModelUnreachableError as error:
-        said = report("summarizer", error)
-        return _unable(f"{UNREACHABLE}: {said}", said, known), Decision()
     except ModelReplyError as error:
-        return _unable(PARSING_FAILED, report("summarizer", error), known), Decision()
+        said = report("summarizer", error)
+        reasoning = f"{NO_REPLY[type(error)]}: {said}" if type(error) in NO_REPLY else PARSING_FAILED
+        return _unable(reasoning, said, known), Decision()
     except Exception as error:
         return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
 

@@ -15,7 +15,7 @@ from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError
 from agenticiqa.tools import pyiqa_adapter
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue, read_overlay
-from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.registry import REMEMBERED, ToolRegistry
 from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.synthetic.ladder import LadderCalibrations
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
@@ -81,7 +81,15 @@ def default_registry(
     find = None
     if settings.pipeline.terms == "research":
         find = partial(pyiqa_adapter.find_metric, **_pyiqa_options(settings))
-    return ToolRegistry([_within_terms(tool, settings) for tool in tools], calibrations, cache, limits, find, first_use)
+    return ToolRegistry(
+        [_within_terms(tool, settings) for tool in tools],
+        calibrations,
+        cache,
+        limits,
+        find,
+        first_use,
+        remembered=REMEMBERED if settings.pipeline.cache.enabled else 0,
+    )
 
 
 def open_cache(settings: Settings) -> Cache:

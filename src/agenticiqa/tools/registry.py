@@ -23,6 +23,8 @@ from agenticiqa.tools.tool import Measurement, Tool, ToolCard
 logger = logging.getLogger("agenticiqa.tools")
 
 NAMESPACE = "tools"
+REMEMBERED = 4096
+"""Results kept in memory."""
 RawResult = tuple[float, tuple[str, ...]]
 """A raw value and the notes on how it came about."""
 
@@ -30,7 +32,7 @@ RawResult = tuple[float, tuple[str, ...]]
 class ResultStore:
     """Raw results by key: a small memory in front of the shared cache on disk; safe for threads."""
 
-    def __init__(self, cache: Cache | None = None, remembered: int = 4096) -> None:
+    def __init__(self, cache: Cache | None = None, remembered: int = REMEMBERED) -> None:
         self._cache = cache
         self._remembered = remembered
         self._recent: OrderedDict[str, RawResult] = OrderedDict()
@@ -102,15 +104,18 @@ class ToolRegistry:
         limits: ToolLimits | None = None,
         find: Callable[[str], Tool | None] | None = None,
         first_use: FirstUse | None = None,
+        *,
+        remembered: int = REMEMBERED,
     ) -> None:
         """`find` may supply a tool that is not listed, for example any of pyiqa's metrics by name.
 
         `first_use` calibrates metrics that have no curve; without it they are reported raw and do not vote.
+        `remembered` results are kept in memory beside the cache.
         """
         self._tools = {tool.name: tool for tool in tools}
         self._calibrations = dict(calibrations or {})
         self._limits = limits or ToolLimits()
-        self._results = ResultStore(cache)
+        self._results = ResultStore(cache, remembered)
         self._find = find
         self._first_use = first_use
         self._lock = threading.Lock()

@@ -68,6 +68,8 @@ class Usage:
     cached_tokens: int = 0
     cost_usd: float | None = 0.0
     transport_attempts: int = 1
+    paid_calls: int = 0
+    """Replies a service sent, each of which it may charge for."""
     seconds: float = 0.0
     from_cache: bool = False
 
@@ -80,6 +82,7 @@ class Usage:
             cached_tokens=self.cached_tokens + other.cached_tokens,
             cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
             transport_attempts=self.transport_attempts + other.transport_attempts,
+            paid_calls=self.paid_calls + other.paid_calls,
             seconds=self.seconds + other.seconds,
         )
 
@@ -92,6 +95,7 @@ def usage_of(error: BackendError) -> Usage:
         cached_tokens=error.cached_tokens,
         cost_usd=error.cost_usd,
         transport_attempts=error.attempts,
+        paid_calls=error.paid_calls,
     )
 
 
@@ -99,7 +103,7 @@ def charge(error: BackendError, usage: Usage) -> None:
     """Writes into the error what the call consumed."""
     error.input_tokens, error.output_tokens = usage.input_tokens, usage.output_tokens
     error.cached_tokens, error.cost_usd = usage.cached_tokens, usage.cost_usd
-    error.attempts = usage.transport_attempts
+    error.attempts, error.paid_calls = usage.transport_attempts, usage.paid_calls
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class Assembly:
         if self._transport.record and client.remote:
             client = RecordingVLMClient(client, Path(self._transport.record), self._settings.secrets())
         kept = self._settings.pipeline.cache
-        return CachingVLMClient(client, self._store(client), sampled=kept.sampled_replies)
+        return CachingVLMClient(client, self._store(client), sampled=kept.sampled_replies) if kept.enabled else client
 
     def reach(self, role: RoleSettings) -> VLMClient:
         """The backend of a role, retried, limited and priced, but neither cached nor recorded."""
@@ -152,5 +152,4 @@ class Assembly:
         return Cache(self._settings.cache_file(), self._settings.pipeline.cache.max_bytes)
 
     def _store(self, client: VLMClient) -> ReplyStore:
-        on_disk = self._settings.pipeline.cache.enabled and client.identity
-        return DiskReplyStore(self._disk) if on_disk else MemoryReplyStore()
+        return DiskReplyStore(self._disk) if client.identity else MemoryReplyStore()

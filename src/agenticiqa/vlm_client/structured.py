@@ -12,7 +12,16 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agenticiqa.errors import BackendError, BadReplyError, ModelReplyError, ModelUnreachableError
+from agenticiqa.errors import (
+    BackendError,
+    BadReplyError,
+    ModelRefusedError,
+    ModelReplyError,
+    ModelUnreachableError,
+    RefusedError,
+    UnavailableError,
+    UnusableAnswerError,
+)
 from agenticiqa.logs import log_context
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.usage import CallCounter
@@ -53,7 +62,8 @@ def ask_for(
     """The model's reply as data, from the first backend of the client's chain that gives a valid one.
 
     Each backend is asked up to `attempts` times, with a stricter instruction after a reply that fails `model` or
-    `check` (which may return a corrected value, or raise ValueError). ModelReplyError when none is valid.
+    `check` (which may return a corrected value, or raise ValueError). A backend whose attempts have failed too often
+    since it last answered, by the `counter`, is not asked. ModelReplyError when no reply is valid.
     """
     asking = _Asking(model, request, attempts, counter or CallCounter(), check)
     for backend in client.chain():
@@ -63,10 +73,7 @@ def ask_for(
         if found is not None:
             return found
     logger.error("no valid reply to the task %s; the last one in full: %s", request.task, asking.last_reply)
-    tries = len(asking.failures)
-    if asking.replies == 0:
-        raise ModelUnreachableError(f"no backend answered the task {request.task!r}; {asking.failures[-1]}")
-    raise ModelReplyError(f"no valid reply to the task {request.task!r} after {tries} tries; {asking.failures[-1]}")
+    raise asking.failure()
 
 
 @dataclass
@@ -78,12 +85,16 @@ class _Asking(Generic[Reply]):
     attempts: int
     counter: CallCounter
     check: Callable[[Reply], Reply] | None
-    failures: list[str] = field(default_factory=list)
+    failures: list[tuple[str, Exception]] = field(default_factory=list)
     replies: int = 0
     last_reply: str = "(none)"
 
     def ask(self, backend: VLMClient) -> Structured[Reply] | None:
         """The backend's first valid reply; None when it has none, or is not to be reached at all."""
+        if self.counter.gave_up(backend):
+            said = f"not asked: its last {self.counter.failures_of(backend)} attempts in this run failed"
+            self._note(backend, UnavailableError(said))
+            return None
         words = self.request
         for attempt in range(1, self.attempts + 1):
             with log_context(attempt=attempt):
@@ -93,14 +104,33 @@ class _Asking(Generic[Reply]):
                     backend.keep(self.request, found.reply)
                     return found
                 except (ValueError, BadReplyError) as error:
-                    self.failures.append(f"{backend.model}: {error}")
+                    self._note(backend, error)
                     logger.warning("attempt %d/%d at %s rejected: %s", attempt, self.attempts, words.task, error)
                     words = _corrected(self.request, attempt + 1, str(error))
                 except BackendError as error:
-                    self.failures.append(f"{backend.model}: {error}")
+                    self._note(backend, error)
                     logger.warning("%s failed on the task %s: %s", backend.model, words.task, error)
                     return None
         return None
+
+    def failure(self) -> ModelReplyError:
+        """Why there is no valid reply: the models' words were no use, they declined, or they could not be reached."""
+        task, last = self.request.task, self.failures[-1][0]
+        if self.replies:
+            return ModelReplyError(f"no valid reply to the task {task!r} after {len(self.failures)} tries; {last}")
+        declined = self._last(RefusedError)
+        if declined:
+            return ModelRefusedError(f"no backend would do the task {task!r}; {declined}")
+        unusable = self._last(BadReplyError)
+        if unusable:
+            return UnusableAnswerError(f"no usable answer to the task {task!r}; {unusable}")
+        return ModelUnreachableError(f"no backend answered the task {task!r}; {last}")
+
+    def _last(self, kind: type[Exception]) -> str | None:
+        return next((said for said, error in reversed(self.failures) if isinstance(error, kind)), None)
+
+    def _note(self, backend: VLMClient, error: Exception) -> None:
+        self.failures.append((f"{backend.model}: {error}", error))
 
     def _ask_once(self, backend: VLMClient, words: VLMRequest) -> Structured[Reply]:
         reply = _ask(backend, words, self.counter)
@@ -142,15 +172,15 @@ def _ask(backend: VLMClient, request: VLMRequest, counter: CallCounter) -> VLMRe
     try:
         reply = backend.ask(request)
     except BackendError as error:
-        counter.add_failure(error)
+        counter.add_failure(error, backend)
         raise
     except Exception as error:  # other people's clients may raise anything, and the next try or backend may answer
         logger.warning("%s raised", backend.model, exc_info=error)
         foreign = BadReplyError(f"unexpected {type(error).__name__}: {error}")
-        counter.add_failure(foreign)
+        counter.add_failure(foreign, backend)
         raise foreign from error
     seconds = reply.usage.seconds or time.perf_counter() - start
-    counter.add(replace(reply.usage, seconds=seconds))
+    counter.add(replace(reply.usage, seconds=seconds), backend)
     logger.debug("reply of %s: %s", reply.model, _shortened(reply.text))
     return reply
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -11,29 +12,54 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agenticiqa.errors import BackendError, SettingsError
+from agenticiqa.errors import AuthenticationError, BackendError, SettingsError
+from agenticiqa.logs import redact
 from agenticiqa.state import CallCount
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
+from agenticiqa.vlm_client.middleware.retrying import PASSING
 from agenticiqa.vlm_client.models import table
+
+MOST_FAILED_ATTEMPTS = 3
+"""Tries on the wire that may fail before a run asks a backend nothing more."""
+_OUT_OF_ORDER = (*PASSING, AuthenticationError)
 
 
 class CallCounter:
     """Adds up one node's model calls, the failed ones included.
 
     A call is one reply asked of a model, an attempt one try on the wire; a reply from a cache is neither.
+    `failed_attempts` are those of the run so far, by backend and address.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, failed_attempts: Mapping[str, int] | None = None) -> None:
         self.count = CallCount()
         self.stand_ins: list[str] = []
+        self.failed_attempts = dict(failed_attempts or {})
 
-    def add(self, usage: Usage) -> None:
-        """Books a reply."""
+    def add(self, usage: Usage, backend: VLMClient | None = None) -> None:
+        """Books a backend's reply."""
         self.count = self.count.plus(count_of(usage))
+        if backend is not None and not usage.from_cache:
+            self.failed_attempts.pop(_place(backend), None)
 
-    def add_failure(self, error: BackendError) -> None:
+    def add_failure(self, error: BackendError, backend: VLMClient | None = None) -> None:
         """Books a call that brought no reply."""
         self.count = self.count.plus(count_of(usage_of(error)))
+        if backend is not None and backend.remote and isinstance(error, _OUT_OF_ORDER):
+            self.failed_attempts[_place(backend)] = self.failures_of(backend) + error.attempts
+
+    def failures_of(self, backend: VLMClient) -> int:
+        """How many attempts at this backend have failed since it last answered."""
+        return self.failed_attempts.get(_place(backend), 0)
+
+    def gave_up(self, backend: VLMClient) -> bool:
+        """Whether the run asks this backend nothing more."""
+        return self.failures_of(backend) >= MOST_FAILED_ATTEMPTS
+
+
+def _place(backend: VLMClient) -> str:
+    # Two servers may have a model of the same name; an address may hold a password.
+    return redact(backend.identity or backend.model)
 
 
 def count_of(usage: Usage) -> CallCount:
@@ -42,6 +68,7 @@ def count_of(usage: Usage) -> CallCount:
         return CallCount(cache_hits=1, seconds=usage.seconds)
     return CallCount(
         calls=1,
+        paid_calls=usage.paid_calls,
         attempts=usage.transport_attempts,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -113,7 +140,9 @@ class PricingVLMClient(WrappingVLMClient):
         except BackendError as error:
             charge(error, self._priced(usage_of(error)))
             raise
-        return replace(reply, usage=self._priced(reply.usage))
+        # A client that does not count its paid replies itself was paid for this one.
+        usage = replace(reply.usage, paid_calls=max(1, reply.usage.paid_calls))
+        return replace(reply, usage=self._priced(usage))
 
     def _priced(self, usage: Usage) -> Usage:
         # A backend that is free of charge says so itself.

@@ -112,7 +112,7 @@ class GoogleVLMClient(NetworkVLMClient):
         from google.genai import errors
 
         if isinstance(error, errors.UnknownApiResponseError):
-            return self._malformed()
+            return self._malformed(str(error))
         if isinstance(error, errors.APIError):
             return self._status_error(error)
         if isinstance(error, _http_classes("TimeoutException")):

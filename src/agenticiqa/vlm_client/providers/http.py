@@ -92,7 +92,7 @@ def error_for_status(
     status: int, backend: str, said: str, *, retry_after: float | None = None, parameters: tuple[str, ...] = ()
 ) -> BackendError:
     """The error for a failed answer; `said` is the service's own explanation, already redacted."""
-    detail = f"{backend}: HTTP {status}: {said[:_SHOWN_CHARACTERS]}"
+    detail = f"{backend}: HTTP {status}: {page_in(said) or said[:_SHOWN_CHARACTERS]}"
     error: BackendError
     parameters = parameters or _named(said)
     if status in (400, 422) or (status == 403 and parameters):
@@ -113,6 +113,14 @@ def error_for_status(
         error = BackendError(detail)
     error.retry_after = retry_after
     return error
+
+
+def page_in(text: str) -> str | None:
+    """What to call a text that is an HTML page: proxies, logins and wrong addresses send one instead of an answer."""
+    if not re.search(r"<(!doctype html|html|head|body)\b", text, re.IGNORECASE):
+        return None
+    title = re.search(r"<title[^>]*>\s*(.*?)\s*</title>", text, re.IGNORECASE | re.DOTALL)
+    return f"an HTML page ({title.group(1)[:80]!r})" if title else "an HTML page"
 
 
 def _named(said: str) -> tuple[str, ...]:

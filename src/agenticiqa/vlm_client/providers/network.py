@@ -44,6 +44,7 @@ from agenticiqa.vlm_client.providers.http import (
     Message,
     NoRoomError,
     Parameters,
+    page_in,
 )
 from agenticiqa.vlm_client.providers.image_encoding import SentImage, SizeRule, encode
 from agenticiqa.vlm_client.schemas import schema_for, schema_rule
@@ -101,7 +102,7 @@ class NetworkVLMClient(VLMClient):
         return cls(
             Link(
                 model=official_name(cls.provider, model),
-                base_url=cls._base_url(role),
+                base_url=cls._base_url(role, settings),
                 key=cls._key(settings),
                 timeout=role.timeout,
                 keep_metadata=settings.pipeline.transport.keep_metadata,
@@ -110,8 +111,8 @@ class NetworkVLMClient(VLMClient):
         )
 
     @classmethod
-    def _base_url(cls, role: RoleSettings) -> str:
-        return role.base_url or cls.default_base_url
+    def _base_url(cls, role: RoleSettings, settings: Settings) -> str:
+        return role.base_url or settings.base_urls.get(cls.provider) or cls.default_base_url
 
     @classmethod
     def _key(cls, settings: Settings) -> str:
@@ -197,6 +198,9 @@ class NetworkVLMClient(VLMClient):
     def _read(self, answer: Any) -> VLMReply:
         """The reply in the service's answer; an error carries what the answer says was consumed."""
         try:
+            if isinstance(answer, str):
+                # The SDKs hand on as text what does not call itself JSON.
+                raise self._malformed(answer)
             reply = self._reply(answer)
         except BackendError as error:
             charge(error, self._told(answer))
@@ -207,17 +211,20 @@ class NetworkVLMClient(VLMClient):
             raise malformed from error
         if not isinstance(reply.text, str):
             raise self._malformed()
-        return reply
+        return replace(reply, usage=replace(reply.usage, paid_calls=1))
 
     def _told(self, answer: Any) -> Usage:
         try:
             told = self._usage(answer)
         except _MALFORMED:
             return Usage()
-        return told if told.input_tokens or told.output_tokens else Usage()
+        return replace(told, paid_calls=1) if told.input_tokens or told.output_tokens else Usage()
 
-    def _malformed(self) -> BadReplyError:
-        return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+    def _malformed(self, body: str = "") -> BadReplyError:
+        page = page_in(body)
+        if page is None:
+            return BadReplyError(f"{self.model}: the service's answer is not in its own format")
+        return BadReplyError(f"{self.model}: {self._redacted(self.link.base_url)} sent {page}; check base_url")
 
     def _with_images_first(self, message: Message) -> Message:
         """The message with its task after the images, so that the service's memory of beginnings covers them."""
@@ -299,7 +306,9 @@ class NetworkVLMClient(VLMClient):
             return self._send(self._connected(), message, options)
         except BackendError:
             raise
-        except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+        except json.JSONDecodeError as error:
+            raise self._malformed(error.doc) from error
+        except (UnicodeDecodeError, ValidationError) as error:
             raise self._malformed() from error
         except Exception as error:
             translated = self._translated(error)

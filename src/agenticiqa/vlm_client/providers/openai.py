@@ -116,7 +116,7 @@ class CompatibleVLMClient(OpenAIVLMClient):
     rule: ClassVar[SizeRule] = SizeRule(media_types=("image/png", "image/jpeg"), max_side=16384, max_bytes=20_000_000)
 
     @classmethod
-    def _base_url(cls, role: RoleSettings) -> str:
+    def _base_url(cls, role: RoleSettings, settings: Settings) -> str:
         if role.base_url is None:
             raise SettingsError(
                 "compatible.MODEL needs the server's address; set base_url of the role, "

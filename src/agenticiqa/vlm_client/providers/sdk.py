@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from agenticiqa.errors import BackendError
-from agenticiqa.vlm_client.providers.http import deadline_hooks, error_for_status, retry_after_seconds
+from agenticiqa.vlm_client.providers.http import deadline_hooks, error_for_status, page_in, retry_after_seconds
 from agenticiqa.vlm_client.providers.network import NetworkVLMClient
 
 
@@ -34,5 +34,6 @@ class SdkVLMClient(NetworkVLMClient):
 
     def _status_error(self, error: Any, parameters: tuple[str, ...] = ()) -> BackendError:
         wait = retry_after_seconds(error.response.headers)
-        said = self._redacted(error.message)
+        # A page stands in the answer's body only: the SDK's message has what it could read as JSON.
+        said = self._redacted(error.response.text if page_in(error.response.text) else error.message)
         return error_for_status(error.status_code, self.model, said, retry_after=wait, parameters=parameters)
