@@ -12,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-torch lint chaos mutate audit check docs bench
+.PHONY: help demo test test-torch lint chaos mutate audit check docs bench field
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,3 +69,6 @@ docs: $(VENV)/.ready ## Build the documentation to site/, warnings are errors
 
 bench: $(VENV)/.ready ## Measure side by side with peers; DATA=DIR adds accuracy
 	$(BENCH_PYTHON) -m benchmarks $(if $(DATA),--data $(DATA))
+
+field: $(VENV)/.ready ## The ledger on rated pictures: DATA="DIR DIR", HALF=check FOR="what for"
+	$(BIN)/python -m benchmarks.field $(or $(HALF),decide) --data $(DATA) $(if $(FOR),--for "$(FOR)")

@@ -86,12 +86,17 @@ def read_answers(path: Path, images: Path | None = None) -> Answers:
     if "A" in rows[0]:
         beliefs = [[float(row[letter]) for letter in LETTERS] for row in rows]
     else:
-        beliefs = [list(level_probabilities(float(row["score"]), SCORE_ERROR)) for row in rows]
+        beliefs = [beliefs_around(float(row["score"])) for row in rows]
     measured = [float(row["aiqa_nr"]) if row.get("aiqa_nr") else _measured(row["image"], images) for row in rows]
     shares = np.array(beliefs)
     return Answers(
         np.array([float(row["opinion"]) for row in rows]), shares / shares.sum(1, keepdims=True), np.array(measured)
     )
+
+
+def beliefs_around(score: float) -> list[float]:
+    """What a model that says only a score from 1 to 5 is taken to believe of the five levels."""
+    return list(level_probabilities(min(5.0, max(1.0, score)), SCORE_ERROR))
 
 
 def simulated(scores: Path, target: float, seed: int = 0) -> Answers:
