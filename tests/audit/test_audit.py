@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,13 @@ from typer.testing import CliRunner
 
 from agenticiqa.audit import ISSUES, Audit, AuditOptions, audit, judge
 from agenticiqa.audit.auditing import write_table
+from agenticiqa.audit.decisions import decide
 from agenticiqa.audit.gallery import gallery_page
-from agenticiqa.audit.picture_measurements import grey_band, measure_picture, perceptual_hash, seen_flaws
+from agenticiqa.audit.picture_measurements import grey_band, measure_picture, seen_flaws
 from agenticiqa.cli import app
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
+from agenticiqa.images.jpeg_tables import stored_quality
 from agenticiqa.values import Distortion
 from tests.support.photos import photo, save
 
@@ -48,7 +50,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pictures = {
         "fine": other,
         "blurry": cv2.GaussianBlur(sharp, (0, 0), 5),
-        "dark": (other * 0.1).astype(np.uint8),
+        "dark": (photograph("motorcycle_left") * 0.1).astype(np.uint8),
         "light": np.clip(sharp.astype(np.float32) * 2.6 + 90, 0, 255).astype(np.uint8),
         "noisy": np.clip(photograph("coffee") + rng.normal(0, 40, photograph("coffee").shape), 0, 255).astype(np.uint8),
         "grayscale": cv2.cvtColor(cv2.cvtColor(photograph("rocket"), cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB),
@@ -123,7 +125,9 @@ def test_flaws_of_photographs_as_cameras_make_them_are_found(tmp_path: Path) -> 
     assert flagged(found, "light") == {"astronaut-burnt-out.jpg"}
     assert flagged(found, "noisy") == {"motorcycle-noisy.jpg"}
     fine = next(row for row in found.rows if row["name"] == "coffee-fine.jpg")
-    assert [name for name in found.issues if fine[f"is_{name}_issue"]] == []
+    # coffee-too-dark.jpg is this photograph with less light.
+    assert [name for name in found.issues if fine[f"is_{name}_issue"]] == ["near_duplicates"]
+    assert fine["keep"]
 
 
 def test_the_quick_audit_sees_light_and_sharpness_of_photographs_too(tmp_path: Path) -> None:
@@ -225,14 +229,55 @@ def test_the_recipe_of_the_how_to_keeps_one_of_each_scene(
     assert [name[0] for name in kept] == ["d", "g"]
 
 
-def test_a_hash_survives_what_copies_go_through_and_tells_pictures_apart() -> None:
-    pixels = photograph()
-    copy = cv2.resize(pixels, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "mirrored": lambda pixels: pixels[:, ::-1],
+    "turned left": lambda pixels: np.rot90(pixels),
+    "upside down": lambda pixels: np.rot90(pixels, 2),
+    "turned right and mirrored": lambda pixels: np.rot90(pixels, 3)[::-1],
+    "brightened": lambda pixels: np.clip(pixels * 1.4 + 15, 0, 255).astype(np.uint8),
+    "darkened": lambda pixels: (pixels * 0.5).astype(np.uint8),
+    "half the size": lambda pixels: cv2.resize(pixels, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA),
+    "cut a little": lambda pixels: pixels[6:-9, 12:-8],
+}
 
-    same = (perceptual_hash(pixels) ^ perceptual_hash(copy)).bit_count()
-    other = (perceptual_hash(pixels) ^ perceptual_hash(photograph("coffee"))).bit_count()
 
-    assert same <= 6 < 20 <= other + 4
+@pytest.mark.parametrize("quick", [False, True])
+def test_turned_mirrored_and_brightened_copies_are_grouped_with_their_original_alone(
+    tmp_path: Path, quick: bool
+) -> None:
+    originals = {name: photograph(name) for name in ("chelsea", "coffee", "rocket", "astronaut")}
+    for name, pixels in originals.items():
+        save(tmp_path / f"{name}.png", pixels)
+        for kind, change in COPIES.items() if name == "chelsea" or quick else ():
+            save(tmp_path / f"{name} {kind}.jpg", np.ascontiguousarray(change(pixels)), quality=85)
+
+    result = audit(tmp_path, tmp_path / "out", THREADS, quick=quick)
+
+    found = {frozenset(Path(member).stem.split()[0] for member in group.members) for group in result.groups}
+    assert found == {frozenset({name}) for name in (originals if quick else ["chelsea"])}
+    assert {len(group.members) for group in result.groups} == {1 + len(COPIES)}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_coarse_jpeg_is_compressed_and_grouped_with_its_original(tmp_path: Path, quick: bool) -> None:
+    for name in ("coffee", "rocket"):
+        save(tmp_path / f"{name}.png", photograph(name))
+        save(tmp_path / f"{name}-coarse.jpg", photograph(name), quality=6)
+        save(tmp_path / f"{name}-fine.jpg", photograph(name), quality=90)
+
+    result = audit(tmp_path, tmp_path / "out", THREADS, quick=quick)
+
+    assert flagged(result, "compressed") == {"coffee-coarse.jpg", "rocket-coarse.jpg"}
+    assert [len(group.members) for group in result.groups] == [3, 3]
+    assert {group.keep for group in result.groups} == {"coffee.png", "rocket.png"}
+
+
+@pytest.mark.parametrize("quality", [1, 6, 20, 50, 75, 92, 100])
+def test_the_quality_a_jpeg_was_written_with_is_read_from_its_table(tmp_path: Path, quality: int) -> None:
+    data = save(tmp_path / "a.jpg", photograph(), quality=quality).read_bytes()
+
+    assert stored_quality(data) == quality
+    assert stored_quality(b"no picture") is None
 
 
 def test_thresholds_can_be_set_and_unknown_issues_are_refused(faults: Path, result: Audit) -> None:
@@ -411,3 +456,46 @@ def test_a_picture_named_beside_its_folder_is_audited_once(tmp_path: Path) -> No
     result = audit([str(tmp_path), str(file)], tmp_path / "out", replace(THREADS, quick=True))
 
     assert len(result.rows) == 1
+
+
+def test_each_picture_is_kept_looked_at_again_or_rejected_with_reasons(result: Audit) -> None:
+    found = {row["name"]: (row["decision"], row["reasons"]) for row in result.rows}
+
+    assert found["fine.png"][0] == "keep"
+    assert found["corrupt.png"] == ("reject", ["corrupt"])
+    assert "a copy of exact.png" in found["near.jpg"][1]
+    scene = [name for name in ("original.png", "exact.png", "near.jpg") if found[name][0] != "reject"]
+    assert scene == ["exact.png"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "decision"),
+    [
+        ({}, "keep"),
+        ({"dark": 0.4}, "maybe"),
+        ({"dark": 0.2}, "reject"),
+        ({"grayscale": 0.0}, "maybe"),
+        ({"truncated": 0.9}, "reject"),
+    ],
+)
+def test_strong_flaws_reject_and_weak_ones_and_properties_ask_for_a_look(
+    scores: dict[str, float], decision: str
+) -> None:
+    thresholds = {"dark": 0.5, "grayscale": 0.5, "truncated": 0.98}
+    flags = {f"is_{name}_issue": scores.get(name, 1.0) < limit for name, limit in thresholds.items()}
+    row: dict[str, Any] = {"group": None, **flags, **{f"{name}_score": scores.get(name, 1.0) for name in thresholds}}
+
+    decide([row], thresholds)
+
+    assert (row["decision"], row["reasons"]) == (decision, list(scores))
+
+
+def test_keep_writes_a_list_of_paths_for_each_decision(faults: Path, tmp_path: Path) -> None:
+    done = run_command(str(faults), "-o", str(tmp_path / "out"), "--quick", "-j", "1", "-q", "--keep")
+    shown, problems = done.communicate(timeout=120)
+
+    assert done.returncode == 0, problems
+    lists = {name: (tmp_path / "out" / f"{name}.txt").read_text().splitlines() for name in ("keep", "maybe", "reject")}
+    assert sum(map(len, lists.values())) == 14
+    assert str(faults / "fine.png") in lists["keep"]
+    assert f"  reject: {len(lists['reject'])} (" in shown

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from agenticiqa.audit.decisions import DECISIONS, decide, decided
 from agenticiqa.audit.duplicates import Group, exact_groups, near_groups
 from agenticiqa.audit.issues import chosen_issues, chosen_thresholds, picture_scores, size_scores
 from agenticiqa.audit.picture_measurements import VERSION, AuditWith
@@ -28,7 +29,8 @@ from agenticiqa.weights import weight_set
 MEASUREMENTS = "measurements.jsonl"
 SUMMARY, GALLERY = "summary.json", "gallery.html"
 # Everything an audit may write into its folder.
-FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.json")
+FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.json",
+         *(f"{each}.txt" for each in DECISIONS))  # fmt: skip
 # Pictures named behind each count.
 NAMED = 3
 Row = dict[str, Any]
@@ -71,7 +73,7 @@ class Audit:
     def columns(self) -> list[str]:
         """The table's columns: cleanvision's names where it has the issue."""
         own = [column for name in self.issues for column in (f"{name}_score", f"is_{name}_issue")]
-        return ["name", "path", "width", "height", "bytes", *own, "group", "keep", "error"]
+        return ["name", "path", "width", "height", "bytes", *own, "group", "keep", "decision", "reasons", "error"]
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame, by picture; needs pandas."""
@@ -102,6 +104,7 @@ class Audit:
             "pictures": len(self.rows),
             "issues": self.counts(),
             "thresholds": self.thresholds,
+            "decisions": {each: len(paths) for each, paths in decided(self.rows).items()},
             "duplicates": [{"kind": g.kind, "members": list(g.members), "keep": g.keep} for g in self.groups],
             "seconds": round(self.seconds, 3),
         }
@@ -180,6 +183,7 @@ def judge(
         for (name, each), size in zip(found.items(), sizes, strict=True)
     ]
     _mark_duplicates(rows, groups, chosen)
+    decide(rows, {name: limits[name] for name in chosen})
     return Audit(rows, groups, {name: limits[name] for name in chosen}, chosen)
 
 
@@ -269,7 +273,7 @@ def _csv(result: Audit) -> str:
     text = io.StringIO()
     table = csv.DictWriter(text, result.columns(), extrasaction="ignore", lineterminator="\n")
     table.writeheader()
-    table.writerows(result.rows)
+    table.writerows({**row, "reasons": "; ".join(row["reasons"])} for row in result.rows)
     return text.getvalue()
 
 
@@ -278,7 +282,10 @@ def _write_parquet(result: Audit, path: Path) -> None:
     import pyarrow.parquet as parquet
 
     schema = arrow.schema([(name, _kind(name, arrow)) for name in result.columns()])
-    rows = [encodable({name: row.get(name) for name in result.columns()}) for row in result.rows]
+    rows = [
+        {**encodable({name: row.get(name) for name in result.columns()}), "reasons": row["reasons"]}
+        for row in result.rows
+    ]
     with replacing(path) as spare:
         parquet.write_table(arrow.Table.from_pylist(rows, schema), spare)
 
@@ -288,4 +295,6 @@ def _kind(name: str, arrow: Any) -> Any:
         return arrow.bool_()
     if name.endswith("_score"):
         return arrow.float64()
+    if name == "reasons":
+        return arrow.list_(arrow.string())
     return arrow.int64() if name in ("width", "height", "bytes", "group") else arrow.string()

@@ -8,23 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.audit.issues import picture_scores
+from agenticiqa.audit.picture_measurements import THUMBNAIL
 
-# Bits of 64 in which hashes of one picture, re-encoded or resized, differ at most; 18 are met by chance among millions.
-FARTHEST_HASH = 10
-# Mean difference of 8 × 8 thumbnails in grey levels; a burst's pictures reach it, other pictures of a place do not.
-FARTHEST_THUMBNAIL = 12.0
-# Cosine of the trunk's pooled features.
-LEAST_LIKENESS = 0.985
-# Hashes this near, with thumbnails this alike, are one picture at another size, whatever its features say.
-SURELY_HASH, SURELY_THUMBNAIL = 2, 2.0
-_BLOCK = 512
-# The issues in which copies of one picture differ, and the strength at which a flaw that was seen is extreme.
-FLAWS = ("blurry", "noisy", "dark", "light", "low_contrast", "colour_cast")
-STRONGEST = 4.0
+Thumbnails = npt.NDArray[np.uint8]
+
+# Cosine of the structure of two thumbnails. Of 3,000 photographs of BIQ2021 pairs above .82 show one scene, as far as
+# they were looked at, and no turned or mirrored pair reaches .83; copies cut by 5 % at each side mostly reach .88.
+LEAST_LIKENESS = 0.88
+# Mean difference of colours in grey levels, once one brightness is laid over the other: skies are alike in structure.
+FARTHEST_COLOURS = 14.0
+_COSINES = 8
+_BLOCK = 256
+# The issues in which copies of one picture differ.
+FLAWS = ("blurry", "noisy", "dark", "light", "low_contrast", "colour_cast", "compressed")
 # Flaws that differ by less are the same to look at; then the copy with the most data is the nearest to the original.
 SAME_FLAWS = 0.15
 
@@ -58,46 +59,52 @@ def near_groups(found: Mapping[str, Mapping[str, Any]], exact: Sequence[Group] =
 
 
 def _pairs(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
+    """Pairs that show the same, where one of them may be turned or mirrored."""
     if len(found) < 2:
         return
-    hashes = np.array([int(each["hash"], 16) for each in found], np.uint64)
-    thumbnails = np.stack([_unpacked(each["thumbnail"], np.uint8) for each in found]).astype(np.int16)
-    features = _feature_matrix(found)
-    for start in range(0, len(found), _BLOCK):
-        rows = hashes[start : start + _BLOCK, None]
-        close = np.bitwise_count(rows ^ hashes[None, :]) <= FARTHEST_HASH
-        for row, column in zip(*np.nonzero(close), strict=True):
-            one, other = start + int(row), int(column)
-            near = int(np.bitwise_count(hashes[one] ^ hashes[other])) <= SURELY_HASH
-            if one < other and _alike(one, other, thumbnails, features, surely=near):
-                yield one, other
+    thumbnails = np.stack([unpacked_thumbnail(each["thumbnail"]) for each in found])
+    structure = _structure(thumbnails)
+    for turned in _turned(thumbnails):
+        other_structure = _structure(turned)
+        for start in range(0, len(found), _BLOCK):
+            likeness = structure[start : start + _BLOCK] @ other_structure.T
+            for row, column in zip(*np.nonzero(likeness >= LEAST_LIKENESS), strict=True):
+                one, other = start + int(row), int(column)
+                if one < other and _colours_apart(thumbnails[one], turned[other]) <= FARTHEST_COLOURS:
+                    yield one, other
 
 
-def _alike(
-    one: int,
-    other: int,
-    thumbnails: npt.NDArray[np.int16],
-    features: npt.NDArray[np.float32] | None,
-    *,
-    surely: bool,
-) -> bool:
-    apart = float(np.abs(thumbnails[one] - thumbnails[other]).mean())
-    if apart > FARTHEST_THUMBNAIL:
-        return False
-    if surely and apart <= SURELY_THUMBNAIL:
-        return True
-    return features is None or float(features[one] @ features[other]) >= LEAST_LIKENESS
+def unpacked_thumbnail(text: str) -> Thumbnails:
+    """A thumbnail as the measurements hold it, as an array of rows, columns and colours."""
+    return np.frombuffer(base64.b85decode(text), np.uint8).reshape(THUMBNAIL, THUMBNAIL, 3)
 
 
-def _feature_matrix(found: Sequence[Mapping[str, Any]]) -> npt.NDArray[np.float32] | None:
-    if not all("features" in each for each in found):
-        return None
-    values = np.stack([_unpacked(each["features"], np.int8) for each in found]).astype(np.float32)
-    return np.asarray(values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-6), np.float32)
+def _turned(thumbnails: Thumbnails) -> Iterator[Thumbnails]:
+    """The eight ways in which a picture can lie: upright, turned, and each of these mirrored."""
+    for each in (thumbnails, thumbnails.swapaxes(1, 2)):
+        yield from (each, each[:, ::-1], each[:, :, ::-1], each[:, ::-1, ::-1])
 
 
-def _unpacked(text: str, kind: type[np.uint8] | type[np.int8]) -> npt.NDArray[Any]:
-    return np.frombuffer(base64.b85decode(text), kind)
+def _structure(thumbnails: Thumbnails) -> npt.NDArray[np.float32]:
+    """Unit vectors of the lowest cosines without the mean, which another brightness, size or coding leave alone.
+
+    Of each the root is taken, so that not the one strongest gradient decides.
+    """
+    grey = thumbnails.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+    basis = cv2.dct(np.eye(THUMBNAIL, dtype=np.float32), flags=cv2.DCT_ROWS).T[:_COSINES]
+    low = (basis @ grey @ basis.T).reshape(len(grey), -1)[:, 1:]
+    rooted = np.sign(low) * np.sqrt(np.abs(low))
+    return np.asarray(rooted / np.maximum(np.linalg.norm(rooted, axis=1, keepdims=True), 1e-6), np.float32)
+
+
+def _colours_apart(one: Thumbnails, other: Thumbnails) -> float:
+    """How far colours lie apart where the brightness of each is fitted to the other by a gain and an offset."""
+    first, second = (cv2.resize(each, (8, 8), interpolation=cv2.INTER_AREA).astype(np.float64) for each in (one, other))
+    first, second = first - first.mean(), second - second.mean()
+    shared = np.sum(first * second)
+    gains = (shared / max(np.sum(each**2), 1e-6) for each in (first, second))
+    left = (second - next(gains) * first, first - next(gains) * second)
+    return max(float(np.abs(each).mean()) for each in left)
 
 
 def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -128,10 +135,9 @@ def _group(kind: Literal["exact", "near"], names: Sequence[str], found: Mapping[
 
 
 def _flaws(found: Mapping[str, Any]) -> float:
-    """How flawed a picture is beside its copies: what the issues cost, lost colour, and compression where it was seen.
+    """How flawed a picture is beside its copies: what the issues cost, and lost colour.
 
     Grain stands in for noise where that was not measured, and never counts as sharpness.
     """
     scores = picture_scores({"noise": found["grain"], **found})
-    compressed = found.get("seen", {}).get("compressed", 0.0) / STRONGEST
-    return sum(1 - (scores[issue] or 0.0) for issue in FLAWS) + float(found["grey"]) + float(compressed)
+    return sum(1 - (scores[issue] or 0.0) for issue in FLAWS) + float(found["grey"])

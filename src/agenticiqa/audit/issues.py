@@ -58,6 +58,7 @@ LIMITS = {
     "noisy": Limits(10.0, 10.0),
     "low_contrast": Limits(1.0, 4.0),
     "colour_cast": Limits(18.0, 38.0),
+    "compressed": Limits(50 / 20, 50 / 12),
 }
 # The strength from which the distortion model calls a flaw moderate.
 MODERATE = 1.5
@@ -95,6 +96,11 @@ def _colour_cast(found: Measured) -> float:
     return 1.0 if _is_empty(found) else _joined(found, "colour_cast", float(found["cast"]))
 
 
+def _compressed(found: Measured) -> float:
+    """How coarse the steps of a JPEG file are: the quality it was written with."""
+    return _joined(found, "compressed", float(found["coarseness"]))
+
+
 def _joined(found: Measured, issue: str, value: float) -> float:
     """The score of a measurement alone; where the model looked, of what it saw or of a measurement beyond doubt."""
     if "seen" not in found:
@@ -118,6 +124,7 @@ ISSUES: tuple[Issue, ...] = (
     Issue("noisy", 0.5, "grain or blotches that hide detail", _noisy, quick=False),
     Issue("low_contrast", 0.5, "flat: no blacks, no whites", _low_contrast),
     Issue("colour_cast", 0.5, "one tint over everything", _colour_cast),
+    Issue("compressed", 0.5, "blocks, rings or smears left by compression", _compressed),
     Issue("low_information", 0.30, "hardly anything is in it", _low_information),
     Issue("odd_aspect_ratio", 0.35, "far from square", lambda found: _shape(found)),
     Issue("odd_size", 0.10, "much larger or smaller than the others", lambda found: 1.0),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Each is the name of a module here and of a function in it, in the order of the help.
 COMMANDS = (
-    "assess", "compare", "measure", "batch", "audit", "encode", "report", "tools", "serve", "mcp", "evaluate",
+    "assess", "compare", "measure", "batch", "audit", "sort", "encode", "report", "tools", "serve", "mcp", "evaluate",
     "calibrate", "graph", "doctor",
 )  # fmt: skip
 GROUPS = ("config", "cache")

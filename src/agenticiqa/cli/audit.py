@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -49,6 +50,10 @@ def audit(
     gallery: Annotated[
         bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")
     ] = True,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Also write keep.txt, maybe.txt and reject.txt: what to do with each picture."),
+    ] = False,
     engine: Annotated[
         Literal["auto", "threads", "processes", "ray"],
         typer.Option("--engine", help="How to work in parallel; auto: processes."),
@@ -72,8 +77,8 @@ def audit(
     folder. No picture is changed or deleted. The same command again finishes what was interrupted and measures
     only new and changed pictures.
 
-    Issues: blurry, dark, light, noisy, low_contrast, colour_cast, low_information, odd_aspect_ratio, odd_size,
-    grayscale, corrupt, truncated, exact_duplicates, near_duplicates.
+    Issues: blurry, dark, light, noisy, low_contrast, colour_cast, compressed, low_information, odd_aspect_ratio,
+    odd_size, grayscale, corrupt, truncated, exact_duplicates, near_duplicates.
 
     Exit codes: 0 audited, 1 some remain, 2 wrong request, 130 interrupted.
 
@@ -82,6 +87,7 @@ def audit(
       agenticiqa audit photos/
       agenticiqa audit summer/ winter/ -o both
       agenticiqa audit photos/ --quick -o quick-audit --to json
+      agenticiqa audit photos/ --keep && agenticiqa sort audit -o sorted
       agenticiqa audit photos/ --threshold blurry=0.4 --issues blurry,dark --no-gallery
     """
     from agenticiqa.audit.auditing import AuditOptions, require_format
@@ -96,7 +102,9 @@ def audit(
             given, output, options, settings=effective_settings(config), stop=stop, on_progress=on_progress
         )
     written = write_results(result, given, output, to, gallery)
-    typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else in_words(result, written))
+    if keep:
+        written += write_decisions(result, output)
+    typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else in_words(result, written, keep))
     raise typer.Exit(_exit_code(result))
 
 
@@ -133,9 +141,33 @@ def write_results(
     return [table, summary, page]
 
 
-def in_words(result: Audit, written: list[Path]) -> str:
+def write_decisions(result: Audit, output: Path) -> list[Path]:
+    """A list of paths for each decision, which `agenticiqa audit` and `batch` take as input."""
+    from agenticiqa.audit.decisions import decided
+    from agenticiqa.outputs import write_whole
+
+    lists = {output / f"{each}.txt": paths for each, paths in decided(result.rows).items()}
+    for file, paths in lists.items():
+        write_whole(file, "".join(f"{path}\n" for path in paths))
+    return list(lists)
+
+
+def decisions_in_words(result: Audit) -> str:
+    """How many pictures to keep, to look at again and to leave out, with the most frequent reasons."""
+    lines = []
+    for decision, count in result.as_dict()["decisions"].items():
+        rows = (row for row in result.rows if row["decision"] == decision)
+        reasons = Counter(
+            "a copy" if reason.startswith("a copy of") else reason for row in rows for reason in row["reasons"]
+        )
+        told = ", ".join(f"{reason} {times}" for reason, times in reasons.most_common(5))
+        lines.append(f"  {decision}: {count}" + (f" ({told})" if told else ""))
+    return "\n".join(lines)
+
+
+def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
     """The counts, and what was run and written."""
-    lines = [result.in_words()]
+    lines = [result.in_words(), *([decisions_in_words(result)] if keep else [])]
     summary = result.summary
     if summary is not None:
         done = summary.answered + summary.failed
