@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import math
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from agenticiqa.score_fusion import ScoreFusion
+from agenticiqa.score_fusion import ProbabilityMode, ScoreFusion
 
 scores = st.floats(1, 5)
 score_lists = st.lists(scores, min_size=1, max_size=8)
@@ -111,9 +112,9 @@ def test_log_probabilities_may_be_given_by_the_levels_names() -> None:
     assert by_name == pytest.approx(ScoreFusion().extract_vlm_probabilities({"B": -0.1, "E": -3.0}))
 
 
-@pytest.mark.parametrize("answer", ["Unable to determine", "--5", "³", "6"])
+@pytest.mark.parametrize("answer", ["Unable to determine", "--5", "³", "6", {}, {"final_answer": "maybe"}])
 def test_an_answer_that_names_no_level_gives_uniform_probabilities_and_a_warning(
-    answer: str, caplog: pytest.LogCaptureFixture
+    answer: str | dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
         p = ScoreFusion().extract_vlm_probabilities(answer)
@@ -122,10 +123,31 @@ def test_an_answer_that_names_no_level_gives_uniform_probabilities_and_a_warning
     assert "names no quality level" in caplog.text
 
 
-@pytest.mark.parametrize("bad", [{}, {"Z": 0.5}, {9: 1.0}, {"A": math.nan}, {"A": -math.inf}])
+@pytest.mark.parametrize("bad", [{"Z": 0.5}, {9: 1.0}, {"A": math.nan}, {"A": -math.inf}])
 def test_values_for_no_level_or_of_no_size_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"level|log-values"):
         ScoreFusion().extract_vlm_probabilities({**bad})
+
+
+@pytest.mark.parametrize("mode", [None, "logits", "classification"])
+def test_a_whole_reply_counts_by_its_final_answer(mode: ProbabilityMode | None) -> None:
+    fusion = ScoreFusion()
+
+    read = fusion.extract_vlm_probabilities({"final_answer": "B", "quality_reasoning": "Soft."}, mode)
+
+    assert read == fusion.extract_vlm_probabilities("B")
+
+
+@pytest.mark.parametrize("output", ["B", {"A": -0.1, "B": -2.0}, {}])
+def test_a_mode_nobody_knows_gives_uniform_probabilities_as_the_document_prints(
+    output: str | dict[str, float], caplog: pytest.LogCaptureFixture
+) -> None:
+    mode: Any = "tokens"
+
+    with caplog.at_level(logging.WARNING):
+        assert ScoreFusion().extract_vlm_probabilities(output, mode) == dict.fromkeys(range(1, 6), 0.2)
+
+    assert "'tokens'" in caplog.text
 
 
 @pytest.mark.parametrize(

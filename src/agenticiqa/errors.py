@@ -54,7 +54,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.util import find_spec
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Naming = Callable[[str, str], str]
 """How an interface tells its users to choose a value for an option."""
@@ -324,6 +327,13 @@ def require_extra(what: str, extra: str, *modules: str) -> None:
     """Raises MissingExtraError, with the pip command of the extra, unless its modules are there."""
     if not is_installed(*modules):
         raise MissingExtraError(what, extra)
+
+
+def plugin_failure(entry: EntryPoint, error: Exception) -> str:
+    """In one line, which package's entry point cannot be loaded, and why."""
+    package = f"the package {entry.dist.name}" if entry.dist else f"another package ({entry.value})"
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{entry.name} of {package} cannot be loaded ({reason}); mend or uninstall it"
 
 
 def cannot_write(path: object, error: Exception) -> OutputError:

@@ -7,11 +7,12 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal, get_args
 
 logger = logging.getLogger("agenticiqa.score_fusion")
 
-VLMOutput = Mapping[int, float] | Mapping[str, float] | str | int
+VLMOutput = Mapping[int, float] | Mapping[str, float] | Mapping[str, str] | str | int
+_ANSWER: Any = "final_answer"
 ProbabilityMode = Literal["logits", "classification"]
 
 CLASSIFIED_PROBABILITY = 0.8
@@ -66,12 +67,18 @@ class ScoreFusion:
     ) -> dict[int, float]:
         """The model's probability of each level, from log-values or probabilities per level, or from one level.
 
-        Keys and levels may be numbers, letters (A is the highest), names or both ("B. Good"). Output that names no
-        level gives the uniform distribution and a warning.
+        Keys and levels may be numbers, letters (A is the highest), names or both ("B. Good"); a whole reply counts by
+        its `final_answer`. Output that names no level, and a mode that is none, give the uniform distribution and a
+        warning.
         """
-        if isinstance(vlm_output, Mapping):
+        if mode not in (None, *get_args(ProbabilityMode)):
+            logger.warning("%r is no way to read probabilities: they are uniform", mode)
+            return self.uniform()
+        if isinstance(vlm_output, Mapping) and _ANSWER in vlm_output:
+            vlm_output, mode = str(vlm_output[_ANSWER]), "classification"
+        if isinstance(vlm_output, Mapping) and vlm_output:
             return self._from_values({self._level(key): float(v) for key, v in vlm_output.items()}, mode)
-        if mode == "logits":
+        if mode == "logits" and vlm_output != {}:
             raise ValueError("mode 'logits' needs a value per level, not a single answer")
         chosen = self._level(vlm_output)
         if chosen is None:
@@ -119,7 +126,7 @@ class ScoreFusion:
         return self.quality_levels[-1 - _NAMES.index(name)] if name in _NAMES and count == len(_NAMES) else None
 
     def _from_values(self, values: dict[int | None, float], mode: ProbabilityMode | None) -> dict[int, float]:
-        if None in values or not values:
+        if None in values:
             known = ", ".join(map(str, self.quality_levels))
             raise ValueError(f"every key must be a level ({known}) or its letter")
         levels = {level: value for level, value in values.items() if level is not None}

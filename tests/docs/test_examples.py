@@ -15,7 +15,7 @@ SAYS = {
     "pair": "best: image 2",
     "folder": "4 answered, 0 failed",
     "custom_tool": "blurred: EDGE_ENERGY",
-    "custom_backend": "darkened: D",
+    "custom_backend": "darkened: Brightness change (severe)",
 }
 
 

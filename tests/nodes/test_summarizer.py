@@ -210,6 +210,18 @@ def test_unable_to_determine_is_a_valid_answer_in_both_modes(tmp_path: Path, cho
     assert result.quality_reasoning.startswith("Too dark to say.")
 
 
+def test_probabilities_of_the_choices_are_not_read_as_those_of_the_levels(tmp_path: Path) -> None:
+    said = json.dumps({"final_answer": "B", "quality_reasoning": "Edges are soft."})
+    reply = VLMReply(said, "m", level_logprobs={"A": -2.0, "B": -0.2}, probability_source="logprobs")
+
+    result = summarized(tmp_path, ScriptedVLMClient({"answer": reply}), MCQ, plan=OTHER)
+
+    evidence = result.used_evidence or {}
+    assert result.final_answer == "B"
+    assert evidence["probability_source"] != "logprobs"
+    assert evidence["vlm_score"] is None
+
+
 def test_without_choices_free_text_is_accepted_and_the_prompt_says_so(tmp_path: Path) -> None:
     client = scripted()
 

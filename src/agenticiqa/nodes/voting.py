@@ -71,7 +71,8 @@ def weigh(
 ) -> UsedEvidence:
     """The model's side and the fusion; a model that gave no level leaves the tools to speak alone.
 
-    `spread` is the error of the tools' mean, from which a score of the tools alone has its interval.
+    `letter` is the level the model chose, None where the question asks for something else. `spread` is the error of
+    the tools' mean, from which a score of the tools alone has its interval.
     """
     beliefs, source = _beliefs(letter, reply, fusion, temperature)
     interval = None
@@ -114,7 +115,9 @@ def _around(fused: float, reply: VLMReply | None) -> tuple[float, float] | None:
 def _beliefs(
     letter: str | None, reply: VLMReply | None, fusion: ScoreFusion, temperature: float
 ) -> tuple[dict[int, float], ProbabilitySource]:
-    if reply is not None and reply.level_logprobs:
+    # Where no level was asked for, the letters a service has probabilities of are those of the choices.
+    about_levels = reply is not None and (letter is not None or reply.probability_source == "builtin")
+    if reply is not None and reply.level_logprobs and about_levels:
         logs = {key: value / temperature for key, value in reply.level_logprobs.items()}
         return fusion.extract_vlm_probabilities(logs, "logits"), reply.probability_source or "logprobs"
     if letter is not None and letter != UNABLE:

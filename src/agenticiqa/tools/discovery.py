@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Callable, Iterable
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from typing import Any, cast
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings
-from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError
+from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError, plugin_failure
 from agenticiqa.tools import pyiqa_adapter
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import load_catalogue, read_overlay
@@ -98,7 +98,7 @@ def open_cache(settings: Settings) -> Cache:
 
 
 def installed_tools() -> list[Tool]:
-    """Tools of other packages; one that fails is left out.
+    """Tools of other packages; one that fails is left out, which is said once.
 
     An entry point is a `Tool` class, or a function that returns a tool or several.
     """
@@ -108,8 +108,13 @@ def installed_tools() -> list[Tool]:
             made = entry.load()()
             found.extend([made] if isinstance(made, Tool) else made)
         except Exception as error:  # a broken third party must not take our tools down
-            logger.warning("tools of %s (%s) cannot be loaded: %s", entry.name, entry.value, error)
+            _say_once(plugin_failure(entry, error))
     return found
+
+
+@cache
+def _say_once(text: str) -> None:
+    logger.warning("%s", text)
 
 
 def _build(card: ToolCard, settings: Settings) -> Tool:

@@ -28,7 +28,9 @@ class ToolCard(BaseModel):
     reference: Literal["FR", "NR"]
     higher_is_better: bool
     raw_range: tuple[float | None, float | None] = Field(description="lowest and highest raw value, None if unbounded")
-    implementation: str = Field(pattern=r"^[a-z]+:.+$", description="for example builtin:psnr or pyiqa:topiq_fr")
+    implementation: str = Field(
+        pattern=r"^[A-Za-z_][\w.]*:.+$", description="for example builtin:psnr, pyiqa:topiq_fr or my_iqa:gradient"
+    )
     role: Literal["metric", "attribute", "learned"] = "metric"
     strengths: tuple[DistortionCategory, ...] = ()
     licence: str

@@ -25,7 +25,7 @@ from typing import Protocol, cast
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
-from agenticiqa.errors import UnknownBackendError
+from agenticiqa.errors import UnknownBackendError, plugin_failure
 from agenticiqa.vlm_client.client import VLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore, MemoryReplyStore, ReplyStore
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
@@ -82,7 +82,10 @@ def _find(provider: str) -> Backend:
         raise UnknownBackendError(
             f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(provider_names())}"
         )
-    return cast(Backend, point.load())
+    try:
+        return cast(Backend, point.load())
+    except Exception as error:  # other people's modules may raise anything when they are imported
+        raise UnknownBackendError(plugin_failure(point, error)) from error
 
 
 class Assembly:
