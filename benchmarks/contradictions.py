@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.findings import Look
-from agenticiqa.images import LoadedImage
+from agenticiqa.images import LabelledImage, LoadedImage
 from agenticiqa.state import LEVEL_NAMES, SEVERITIES, DistortionCategory
 from agenticiqa.values import Distortion
-from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
+from agenticiqa.vlm_client.client import VLMRequest
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 
 MODERATE = SEVERITIES.index("moderate")
@@ -69,9 +69,7 @@ def ask_and_check(client: PerceptionClient, image: LoadedImage, look: Look) -> l
 
 
 def _asked(client: PerceptionClient, image: LoadedImage, query: str) -> tuple[str, str]:
-    request = VLMRequest(
-        "answer", "", "", (LabelledImage("test image", image),), AnswerInputs(query=query), AnswerReply
-    )
+    request = VLMRequest("answer", "", "", (LabelledImage("image", image),), AnswerInputs(query=query), AnswerReply)
     reply = json.loads(client.ask(request).text)
     return str(reply["final_answer"]), str(reply["quality_reasoning"])
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.findings import Eyes, RememberingEyes
-from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from benchmarks.known_damage import (
     SYNTHETIC_KINDS,
@@ -120,9 +120,9 @@ def ask(
     client: PerceptionClient, inputs: AnswerInputs, image: LoadedImage, reference: LoadedImage | None = None
 ) -> VLMReply:
     """The reply to a question asked without any evidence but the images."""
-    images = [LabelledImage("test image", image)]
+    images = [LabelledImage("image", image)]
     if reference is not None:
-        images.append(LabelledImage("reference image", reference))
+        images.append(LabelledImage("reference", reference))
     return client.ask(VLMRequest("answer", "", "", tuple(images), inputs, AnswerReply))
 
 

@@ -326,7 +326,8 @@ def test_columns_have_cleanvisions_names(result: Audit) -> None:
 
 def test_a_page_shows_the_worst_and_escapes_names(result: Audit, faults: Path) -> None:
     rows = [{**row, "name": f"<b>{row['name']}"} if row["name"] == "dark.png" else row for row in result.rows]
-    page = gallery_page(Audit(rows, result.groups, result.thresholds, result.issues), lambda row: row["path"])
+    shown = Audit(rows, result.groups, result.thresholds, result.issues)
+    page = gallery_page(shown, lambda row: load_image(row["path"]))
 
     assert '<section id="dark">' in page
     assert "&lt;b&gt;dark.png" in page
@@ -335,7 +336,7 @@ def test_a_page_shows_the_worst_and_escapes_names(result: Audit, faults: Path) -
 
 
 def test_the_gallery_links_issues_to_their_pictures_and_says_why_one_cannot_be_shown(result: Audit) -> None:
-    page = gallery_page(result, lambda row: row["path"])
+    page = gallery_page(result, lambda row: load_image(row["path"]))
 
     assert '<a href="#blurry">blurry</a>' in page
     assert '<section id="blurry">' in page

@@ -14,11 +14,11 @@ from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
 from agenticiqa.errors import UnknownBackendError
-from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
 from agenticiqa.values import Distortion, Reading
 from agenticiqa.vlm_client import parse_reply
-from agenticiqa.vlm_client.client import LabelledImage, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
     AnalyzeReply,
@@ -46,7 +46,7 @@ def ask(
     eyes: Eyes, inputs: TaskInputs[Any], model: type[BaseModel], *, reference: bool = False
 ) -> tuple[Any, VLMReply]:
     """The reply to a task, checked as the agent checks it, and the reply as it came."""
-    images = [LabelledImage("test image", PICTURE)] + [LabelledImage("reference image", ORIGINAL)] * reference
+    images = [LabelledImage("image", PICTURE)] + [LabelledImage("reference", ORIGINAL)] * reference
     request = VLMRequest(inputs.task, "", "", tuple(images), inputs, model)
     reply = PerceptionClient(eyes).ask(request)
     return parse_reply(reply.text, model), reply

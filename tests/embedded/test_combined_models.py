@@ -17,10 +17,10 @@ from agenticiqa.embedded.combined_models import (
     with_a_reason,
 )
 from agenticiqa.embedded.findings import Eyes
-from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement
-from agenticiqa.vlm_client.client import LabelledImage, VLMRequest
+from agenticiqa.vlm_client.client import VLMRequest
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from tests.support.photos import photo
 
@@ -82,7 +82,7 @@ def test_the_noisy_side_is_found() -> None:
     half = pixels.shape[1] // 2
     pixels[:, :half] = distort(np.ascontiguousarray(pixels[:, :half]), "white_noise", 4)
     inputs = AnswerInputs(query="Which side of the photo is noisier?", choices={"A": "Right", "B": "Left"})
-    request = VLMRequest("answer", "", "", (LabelledImage("test image", load_image(pixels)),), inputs, AnswerReply)
+    request = VLMRequest("answer", "", "", (LabelledImage("image", load_image(pixels)),), inputs, AnswerReply)
 
     reply = PerceptionClient(shipped_eyes("research")).ask(request)
 

@@ -216,6 +216,31 @@ def test_a_contradiction_is_looked_at_again_with_the_measurement_shown_and_a_sec
     assert not final["summarizer_result"].need_replan
 
 
+def test_a_close_up_is_no_reference(tmp_path: Path) -> None:
+    severe = {"distortion_analysis": {"Global": [{"type": "Blurs", "severity": "severe", "explanation": "Soft."}]}}
+    client = scripted(analyze=severe)
+    compared = FixedTool("COMPARED", 4.98, reference="FR")
+    tools = [FixedTool("GAUGE", 4.6), FixedTool("METER", 4.2), compared]
+    large = picture(tmp_path, "large.png", (900, 60))
+
+    final = run_pipeline(QUERY, large, max_replan_iterations=3, config=config(client, tools))
+
+    shown = [[item.role for item in request.images] for request in client.requests if request.task == "analyze"]
+    assert shown[:2] == [["image"], ["image", "closeup"]]
+    offered = {tool.name for request in client.requests if request.task == "select_tools" for tool in _offers(request)}
+    assert "METER" in offered
+    assert "COMPARED" not in offered
+    planned: list[Any] = [request.inputs for request in client.requests if request.task == "plan"]
+    assert not any("COMPARED" in inputs.tools for inputs in planned)
+    assert compared.runs == []
+    assert final["executor_evidence"] is not None
+    assert all(log.tool_name != "COMPARED" for log in final["executor_evidence"].tool_logs)
+
+
+def _offers(request: Any) -> Any:
+    return request.inputs.tools
+
+
 def test_only_the_missing_object_is_looked_at_again(tmp_path: Path) -> None:
     entry = {"type": "Blurs", "severity": "slight", "explanation": "Soft."}
     state: Any = {**agent_state(tmp_path), "plan": plan(query_scope=["car", "sky"]),

@@ -15,7 +15,7 @@ from transformers import AutoModelForImageTextToText, AutoTokenizer
 
 from agenticiqa.config import QwenSettings, load_settings
 from agenticiqa.errors import UnavailableError, UnknownBackendError
-from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.images import LoadedImage, Role, load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMRequest, create_vlm_client
 from agenticiqa.vlm_client.providers.logprobs import ANSWER_PREFIX
 from agenticiqa.vlm_client.providers.qwen import QwenVLMClient, load_model
@@ -45,8 +45,8 @@ def noise(seed: int, width: int = 56, height: int = 56) -> LoadedImage:
 
 
 def asking(*images: LoadedImage, user: str = "Give the level.", **sampling: float) -> VLMRequest:
-    labels = ("test image", "reference image")
-    labelled = tuple(LabelledImage(label, image) for label, image in zip(labels, images, strict=False))  # type: ignore[arg-type]
+    roles: tuple[Role, ...] = ("image", "reference")
+    labelled = tuple(LabelledImage(role, image) for role, image in zip(roles, images, strict=False))
     drawn = Sampling(**{"max_tokens": 6, **sampling})  # type: ignore[arg-type]
     return VLMRequest("score", "You judge.", user, labelled, ScoreInputs(query="q"), AnswerReply, drawn)
 

@@ -39,7 +39,7 @@ GOOD = '{"final_answer": "B", "quality_reasoning": "Sharp, a little noisy."}'
 
 @pytest.fixture
 def request_(tmp_path: Path) -> VLMRequest:
-    image = LabelledImage("test image", load_image(picture(tmp_path)))
+    image = LabelledImage("image", load_image(picture(tmp_path)))
     return VLMRequest("answer", "system", "user", (image,), AnswerInputs(query="q"), AnswerReply)
 
 
@@ -190,7 +190,7 @@ def test_any_change_of_the_request_misses_the_memory(request_: VLMRequest, chang
 def test_another_image_misses_the_memory(request_: VLMRequest, tmp_path: Path) -> None:
     inner = ScriptedVLMClient({"answer": GOOD})
     client = CachingVLMClient(inner)
-    other = LabelledImage("test image", load_image(picture(tmp_path, "other.png", seed=1)))
+    other = LabelledImage("image", load_image(picture(tmp_path, "other.png", seed=1)))
 
     client.ask(request_)
     client.ask(VLMRequest(**{**vars(request_), "images": (other,)}))

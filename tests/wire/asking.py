@@ -47,7 +47,7 @@ def score_request(**changes: Any) -> VLMRequest:
         "task": "score",
         "system": "You judge image quality.",
         "user": "Give the level: A Excellent, B Good, C Fair, D Poor, E Bad.",
-        "images": (LabelledImage("test image", noise()),),
+        "images": (LabelledImage("image", noise()),),
         "inputs": ScoreInputs(query="How good is it?"),
         "reply_model": AnswerReply,
         "sampling": Sampling(max_tokens=32),
@@ -61,7 +61,7 @@ def answer_request(**changes: Any) -> VLMRequest:
 
 
 def pair() -> tuple[LabelledImage, LabelledImage]:
-    return LabelledImage("test image", noise(0)), LabelledImage("reference image", noise(1))
+    return LabelledImage("image", noise(0)), LabelledImage("reference", noise(1))
 
 
 def openai_body(text: str, **choice: Any) -> dict[str, Any]:

@@ -16,12 +16,11 @@ from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_ass
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
-from agenticiqa.images import ImageSource, NamedBytes, load_image
-from agenticiqa.nodes.context import OnEvent, Pictures, ProgressEvent
+from agenticiqa.images import Align, ImageSource
+from agenticiqa.nodes.context import OnEvent, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.question.choices import Choices
 from agenticiqa.question.default_question import DEFAULT_QUERY
-from agenticiqa.tools.running import Align
 
 if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Ranking
@@ -55,14 +54,14 @@ class Assessor:
         `regions` names things ("face", "subject", "cat") to be located and judged besides, whatever is asked.
         A model that fails is no exception: the assessment says "Unable to determine", and why.
         """
-        pictures = Pictures(self.parts.settings, align)
-        test, other = _path(image, "test", pictures), None
+        store = self.parts.settings.image_store(align)
+        test, other = store.place(image), None
         if reference is not None:
-            other = _path(reference, "reference", pictures)
+            other = store.place(reference, "reference")
         state = initial_state(query or DEFAULT_QUERY, test, other, max_replan_iterations, choices)
-        config: RunnableConfig = {"configurable": {**vars(self.parts), "pictures": pictures}}
+        config: RunnableConfig = {"configurable": {**vars(self.parts), "images": store}}
         final = prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
-        return assessment_of(final, self.parts, pictures, regions)
+        return assessment_of(final, self.parts, store, regions)
 
     def assess_many(
         self,
@@ -182,16 +181,6 @@ def compare(
 @lru_cache(maxsize=1)
 def _default_assessor() -> Assessor:
     return Assessor()
-
-
-def _path(source: ImageSource, name: str, pictures: Pictures) -> str:
-    """The image's path; one that has none is put among the pictures under a made-up one."""
-    if isinstance(source, str | Path):
-        return str(source)
-    image = load_image(source, limits=pictures.limits)
-    path = f"memory:{name}:{image.sha256[:16]}"
-    pictures.add(path, image, source.name if isinstance(source, NamedBytes) else f"the given {name} image")
-    return path
 
 
 def _require_files(images: Sequence[ImageSource]) -> None:

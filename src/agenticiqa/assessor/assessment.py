@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_fie
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.errors import AgenticIQAError, ReportError, wrong_values
-from agenticiqa.images import ImageSource, LoadedImage
-from agenticiqa.nodes.context import Pictures
+from agenticiqa.images import ImageSource, ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.parts import Parts
 from agenticiqa.state import (
     LEVEL_NAMES,
@@ -29,7 +28,6 @@ from agenticiqa.state import (
     ToolExecutionLog,
     UsedEvidence,
 )
-from agenticiqa.vlm_client.client import LabelledImage
 
 SCHEMA_VERSION = 2
 # So many wrong fields are named in a message.
@@ -157,7 +155,7 @@ def _unreadable(error: ValidationError) -> str:
     return f"this is no record of an assessment ({'; '.join(told[:_NAMED])}); give what `to_json` or `--json` wrote"
 
 
-def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, wanted: Sequence[str] = ()) -> Assessment:
+def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:
     """The record of a finished run; an error without an answer is "Unable to determine", with the reason."""
     # After an error the state may still hold the result of an earlier pass; that one was found wanting.
     answered = None if state.get("error") else state.get("summarizer_result")
@@ -169,8 +167,8 @@ def assessment_of(state: AgenticIQAState, parts: Parts, pictures: Pictures, want
     # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
     heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
     voters = used.tools if heard else {}
-    images = pictures.of(state)
-    seen_as = _seen_as(images[0].image)
+    images = store.images(state["image_path"], state.get("reference_path"))
+    seen_as = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
     return Assessment(
         query=state["query"],
         answer=_answer(answered, plan, level),
@@ -248,8 +246,10 @@ def _seen_as(image: LoadedImage) -> list[str]:
 def _regions(
     evidence: ExecutorOutput, wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
 ) -> dict[str, AssessedRegion | None]:
-    reference = images[1].image if len(images) > 1 else None
-    return assess_regions(images[0].image, reference, evidence.regions, wanted, parts.settings.pipeline.terms)
+    image, reference = in_role(images, "image"), in_role(images, "reference")
+    if image is None:
+        return {}
+    return assess_regions(image, reference, evidence.regions, wanted, parts.settings.pipeline.terms)
 
 
 def _findings(evidence: ExecutorOutput) -> list[Finding]:

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agenticiqa.images import LoadedImage
+from agenticiqa.images import LabelledImage, LoadedImage
 from agenticiqa.nodes import executor, planner, summarizer
 from agenticiqa.nodes.rendering import system_words
 from agenticiqa.parts import Parts
 from agenticiqa.state import ReferenceMode, UsedEvidence
-from agenticiqa.vlm_client.client import LabelledImage
 
 
 class ImageOrigin(BaseModel):

@@ -18,7 +18,7 @@ from agenticiqa.embedded.answers.amounts import flaw_share, is_free_of, share_in
 from agenticiqa.embedded.answers.gathering import place_called
 from agenticiqa.embedded.combined_models import shipped_eyes
 from agenticiqa.embedded.findings import Look
-from agenticiqa.images import ImageSource, load_image
+from agenticiqa.images import ImageSource
 from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
@@ -265,7 +265,8 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
 def _looks(question: Question, images: Sequence[ImageSource], settings: Settings) -> list[Look] | str:
     """What is seen of each image, or of the one thing asked about in each; else why that thing cannot be compared."""
     eyes = shipped_eyes(settings.pipeline.terms)
-    loaded = [load_image(image) for image in images]
+    store = settings.image_store()
+    loaded = [store.open(image) for image in images]
     if len(question.scope) != 1:
         return [eyes.look(image) for image in loaded]
     (thing,) = question.scope

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import ToolUnavailableError
-from agenticiqa.images import ImageSource, LoadedImage, load_image
+from agenticiqa.images import Align, ImageSource, ImageStore, LoadedImage
 from agenticiqa.tools.discovery import default_registry
 from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.tools.running import Align
 from agenticiqa.tools.tool import Measurement
 
 # They are models and take a second to load, so they are made only for whoever names one.
@@ -33,20 +32,21 @@ def measure(
     >>> measure(cat, cat, "PSNR")["PSNR"].raw
     100.0
     """
-    names = tool_names(tools)
-    return measure_with(measuring_tools(settings or load_settings(), names), image, reference, names, align)
+    names, settings = tool_names(tools), settings or load_settings()
+    return measure_with(measuring_tools(settings, names), settings.image_store(), image, reference, names, align)
 
 
 def measure_with(
     registry: ToolRegistry,
+    store: ImageStore,
     image: ImageSource,
     reference: ImageSource | None,
     names: Sequence[str],
     align: Align | None = None,
 ) -> dict[str, Measurement]:
-    """The same with tools at hand."""
-    test = load_image(image)
-    other = None if reference is None else load_image(reference)
+    """The same with tools and the door to images at hand."""
+    test = store.open(image)
+    other = None if reference is None else store.open(reference)
     chosen = [registry.get(name).name for name in names] if names else quick_tools(registry, test, other)
     return {name: registry.execute(name, test, other, align=align) for name in chosen}
 

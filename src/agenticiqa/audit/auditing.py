@@ -133,10 +133,11 @@ def audit(
     options = replace(options or AuditOptions(), **changes)
     thresholds = chosen_thresholds(options.thresholds)
     chosen_issues(options.issues, options.quick)
-    found, started = open_source(source), time.monotonic()
+    settings = settings or load_settings()
+    store = settings.image_store()
+    found, started = open_source(source, store), time.monotonic()
     records = Path(output) / MEASUREMENTS
     _refuse_inputs(source, found.manifest, Path(output))
-    settings = settings or load_settings()
     weights = weight_set(settings.pipeline.terms)
     looked_with = {} if options.quick else {"weights": weights}
     summary = run_batch(
@@ -144,7 +145,7 @@ def audit(
         records,
         _batch_options(options, found.in_memory),
         settings=settings,
-        prepare=AuditWith(found.opener, options.quick, weights),
+        prepare=AuditWith(found.opener, store, options.quick, weights),
         identity={"audit": VERSION, "quick": options.quick, **looked_with, **found.identity},
         disk=SparingDisk(),
         stop=stop,

@@ -13,7 +13,7 @@ from agenticiqa.audit.auditing import Audit, Row
 from agenticiqa.audit.duplicates import Group
 from agenticiqa.audit.issues import ISSUES
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.images import ImageSource, load_image
+from agenticiqa.images import LoadedImage
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
 
@@ -24,7 +24,7 @@ MEMBERS_SHOWN = 8
 KEEP = "keep this one"
 MEANINGS = {issue.name: issue.meaning for issue in ISSUES}
 
-OpenPicture = Callable[[Row], ImageSource]
+OpenPicture = Callable[[Row], LoadedImage]
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
@@ -127,7 +127,7 @@ def _card(row: Row, note: str, open_picture: OpenPicture) -> str:
 
 def _thumbnail(row: Row, open_picture: OpenPicture) -> str:
     try:
-        small: Any = Image.fromarray(load_image(open_picture(row)).pixels)
+        small: Any = Image.fromarray(open_picture(row).pixels)
     except AgenticIQAError as error:
         # Its name stands below.
         told = str(error).removeprefix(f"{row['path']}: ")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agenticiqa.audit.sources import Opener
 from agenticiqa.batch import Assess, Sample
 from agenticiqa.errors import ImageError
-from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.images import ImageStore, LoadedImage
 from agenticiqa.images.jpeg_tables import stored_quality
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics.blur_radius import edge_features, expand
@@ -60,6 +60,7 @@ class AuditWith:
     """Prepares the measuring of a source's pictures; can be sent to another process."""
 
     opener: Opener
+    store: ImageStore
     quick: bool = False
     weights: WeightSet = "research"
 
@@ -72,7 +73,7 @@ class AuditWith:
     def measure(self, sample: Sample) -> Mapping[str, Any]:
         """The measurements of a sample as JSON values."""
         try:
-            image = load_image(self.opener.open(sample))
+            image = self.store.open(self.opener.open(sample))
         except ImageError as error:
             return {"corrupt": str(error), "kind": type(error).__name__, "error": None}
         return {**measure_picture(image, self.quick, self.weights), "error": None}

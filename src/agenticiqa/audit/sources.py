@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from agenticiqa.batch import Manifest, Sample, open_manifest
 from agenticiqa.batch.manifest import IMAGE_SUFFIXES
 from agenticiqa.errors import ImageFormatError, ImageTruncatedError, ManifestError
-from agenticiqa.images import ImageSource, NamedBytes
+from agenticiqa.images import ImageSource, ImageStore, NamedBytes
 
 
 class Opener(Protocol):
@@ -32,14 +32,14 @@ class Source:
     in_memory: bool = False
 
 
-def open_source(given: Any) -> Source:
+def open_source(given: Any, store: ImageStore) -> Source:
     """The source behind a folder, list, pattern, archive or data set.
 
     A data set is anything with a length whose items are pictures, tuples that begin with one (torchvision), or
     mappings that hold one (Hugging Face `datasets`).
     """
     if isinstance(given, str | Path) or (isinstance(given, list | tuple) and _are_paths(given)):
-        return _files(given if isinstance(given, str | Path) else [str(item) for item in given])
+        return _files(given if isinstance(given, str | Path) else [str(item) for item in given], store)
     if hasattr(given, "__len__") and hasattr(given, "__getitem__"):
         samples = [Sample(str(number), f"item {number}", metadata={"index": number}) for number in range(len(given))]
         fingerprint = getattr(given, "_fingerprint", None) or f"{type(given).__name__} of {len(given)}"
@@ -110,8 +110,9 @@ def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
     return bool(items) and all(isinstance(item, str | Path) for item in items)
 
 
-def _files(given: str | Path | list[str]) -> Source:
+def _files(given: str | Path | list[str], store: ImageStore) -> Source:
     if isinstance(given, str | Path) and str(given).lower().endswith(".zip") and Path(given).is_file():
+        store.require_allowed(Path(given))
         return _zip(Path(given))
     return Source(open_manifest(given), FileOpener(), {})
 

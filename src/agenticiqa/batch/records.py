@@ -14,8 +14,8 @@ from agenticiqa.batch.journal import Record
 from agenticiqa.batch.samples import Sample, content_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import Align
 from agenticiqa.logs import log_context
-from agenticiqa.tools.running import Align
 from agenticiqa.tools.tool import Measurement
 
 if TYPE_CHECKING:
@@ -76,9 +76,10 @@ class Assessing:
         from agenticiqa.assessor.tool_measurements import measure_with
 
         tools, found = self.assessor.parts.tools, dict[str, Measurement]()
+        store = self.assessor.parts.settings.image_store()
         for name in self.measure:
             try:
-                found |= measure_with(tools, sample.image_path, sample.reference_path, [name], self.align)
+                found |= measure_with(tools, store, sample.image_path, sample.reference_path, [name], self.align)
             except AgenticIQAError as error:
                 logger.warning("%s: %s", sample.sample_id, error)
         return {name: measured.raw for name, measured in found.items()}

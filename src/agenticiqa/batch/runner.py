@@ -42,7 +42,7 @@ from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make
 from agenticiqa.batch.records import AssessWith, Prepare, Spent
 from agenticiqa.batch.samples import Sample
 from agenticiqa.config import ROLES, Settings, load_settings
-from agenticiqa.tools.running import Align
+from agenticiqa.images import Align
 
 logger = logging.getLogger("agenticiqa.batch")
 

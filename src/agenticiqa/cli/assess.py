@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Finding, ToolReading
     from agenticiqa.assessor.regions import AssessedRegion
     from agenticiqa.gate.gatekeeping import Gate
+    from agenticiqa.images import LoadedImage
 
 
 def assess(
@@ -107,7 +108,7 @@ def assess(
         gate.report.unused_sections.clear()
     typer.echo(as_json_with(gate, assessment) if as_json else in_words(assessment))
     if crop_dir is not None:
-        _write_crops(image, assessment, crop_dir, html, inputs)
+        _write_crops(settings.image_store().open(image), image.stem, assessment, crop_dir, html, inputs)
     if html is not None:
         from agenticiqa.outputs import write_whole
 
@@ -128,13 +129,17 @@ def as_json_with(gate: Gate, assessment: Assessment) -> str:
 
 
 def _write_crops(
-    image: Path, assessment: Assessment, folder: Path, html: Path | None, inputs: Iterable[Place | None]
+    image: LoadedImage,
+    stem: str,
+    assessment: Assessment,
+    folder: Path,
+    html: Path | None,
+    inputs: Iterable[Place | None],
 ) -> None:
     from agenticiqa.assessor.regions import crop_files, write_crops
-    from agenticiqa.images import load_image
 
-    refuse_overwriting([*crop_files(assessment.regions, folder, image.stem).values(), html], inputs)
-    for path in write_crops(load_image(image), assessment.regions, folder, image.stem):
+    refuse_overwriting([*crop_files(assessment.regions, folder, stem).values(), html], inputs)
+    for path in write_crops(image, assessment.regions, folder, stem):
         typer.echo(f"Crop: {path}", err=True)
 
 

@@ -16,6 +16,7 @@ from agenticiqa.errors import UsageError
 
 if TYPE_CHECKING:
     from agenticiqa.audit import Audit
+    from agenticiqa.images import ImageStore
 
 
 def audit(
@@ -98,10 +99,9 @@ def audit(
     options = AuditOptions(quick, thresholds_from(threshold or []), chosen, engine, concurrency, address, force)
     given: Any = inputs[0] if len(inputs) == 1 else inputs
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
-        result = run_audit(
-            given, output, options, settings=effective_settings(config), stop=stop, on_progress=on_progress
-        )
-    written = write_results(result, given, output, to, gallery)
+        settings = effective_settings(config)
+        result = run_audit(given, output, options, settings=settings, stop=stop, on_progress=on_progress)
+    written = write_results(result, given, output, to, gallery, settings.image_store())
     if keep:
         written += write_decisions(result, output)
     typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else in_words(result, written, keep))
@@ -121,7 +121,12 @@ def thresholds_from(given: list[str]) -> dict[str, float]:
 
 
 def write_results(
-    result: Audit, given: Any, output: Path, to: Literal["csv", "parquet", "json"], gallery: bool
+    result: Audit,
+    given: Any,
+    output: Path,
+    to: Literal["csv", "parquet", "json"],
+    gallery: bool,
+    store: ImageStore,
 ) -> list[Path]:
     """Table, summary and gallery in the output folder."""
     from agenticiqa.audit.auditing import GALLERY, SUMMARY, write_summary, write_table
@@ -135,9 +140,10 @@ def write_results(
     write_summary(result, summary)
     if not gallery:
         return [table, summary]
-    opener = open_source(given).opener if given != "-" else open_source([row["path"] for row in result.rows]).opener
+    opener = open_source(given if given != "-" else [row["path"] for row in result.rows], store).opener
     title = f"Audit of {given if isinstance(given, str) else ', '.join(given)}"
-    write_whole(page, gallery_page(result, lambda row: opener.open(Sample(row["name"], row["path"])), title))
+    opened = lambda row: store.open(opener.open(Sample(row["name"], row["path"])))  # noqa: E731
+    write_whole(page, gallery_page(result, opened, title))
     return [table, summary, page]
 
 

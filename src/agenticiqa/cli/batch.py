@@ -157,7 +157,7 @@ def batch(
     typer.echo(words, err=is_stream(output))
     tell(gate, seen, junit, github, beside_json=as_json)
     if html is not None:
-        _write_page(html, output, gate)
+        _write_page(html, output, gate, settings)
     raise typer.Exit(exit_code(summary, gate))
 
 
@@ -195,10 +195,10 @@ def run_gated(
     return summary, seen
 
 
-def _write_page(html: Path, output: Path, gate: Gate) -> None:
+def _write_page(html: Path, output: Path, gate: Gate, settings: Settings) -> None:
     from agenticiqa.report.writing import write_report
 
-    write_report(output, html, gate=gate.report.as_dict() if gate else None)
+    write_report(output, html, gate=gate.report.as_dict() if gate else None, store=settings.image_store())
 
 
 def exit_code(summary: BatchSummary, gate: Gate) -> int:

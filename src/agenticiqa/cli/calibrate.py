@@ -143,7 +143,7 @@ def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:
     for sample in open_manifest(folder):
         try:
             score = assessor.assess(sample.image_path).score
-            values = measure_with(assessor.parts.tools, sample.image_path, None, GATED)
+            values = measure_with(assessor.parts.tools, settings.image_store(), sample.image_path, None, GATED)
         except AgenticIQAError as error:
             typer.echo(f"left out: {error}", err=True)
             continue

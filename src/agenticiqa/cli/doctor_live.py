@@ -80,7 +80,7 @@ def score_request() -> VLMRequest:
 def _picture() -> tuple[LabelledImage]:
     pixels = np.empty((64, 64, 3), dtype=np.uint8)
     pixels[:, :32], pixels[:, 32:] = RED, BLUE
-    return (LabelledImage("test image", load_image(pixels)),)
+    return (LabelledImage("image", load_image(pixels)),)
 
 
 def _check(

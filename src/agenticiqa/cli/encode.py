@@ -118,9 +118,8 @@ def _format_of(output: Path, wanted: Format | None) -> Format:
 def _single(source: Path, output: Path, options: CopyOptions, settings: Settings, as_json: bool) -> str:
     from agenticiqa.encode.folders import MAP_SUFFIX, loss_map
     from agenticiqa.encode.searching import original_bytes, shipped_judge
-    from agenticiqa.images import load_image
 
-    original = load_image(source)
+    original = settings.image_store().open(source)
     found = options.encode(source, shipped_judge(settings.pipeline.terms))
     write_whole(output, found.data)
     if options.maps:

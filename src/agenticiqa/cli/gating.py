@@ -98,7 +98,8 @@ def measuring(settings: Settings) -> MeasureTool:
 
         registry = tools_for(settings)
         name = next(name for name in registry.names() if folded(name) == tool)
-        return measure_with(registry, record["image_path"], record.get("reference_path"), [name], "resize")[name].raw
+        store, reference = settings.image_store(), record.get("reference_path")
+        return measure_with(registry, store, record["image_path"], reference, [name], "resize")[name].raw
 
     return measure_tool
 
@@ -108,9 +109,9 @@ def locating(settings: Settings) -> LocateObjects:
 
     def locate_objects(record: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
         from agenticiqa.assessor.regions import assess_regions
-        from agenticiqa.images import load_image
 
-        found = assess_regions(load_image(record["image_path"]), None, {}, names, settings.pipeline.terms)
+        image = settings.image_store().open(record["image_path"])
+        found = assess_regions(image, None, {}, names, settings.pipeline.terms)
         return {name: region and region.model_dump(mode="json") for name, region in found.items()}
 
     return locate_objects
@@ -121,11 +122,10 @@ def judging_flaws(settings: Settings) -> JudgeFlaws:
 
     def judge_flaws(record: Mapping[str, Any]) -> Mapping[str, str]:
         from agenticiqa.assessor.regions import whole_findings
-        from agenticiqa.images import load_image
 
-        reference = record.get("reference_path")
-        original = None if reference is None else load_image(reference)
-        found = whole_findings(load_image(record["image_path"]), original, settings.pipeline.terms)
+        store, reference = settings.image_store(), record.get("reference_path")
+        original = None if reference is None else store.open(reference)
+        found = whole_findings(store.open(record["image_path"]), original, settings.pipeline.terms)
         return {finding.type: finding.severity for finding in found}
 
     return judge_flaws

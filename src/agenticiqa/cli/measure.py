@@ -56,7 +56,7 @@ def measure(
         guard_outputs(settings, [map_to], (image, reference))
     names = tool_names(tools)
     registry = measuring_tools(settings, names)
-    found = measure_with(registry, image, reference, names, align)
+    found = measure_with(registry, settings.image_store(), image, reference, names, align)
     values = [_values(registry, each) for each in found.values()]
     typer.echo(json.dumps(values, indent=2) if as_json else "\n".join(map(_line, values)))
     if map_to is not None:
@@ -69,21 +69,18 @@ def write_map(
     """Draws where the pair differs; of a single image, where its quality is low."""
     from PIL import Image
 
-    from agenticiqa.images import load_image
-
-    test = load_image(image)
-    if reference is not None:
+    test, *others = settings.image_store(align).images(str(image), str(reference) if reference else None)
+    if others:
         from agenticiqa.embedded.full_reference.difference_map import difference_map
-        from agenticiqa.tools.running import aligned_reference
 
-        other = aligned_reference(test, load_image(reference), align)
         with replacing(target) as spare:
-            Image.fromarray(difference_map(other, test.pixels).picture()).save(spare, "PNG")
+            drawn = difference_map(others[0].image.pixels, test.image.pixels)
+            Image.fromarray(drawn.picture()).save(spare, "PNG")
         return
     from agenticiqa.report.pictures import quality_overlay
 
     with replacing(target) as spare:
-        quality_overlay(test, settings.pipeline.terms).save(spare, "PNG")
+        quality_overlay(test.image, settings.pipeline.terms).save(spare, "PNG")
 
 
 def _values(registry: ToolRegistry, found: Measurement) -> dict[str, Any]:

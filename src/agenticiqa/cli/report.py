@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from agenticiqa.cli.shared_options import ConfigFile, effective_settings
+
 
 def report(
     results: Annotated[Path, typer.Argument(help="Results: JSON Lines, or the JSON of one assessment.")],
@@ -16,6 +18,7 @@ def report(
         int, typer.Option("--pictures", min=0, help="How many of the worst and of the best images are shown.")
     ] = 12,
     maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw quality maps beside them.")] = True,
+    config: ConfigFile = None,
 ) -> None:
     """Write one self-contained HTML page about results: charts, worst and best images, failures, every record.
 
@@ -26,5 +29,6 @@ def report(
     """
     from agenticiqa.report.writing import write_report
 
-    count = write_report(results, output, title=title, shown=pictures, with_maps=maps)
+    store = effective_settings(config).image_store()
+    count = write_report(results, output, title=title, shown=pictures, with_maps=maps, store=store)
     typer.echo(f"{count} {'result' if count == 1 else 'results'} written to {output}")

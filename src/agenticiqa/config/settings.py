@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+if TYPE_CHECKING:
+    from agenticiqa.images import Align, ImageStore
 
 TOKEN_VARIABLE = "AGENTICIQA_TOKEN"
 # Variables a provider's key may stand in, most specific first.
@@ -232,6 +235,14 @@ class Settings(Section):
     def secrets(self) -> tuple[str, ...]:
         """All keys, for redaction."""
         return tuple(secret.get_secret_value() for secret in self.api_keys.values())
+
+    def image_store(self, align: Align | None = None) -> ImageStore:
+        """The door to images under these limits and below `pipeline.allowed_root`."""
+        from agenticiqa.images import ImageLimits, ImageStore
+
+        given, root = self.pipeline.limits, self.pipeline.allowed_root
+        limits = ImageLimits(given.max_pixels, given.max_file_megabytes * 2**20, given.min_side)
+        return ImageStore(limits, Path(root).expanduser() if root else None, align)
 
     def cache_directory(self) -> Path:
         """Where caches live: the configured folder or the user's cache folder."""

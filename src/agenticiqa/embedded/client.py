@@ -156,7 +156,7 @@ class PerceptionClient(VLMClient):
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
         question = understand(inputs.query, inputs.choices)
-        image, reference = _test_image(request), request.image("reference image")
+        image, reference = _test_image(request), request.image("reference")
         if not inputs.choices and (several := asked_together(inputs.query)):
             given, sentences = self._one_by_one(several, image, reference)
             evidence = self._observer.evidence(_about_all(several), image, reference, inputs)
@@ -179,7 +179,7 @@ class PerceptionClient(VLMClient):
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
         question = replace(understand(inputs.query), intent="score", attribute="overall", yes_means="fine", doubts=())
-        evidence = self._observer.evidence(question, _test_image(request), request.image("reference image"), inputs)
+        evidence = self._observer.evidence(question, _test_image(request), request.image("reference"), inputs)
         if evidence.judgement is None:
             return self._answered(question, evidence, Answer(UNABLE, why_not="no_evidence"))
         return self._answered(question, evidence, Answer(evidence.judgement.letter))
@@ -195,7 +195,7 @@ class PerceptionClient(VLMClient):
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
     def _looks(self, request: VLMRequest, names: Sequence[str], query: str) -> tuple[dict[str, Look], tuple[str, ...]]:
-        return self._observer.looks(_test_image(request), request.image("reference image"), names, understand(query))
+        return self._observer.looks(_test_image(request), request.image("reference"), names, understand(query))
 
     def _reply(self, content: Reply, *notes: str) -> VLMReply:
         text = json.dumps(content, ensure_ascii=False)
@@ -221,7 +221,7 @@ def _about_all(questions: Sequence[Question]) -> Question:
 
 
 def _test_image(request: VLMRequest) -> LoadedImage:
-    return request.image("test image") or request.images[0].image
+    return request.image("image") or request.images[0].image
 
 
 def _strongest_first(look: Look) -> list[Distortion]:

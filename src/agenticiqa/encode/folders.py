@@ -19,7 +19,7 @@ from agenticiqa.config import Settings
 from agenticiqa.encode.originals import Format
 from agenticiqa.encode.searching import SUFFIXES, Encoded, Judge, encode, original_bytes, shipped_judge
 from agenticiqa.errors import ManifestError, OutputError
-from agenticiqa.images import ImageSource, load_image
+from agenticiqa.images import ImageSource, ImageStore
 from agenticiqa.outputs import replacing, write_whole
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
@@ -63,6 +63,7 @@ class EncodeWith:
     terms: str
     names: Mapping[str, str]
     """What each sample's copy is called, from the output folder on."""
+    store: ImageStore
 
     def __call__(self) -> Assess:
         """The way with a sample."""
@@ -72,7 +73,7 @@ class EncodeWith:
     def encode(self, sample: Sample, judge: Judge) -> Mapping[str, Any]:
         """Writes the sample's file, and says what came of it."""
         started = time.perf_counter()
-        original = load_image(sample.image_path)
+        original = self.store.open(sample.image_path)
         found = self.options.encode(sample.image_path, judge)
         target = Path(self.output) / self.names[sample.sample_id]
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +132,7 @@ def encode_folder(
         output / JOURNAL,
         BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
-        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms, names),
+        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms, names, settings.image_store()),
         identity={"encode": options.format, **{name: wanted[name] for name in wanted if name != "format"}},
         stop=stop,
         on_progress=on_progress,

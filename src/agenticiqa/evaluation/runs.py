@@ -11,8 +11,7 @@ from typing import Any
 from agenticiqa.assessor import DEFAULT_QUERY, Assessment, Assessor
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.evaluation.variants import fixed_plan, sharing, without_detection, without_planner
-from agenticiqa.images import ImageSource, LoadedImage, load_image
-from agenticiqa.nodes.context import Pictures
+from agenticiqa.images import ImageSource, LoadedImage
 from agenticiqa.nodes.summarizer import summarizer_node
 from agenticiqa.parts import Parts
 from agenticiqa.state import AgenticIQAState, CallCount, Ledger, UsedEvidence
@@ -49,20 +48,18 @@ def run_without_replanning(parts: Parts, image: ImageSource, reference: ImageSou
 
 def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The summarizer's model asked for a level with no evidence at all."""
-    pictures = Pictures(parts.settings)
-    given = [(name, source) for name, source in (("test", image), ("reference", reference)) if source is not None]
-    paths = [_placed(source, name, pictures) for name, source in given]
+    store = parts.settings.image_store()
     state: AgenticIQAState = {
         "query": DEFAULT_QUERY,
-        "image_path": paths[0],
-        "reference_path": paths[1] if len(paths) > 1 else None,
+        "image_path": store.place(image),
+        "reference_path": None if reference is None else store.place(reference, "reference"),
         "plan": fixed_plan(reference is not None),
         "executor_evidence": None,
         "iteration_count": 0,
         "max_replan_iterations": 1,
         "ledger": Ledger(),
     }
-    update = summarizer_node(state, {"configurable": {**vars(parts), "pictures": pictures}})
+    update = summarizer_node(state, {"configurable": {**vars(parts), "images": store}})
     used = UsedEvidence.of(update["summarizer_result"])
     return {
         "score": used.vlm_score,
@@ -158,7 +155,7 @@ def seconds_alone(name: str, parts: Parts, image: Path, reference: Path | None) 
 
 
 def _opened(source: ImageSource, parts: Parts) -> LoadedImage:
-    return load_image(source, limits=Pictures(parts.settings).limits)
+    return parts.settings.image_store().open(source)
 
 
 def _unseen(image: LoadedImage, salt: str) -> Any:
@@ -195,11 +192,3 @@ def _cost(count: CallCount, tool_seconds: float) -> Mapping[str, Any]:
         "seconds": count.seconds + tool_seconds,
         "cost": count.cost_usd,
     }
-
-
-def _placed(source: ImageSource, name: str, pictures: Pictures) -> str:
-    if isinstance(source, str | Path):
-        return str(source)
-    image = load_image(source)
-    pictures.add(f"memory:{name}", image)
-    return f"memory:{name}"

@@ -18,8 +18,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
+from agenticiqa.images import ImageStore
 from agenticiqa.logs import log_context
-from agenticiqa.nodes.context import OnEvent, Pictures, report
+from agenticiqa.nodes.context import OnEvent, report
 from agenticiqa.parts import parts_from
 from agenticiqa.question.choices import Choices, choices_by_letter
 from agenticiqa.state import (
@@ -95,14 +96,14 @@ def prepare_run(
         raise UsageError("a thread id is of use only with a checkpointer; pass one, for example sqlite_saver(path)")
     configurable = dict((config or {}).get("configurable") or {})
     parts = parts_from(configurable)
-    pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
+    store: ImageStore = configurable.get("images") or parts.settings.image_store()
     limit = state.get("max_replan_iterations", parts.settings.pipeline.max_replan_iterations)
     if limit < 0:
         raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
     state = _with(state, max_replan_iterations=limit)
     _check_query(state, parts.settings.pipeline.limits.max_query_characters)
-    pictures.of(state)
-    configurable |= {**vars(parts), "pictures": pictures, "on_event": on_event or configurable.get("on_event")}
+    store.images(state["image_path"], state.get("reference_path"))
+    configurable |= {**vars(parts), "images": store, "on_event": on_event or configurable.get("on_event")}
     configurable["thread_id"] = thread_id or str(uuid4())
     ready: RunnableConfig = {**(config or {}), "configurable": configurable}
     ready["recursion_limit"] = _STEPS_PER_PASS * (limit + 2)

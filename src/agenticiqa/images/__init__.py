@@ -1,5 +1,18 @@
 """Opening an image safely; what was done to it is written down."""
 
+from agenticiqa.images.alignment import Align
 from agenticiqa.images.load import ImageLimits, ImageSource, LoadedImage, NamedBytes, load_image
+from agenticiqa.images.store import ImageStore, LabelledImage, Role, in_role
 
-__all__ = ["ImageLimits", "ImageSource", "LoadedImage", "NamedBytes", "load_image"]
+__all__ = [
+    "Align",
+    "ImageLimits",
+    "ImageSource",
+    "ImageStore",
+    "LabelledImage",
+    "LoadedImage",
+    "NamedBytes",
+    "Role",
+    "in_role",
+    "load_image",
+]

@@ -100,6 +100,11 @@ def check_byte_count(count: int, name: str, max_bytes: int) -> None:
         )
 
 
+def require_below(path: Path, root: Path) -> None:
+    """Nothing; ImageOutsideRootError when the path, links followed, leads out of the folder."""
+    _within(path, root)
+
+
 def _within(path: Path, root: Path) -> Path:
     """Where the path leads, seen from the folder; raises ImageOutsideRootError when it leads out of it."""
     base = root.resolve()

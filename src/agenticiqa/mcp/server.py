@@ -19,7 +19,7 @@ from agenticiqa.audit import audit
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
 from agenticiqa.encode.searching import shipped_judge
-from agenticiqa.images import NamedBytes
+from agenticiqa.images import Align, NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
 from agenticiqa.mcp.reports_and_prompts import Reports, add_prompts
@@ -28,7 +28,6 @@ from agenticiqa.nodes.context import OnEvent
 from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.report.pictures import picture_of
 from agenticiqa.tools.catalogue import describe_tools
-from agenticiqa.tools.running import Align
 
 INSTRUCTIONS = (
     "Answers questions about the technical quality of images: a score from 1 (bad) to 5 (excellent) with its 95 % "
@@ -181,8 +180,9 @@ class Tools:
         """
 
         def work(_: OnEvent) -> CallToolResult:
-            registry = self._assessor.parts.tools
-            found = measure_with(registry, self._images.open(image), self._reference(reference), metrics or [], align)
+            registry, store = self._assessor.parts.tools, self._assessor.parts.settings.image_store()
+            opened, original = self._images.open(image), self._reference(reference)
+            found = measure_with(registry, store, opened, original, metrics or [], align)
             numbers = Numbers(values={name: one.raw for name, one in found.items()})
             return _result(numbers, numbers_in_words(numbers.values, image), [])
 

@@ -6,23 +6,19 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, Literal, Optional, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
-from agenticiqa.config import Settings
-from agenticiqa.errors import AgenticIQAError, ImageSizeMismatchError, UsageError
-from agenticiqa.images import ImageLimits, LoadedImage, load_image
+from agenticiqa.errors import AgenticIQAError
+from agenticiqa.images import ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.rendering import system_words, user_words
 from agenticiqa.parts import Parts, parts_from
 from agenticiqa.state import AgenticIQAState, Ledger
-from agenticiqa.tools.pixel_budget import resized
-from agenticiqa.tools.running import Align, refuse_other_shape
-from agenticiqa.vlm_client.client import LabelledImage, Sampling, VLMRequest
+from agenticiqa.vlm_client.client import Sampling, VLMRequest
 from agenticiqa.vlm_client.structured import Structured, ask_for
 from agenticiqa.vlm_client.tasks import TaskInputs
 from agenticiqa.vlm_client.usage import CallCounter
@@ -30,68 +26,6 @@ from agenticiqa.vlm_client.usage import CallCounter
 Reply = TypeVar("Reply", bound=BaseModel)
 
 logger = logging.getLogger("agenticiqa.nodes")
-
-
-class Pictures:
-    """Opens images by path and remembers them; `add` puts in one that has no file.
-
-    With `align="resize"` a reference of another size is scaled to the test image's, and says so in its notes.
-    """
-
-    def __init__(self, settings: Settings, align: Align | None = None) -> None:
-        if align not in (None, "resize"):
-            raise UsageError(f'align is "resize" or left out, not {align!r}')
-        self._align = align
-        limits = settings.pipeline.limits
-        self.limits = ImageLimits(
-            max_pixels=limits.max_pixels, max_bytes=limits.max_file_megabytes * 2**20, min_side=limits.min_side
-        )
-        root = settings.pipeline.allowed_root
-        self._root = Path(root).expanduser() if root else None
-        self._opened: dict[str, LoadedImage] = {}
-        self._names: dict[str, str] = {}
-
-    def add(self, path: str, image: LoadedImage, name: str | None = None) -> None:
-        """Makes the image known under a path, and under the name that messages call it by."""
-        self._opened[path] = image
-        if name is not None:
-            self._names[path] = name
-
-    def called(self, path: str) -> str:
-        """What messages call the image at the path."""
-        return self._names.get(path, path)
-
-    def open(self, path: str) -> LoadedImage:
-        """The image at the path; raises ImageError."""
-        if path not in self._opened:
-            self._opened[path] = load_image(path, limits=self.limits, allowed_root=self._root)
-        return self._opened[path]
-
-    def of(self, state: AgenticIQAState) -> tuple[LabelledImage, ...]:
-        """The test image and, if there is one, the reference of the same size; raises ImageError."""
-        test = LabelledImage("test image", self.open(state["image_path"]))
-        path = state.get("reference_path")
-        if not path:
-            return (test,)
-        reference = self.open(path)
-        if reference.size != test.image.size:
-            refuse_other_shape(test.image.size, reference.size, self.called(path))
-            if not self._align:
-                sizes = " and ".join(f"{image.width}×{image.height}" for image in (test.image, reference))
-                raise ImageSizeMismatchError(
-                    f"{self.called(path)}: test and reference differ in size ({sizes}); use images of the same size"
-                )
-            reference = self._opened[path] = scaled(reference, test.image.size)
-        return test, LabelledImage("reference image", reference)
-
-
-def scaled(image: LoadedImage, size: tuple[int, int]) -> LoadedImage:
-    """The image at another width and height; the change is in its notes, and its hash is that of the new pixels."""
-    note = f"scaled from {image.width}×{image.height} to {size[0]}×{size[1]} to match the test image"
-    scaled = load_image(resized(image.pixels, *size))
-    return replace(
-        scaled, notes=(*image.notes, note), path=image.path, frames=image.frames, transparent=image.transparent
-    )
 
 
 @dataclass(frozen=True)
@@ -111,12 +45,12 @@ class NodeContext:
     @property
     def test(self) -> LoadedImage:
         """The image in question."""
-        return self.images[0].image
+        return next(item.image for item in self.images if item.role == "image")
 
     @property
     def reference(self) -> LoadedImage | None:
-        """The image it is compared with."""
-        return self.images[1].image if len(self.images) > 1 else None
+        """The image it is compared with; never a close-up, which is a part of the image itself."""
+        return in_role(self.images, "reference")
 
     def ask(
         self,
@@ -176,12 +110,12 @@ def node_context(role: str, state: AgenticIQAState, config: Optional[RunnableCon
     """What a node works with in one pass of a node; raises the typed error of a part or image that cannot be used."""
     configurable: Mapping[str, Any] = (config or {}).get("configurable") or {}
     parts = parts_from(configurable)
-    pictures: Pictures = configurable.get("pictures") or Pictures(parts.settings)
+    store: ImageStore = configurable.get("images") or parts.settings.image_store()
     ledger = state.get("ledger") or Ledger()
     return NodeContext(
         role=role,
         parts=parts,
-        images=_images(role, state, pictures),
+        images=_images(role, state, store),
         ledger=ledger,
         iteration=state.get("iteration_count", 0),
         on_event=configurable.get("on_event"),
@@ -200,11 +134,12 @@ def _stream_writer() -> Callable[[Any], None] | None:
         return None
 
 
-def _images(role: str, state: AgenticIQAState, pictures: Pictures) -> tuple[LabelledImage, ...]:
+def _images(role: str, state: AgenticIQAState, store: ImageStore) -> tuple[LabelledImage, ...]:
     """What the node sees; after a plan that leaves the reference aside, the test image alone."""
-    plan, images = state.get("plan"), pictures.of(state)
+    plan, images = state.get("plan"), store.images(state["image_path"], state.get("reference_path"))
     # The planner decides about the reference, so that it has to see it, when it plans anew too.
-    return images[:1] if role != "planner" and plan and plan.reference_mode == "No-Reference" else images
+    left_aside = role != "planner" and plan is not None and plan.reference_mode == "No-Reference"
+    return tuple(item for item in images if item.role != "reference") if left_aside else images
 
 
 @dataclass(frozen=True)

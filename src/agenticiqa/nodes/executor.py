@@ -10,6 +10,7 @@ from typing import Any, Optional, TypeVar
 from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
+from agenticiqa.images import LabelledImage
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import Inspection, inspect, model_steps
@@ -42,7 +43,6 @@ from agenticiqa.state import (
     Region,
     ToolExecutionLog,
 )
-from agenticiqa.vlm_client.client import LabelledImage
 from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs, ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -174,9 +174,7 @@ class Gathering:
         before = self.focus.before.regions if self.focus.before else {}
         shown = close_up(self.context.test, self.focus.objects(), before) if self.focus.wants_close_up() else None
         if shown is not None:
-            self.context = replace(
-                self.context, images=(*self.context.images, LabelledImage("close-up of the test image", shown))
-            )
+            self.context = replace(self.context, images=(*self.context.images, LabelledImage("closeup", shown)))
 
     def gather(self) -> ExecutorOutput:
         """All the evidence the plan asks for."""

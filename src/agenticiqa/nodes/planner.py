@@ -126,7 +126,7 @@ def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutp
         query=state["query"],
         has_reference=context.reference is not None,
         choices=choices_of(state),
-        tools=tuple(filter(lambda name: _is_told(name, tools, state["query"]), tools.names())),
+        tools=tuple(name for name in tools.names() if _is_told(name, context, state["query"])),
         previous_plan=state.get("plan") if again else None,
         evidence=in_short(state.get("executor_evidence")) if again else None,
         gap=state.get("gap"),
@@ -150,9 +150,11 @@ def in_short(evidence: ExecutorOutput | None) -> dict[str, Any] | None:
     return {"severities": analysis, "scores": evidence.quality_scores or {}, "failed": evidence.errors}
 
 
-def _is_told(name: str, tools: ToolRegistry, query: str) -> bool:
-    """The planner hears of tools that can run, and of those the question insists on."""
-    return tools.available(name) is None or names_tool(query, name)
+def _is_told(name: str, context: NodeContext, query: str) -> bool:
+    """The planner hears of tools that can run on these images, and of those the question insists on."""
+    tools = context.parts.tools
+    fits = context.reference is not None or tools.card(name).reference == "NR"
+    return (fits and tools.available(name) is None) or names_tool(query, name)
 
 
 def _checked(reply: PlanReply) -> PlanReply:

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.images import ImageSource, LoadedImage, load_image
+from agenticiqa.images import ImageSource, ImageStore, LoadedImage
 from agenticiqa.state import Region
 from agenticiqa.weights import weight_set
 
@@ -37,10 +37,11 @@ def picture_of(
     terms: str = "research",
     with_map: bool = True,
     regions: Mapping[str, tuple[int, int, int, int]] | None = None,
+    store: ImageStore | None = None,
 ) -> Picture:
     """The pictures of an image, the small copy with its regions framed; what cannot be drawn is left out, and why."""
     try:
-        image = load_image(source)
+        image = (store or ImageStore()).open(source)
     except AgenticIQAError as error:
         return Picture(None, None, str(error))
     small = _small(image)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.images import ImageSource
+from agenticiqa.images import ImageSource, ImageStore
 from agenticiqa.outputs import refuse_overwriting, write_whole
 from agenticiqa.report.figures import extremes
 from agenticiqa.report.page import render_page
@@ -27,12 +28,15 @@ def write_report(
     with_maps: bool = True,
     draw: Draw = picture_of,
     gate: Mapping[str, Any] | None = None,
+    store: ImageStore | None = None,
 ) -> int:
     """Writes one page about a file of results, or about records, and returns how many there are.
 
     The page is written whole or not at all. The `shown` worst and best images get a thumbnail and a quality map; `gate`
-    is a gate's report, which is shown first.
+    is a gate's report, which is shown first. Images are opened through `store`, where one is given.
     """
+    if store is not None:
+        draw = partial(draw, store=store)
     rows = read_rows(records) if isinstance(records, Path) else rows_of(records)
     images = (row["image"] for row in rows)
     refuse_overwriting([output], [*([records] if isinstance(records, Path) else ()), *images])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agenticiqa.errors import ImageTooSmallError
+from agenticiqa.images.alignment import resized
 from agenticiqa.tools.tool import Pixels, Tool
 
 Tile = tuple[slice, slice]
@@ -112,12 +113,3 @@ def _tiles(height: int, width: int, rows: int, columns: int) -> list[tuple[slice
         for row in range(rows)
         for column in range(columns)
     ]
-
-
-def resized(pixels: Pixels, width: int, height: int) -> Pixels:
-    """The pixels at another size: averaged over areas when shrunk, cubic when enlarged."""
-    import cv2
-
-    shrinks = width * height < pixels.shape[0] * pixels.shape[1]
-    rule = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(pixels, (width, height), interpolation=rule), np.uint8)

@@ -14,10 +14,10 @@ from typing import Protocol
 
 from agenticiqa.cache import Cache, cache_key
 from agenticiqa.errors import AgenticIQAError, ToolUnavailableError, UnknownToolError
-from agenticiqa.images import LoadedImage
+from agenticiqa.images import Align, LoadedImage
 from agenticiqa.state import GLOBAL, OVERALL, Region, ToolExecutionLog
 from agenticiqa.tools.calibration import HIGHEST, Calibration
-from agenticiqa.tools.running import Align, Prepared, ToolLimits, measure, out_of_range, prepare
+from agenticiqa.tools.running import Prepared, ToolLimits, measure, out_of_range, prepare
 from agenticiqa.tools.tool import Measurement, Tool, ToolCard
 
 logger = logging.getLogger("agenticiqa.tools")

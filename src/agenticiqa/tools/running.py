@@ -9,13 +9,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from agenticiqa.errors import (
     AgenticIQAError,
-    ImageAspectMismatchError,
     ImageError,
     ImageSizeMismatchError,
     ImageTooSmallError,
@@ -23,12 +21,12 @@ from agenticiqa.errors import (
     ToolTimeoutError,
     ToolUnavailableError,
 )
-from agenticiqa.images import LoadedImage
+from agenticiqa.images import Align, LoadedImage
+from agenticiqa.images.alignment import refuse_other_shape, resized
 from agenticiqa.state import Region
-from agenticiqa.tools.pixel_budget import measure_within, resized
+from agenticiqa.tools.pixel_budget import measure_within
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
-Align = Literal["resize"]
 # Room for rounding in a metric's last digits.
 _RANGE_TOLERANCE = 1e-4
 # The last bits depend on how OpenCV shares sums among threads; the same image must give the same number.
@@ -153,41 +151,16 @@ def out_of_range(card: ToolCard, raw: float) -> str | None:
 def _aligned(
     card: ToolCard, test: LoadedImage, reference: LoadedImage, align: Align | None, notes: list[str]
 ) -> Pixels:
-    if align is None and reference.size != test.size:
+    if reference.size == test.size:
+        return reference.pixels
+    if align is None:
         sizes = f"the test image is {test.width}×{test.height} and the reference {reference.width}×{reference.height}"
         raise ImageSizeMismatchError(
             f"{card.name} cannot compare images of different size: {sizes}; use a reference of the same size"
         )
-    if reference.size != test.size:
-        notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
-    return aligned_reference(test, reference, align)
-
-
-def aligned_reference(test: LoadedImage, reference: LoadedImage, align: Align | None) -> Pixels:
-    """The reference's pixels at the test image's size; raises where they differ and no scaling was asked for."""
-    if reference.size == test.size:
-        return reference.pixels
-    if align is None:
-        raise ImageSizeMismatchError(
-            f"the test image is {test.width}×{test.height} and the reference {reference.width}×{reference.height}; "
-            "use a reference of the same size"
-        )
     refuse_other_shape(test.size, reference.size)
+    notes.append(f"reference scaled from {reference.width}×{reference.height} to {test.width}×{test.height}")
     return resized(reference.pixels, test.width, test.height)
-
-
-def refuse_other_shape(test: tuple[int, int], reference: tuple[int, int], name: str | None = None) -> None:
-    """Raises ImageAspectMismatchError when scaling the reference to the test image's size would stretch it.
-
-    A copy's sides are rounded to whole pixels, so that a pixel, or one percent, is no other shape.
-    """
-    expected = reference[1] * test[0] / reference[0]
-    if abs(test[1] - expected) > max(1.0, 0.01 * expected):
-        blamed = f"{name}: " if name else ""
-        raise ImageAspectMismatchError(
-            f"{blamed}test and reference differ in size ({test[0]}×{test[1]} and {reference[0]}×{reference[1]}), and "
-            "the reference has another aspect ratio; scaling would stretch it, so crop one of them first"
-        )
 
 
 def _cropped(pixels: Pixels, region: Region | None, notes: list[str]) -> Pixels:

@@ -1,6 +1,7 @@
 """Models that look at images, behind one interface."""
 
-from agenticiqa.vlm_client.client import LabelledImage, Sampling, Usage, VLMClient, VLMReply, VLMRequest
+from agenticiqa.images import LabelledImage
+from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.factory import create_role_clients, create_vlm_client, provider_names
 from agenticiqa.vlm_client.providers.scripted import ScriptedVLMClient
 from agenticiqa.vlm_client.structured import Structured, ask_for, parse_reply

@@ -6,25 +6,15 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any, Literal
+from typing import Any
 
 from PIL import Image
 from pydantic import BaseModel
 
 from agenticiqa.errors import BackendError, BadReplyError
-from agenticiqa.images import LoadedImage
+from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
 from agenticiqa.state import ProbabilitySource
 from agenticiqa.vlm_client.tasks.base import TaskInputs
-
-ImageLabel = Literal["test image", "reference image", "close-up of the test image"]
-
-
-@dataclass(frozen=True)
-class LabelledImage:
-    """An image and the words that name it in the prompt."""
-
-    label: ImageLabel
-    image: LoadedImage
 
 
 @dataclass(frozen=True)
@@ -54,9 +44,9 @@ class VLMRequest:
     sampling: Sampling = Sampling()
     images_first: bool = False
 
-    def image(self, label: ImageLabel) -> LoadedImage | None:
-        """The image with this label, if the request has one."""
-        return next((item.image for item in self.images if item.label == label), None)
+    def image(self, role: Role) -> LoadedImage | None:
+        """The image with this role, if the request has one."""
+        return in_role(self.images, role)
 
 
 @dataclass(frozen=True)
@@ -165,7 +155,7 @@ class VLMClient(ABC):
         A reference image is passed as the keyword `reference` if `generate` names it, else it stands beside the test
         image; the reply's notes say which.
         """
-        known = (request.image("test image"), request.image("reference image"))
+        known = (request.image("image"), request.image("reference"))
         pictures = [Image.fromarray(image.pixels) for image in known if image is not None]
         more: dict[str, Any] = dict(vars(request.sampling))
         notes: tuple[str, ...] = ()

@@ -13,8 +13,7 @@ from PIL import Image
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.nodes.context import Pictures
+from agenticiqa.images import LoadedImage
 from agenticiqa.report.pictures import Picture, data_url, shrunk
 from agenticiqa.weights import weight_set
 
@@ -66,7 +65,7 @@ def stored_picture(preview: Path, quality_map: Path) -> Picture:
 
 
 def _load(source: Path, settings: Settings) -> LoadedImage:
-    return load_image(source, limits=Pictures(settings).limits)
+    return settings.image_store().open(source)
 
 
 def _preview(image: LoadedImage) -> Image.Image:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from PIL import Image
 
 from agenticiqa.images import LoadedImage
-from agenticiqa.vlm_client.client import ImageLabel
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,13 @@ class SizeRule:
 class SentImage:
     """One image on its way to a model, and what was done to it."""
 
-    label: ImageLabel
+    label: str
     media_type: str
     data: bytes
     note: str
 
 
-def encode(label: ImageLabel, image: LoadedImage, rule: SizeRule, *, keep_metadata: bool = False) -> SentImage:
+def encode(label: str, image: LoadedImage, rule: SizeRule, *, keep_metadata: bool = False) -> SentImage:
     """The image as a service with this rule gets it: unchanged if it may be, else as PNG, smaller only if it must."""
     original = _original(image, rule, keep_metadata)
     if original is not None:
@@ -72,7 +71,7 @@ def _png_within(image: LoadedImage, rule: SizeRule) -> tuple[bytes, tuple[int, i
         scale *= 0.95 * math.sqrt(rule.max_bytes / target.tell())
 
 
-def _note(label: ImageLabel, image: LoadedImage, how: str, rule: SizeRule) -> str:
+def _note(label: str, image: LoadedImage, how: str, rule: SizeRule) -> str:
     note = f"{label} sent as {how}"
     if rule.shown_side and max(image.size) > rule.shown_side:
         note += f"; the service scales sides above {rule.shown_side} pixels down"

@@ -24,10 +24,9 @@ from agenticiqa.errors import (
     UnknownBackendError,
     require_extra,
 )
-from agenticiqa.images import load_image
+from agenticiqa.images import LabelledImage, load_image
 from agenticiqa.logs import redact
 from agenticiqa.vlm_client.client import (
-    LabelledImage,
     Sampling,
     Usage,
     VLMClient,
@@ -124,7 +123,7 @@ class NetworkVLMClient(VLMClient):
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The model's reply to a prompt about one image; kwargs are those of `Sampling`."""
-        images = self._encoded((LabelledImage("test image", load_image(image)),))
+        images = self._encoded((LabelledImage("image", load_image(image)),))
         return self._exchange(Message("", prompt, images, Sampling(**kwargs))).text
 
     def asked_without(self, request: VLMRequest) -> frozenset[str]:

@@ -1,0 +1,101 @@
+"""The one door to images: limits, the allowed folder, alignment, and what each image is in a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agenticiqa.errors import ImageSizeMismatchError, UsageError
+from agenticiqa.images.alignment import Align, refuse_other_shape, scaled
+from agenticiqa.images.files import require_below
+from agenticiqa.images.load import ImageLimits, ImageSource, LoadedImage, NamedBytes, load_image
+
+Role = Literal["image", "reference", "closeup"]
+_LABELS: dict[Role, str] = {
+    "image": "test image",
+    "reference": "reference image",
+    "closeup": "close-up of the test image",
+}
+
+
+@dataclass(frozen=True)
+class LabelledImage:
+    """An image and its role in a question: the one asked about, its reference, or a close-up of it."""
+
+    role: Role
+    image: LoadedImage
+
+    @property
+    def label(self) -> str:
+        """The words that name it in a prompt and in records."""
+        return _LABELS[self.role]
+
+
+def in_role(images: Iterable[LabelledImage], role: Role) -> LoadedImage | None:
+    """The image with this role, if there is one."""
+    return next((item.image for item in images if item.role == role), None)
+
+
+class ImageStore:
+    """Opens images by path, bytes or pixels within the limits and, where it is set, below the allowed folder.
+
+    With `align="resize"` a reference of another size is scaled to the test image's, and says so in its notes.
+    `images` remembers what it opened, so that a run opens each file once; `open` remembers nothing.
+    """
+
+    def __init__(
+        self, limits: ImageLimits | None = None, allowed_root: Path | None = None, align: Align | None = None
+    ) -> None:
+        if align not in (None, "resize"):
+            raise UsageError(f'align is "resize" or left out, not {align!r}')
+        self.limits = limits or ImageLimits()
+        self.allowed_root = allowed_root
+        self._align = align
+        self._opened: dict[str, LoadedImage] = {}
+        self._names: dict[str, str] = {}
+
+    def open(self, source: ImageSource) -> LoadedImage:
+        """The image behind a path, bytes, open file, Pillow image or array; raises ImageError."""
+        return load_image(source, limits=self.limits, allowed_root=self.allowed_root)
+
+    def require_allowed(self, path: Path) -> None:
+        """Raises ImageOutsideRootError when images below this path may not be read."""
+        if self.allowed_root is not None:
+            require_below(path, self.allowed_root)
+
+    def place(self, source: ImageSource, role: Role = "image") -> str:
+        """The path by which `images` finds the source; what has no file is opened now, and gets a made-up path."""
+        if isinstance(source, str | Path):
+            return str(source)
+        image = self.open(source)
+        path = f"memory:{role}:{image.sha256[:16]}"
+        self._opened[path] = image
+        what = "test" if role == "image" else role
+        self._names[path] = source.name if isinstance(source, NamedBytes) else f"the given {what} image"
+        return path
+
+    def images(self, image: str, reference: str | None = None) -> tuple[LabelledImage, ...]:
+        """The image at a path and its reference, at the image's size; raises ImageError."""
+        test = self._known(image)
+        if not reference:
+            return (LabelledImage("image", test),)
+        other = self._known(reference)
+        if other.size != test.size:
+            other = self._opened[reference] = self._aligned(test, other, self._names.get(reference, reference))
+        return LabelledImage("image", test), LabelledImage("reference", other)
+
+    def _known(self, path: str) -> LoadedImage:
+        if path not in self._opened:
+            self._opened[path] = self.open(path)
+        return self._opened[path]
+
+    def _aligned(self, test: LoadedImage, reference: LoadedImage, name: str) -> LoadedImage:
+        refuse_other_shape(test.size, reference.size, name)
+        if self._align is None:
+            sizes = f"{test.width}×{test.height} and {reference.width}×{reference.height}"
+            raise ImageSizeMismatchError(
+                f"{name}: test and reference differ in size ({sizes}); use images of the same size"
+            )
+        return scaled(reference, test.size)
