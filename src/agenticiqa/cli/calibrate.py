@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.command_frame import writing_to
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, settings_files
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, TrustFolder, settings_files
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def calibrate(
         bool, typer.Option("--force", help="Store fits to your ratings even where they agree less than before.")
     ] = False,
     config: ConfigFile = None,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit scores to your eyes: limits from pictures you accept, or curves from your ratings or from made damage.
@@ -76,7 +77,8 @@ def calibrate(
 
     if sum(each is not None for each in (ladder, manifest, accepted)) != 1:
         raise UsageError("name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted")
-    settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
+    chosen = {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None
+    settings = load_settings(config, chosen, trust_folder=trust_folder)
     refuse_overwriting([settings.tools_overlay_path()], [*settings_files(settings), manifest])
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)
@@ -230,7 +232,7 @@ def _outcome(found: Recalibration, path: Path, config: Path | None) -> str:
 def _since(path: Path, config: Path | None) -> str:
     from agenticiqa.config import load_settings
 
-    used = load_settings(config).tools_overlay_path() == path
+    used = load_settings(config, trust_folder=True).tools_overlay_path() == path
     return "from now on" if used else f"where the setting pipeline.tools_overlay is {path}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -278,8 +279,10 @@ def serve_stdio(server: SentenceServer) -> None:
     server.run("stdio")
 
 
-def serve_http(server: SentenceServer, port: int) -> None:
-    """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal."""
+def serve_http(server: SentenceServer, port: int, origins: tuple[str, ...] = ()) -> None:
+    """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal; of pages those of `origins`."""
+    # Whole values: the SDK compares what ends in :* by its beginning.
+    hosts = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     server.run(
         "streamable-http",
         host="127.0.0.1",
@@ -287,6 +290,7 @@ def serve_http(server: SentenceServer, port: int) -> None:
         max_request_body_size=MAX_REQUEST,
         max_sessions=MAX_SESSIONS,
         session_idle_timeout=SESSION_IDLE_SECONDS,
+        transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=list(origins)),
     )
 
 

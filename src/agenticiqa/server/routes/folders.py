@@ -43,7 +43,8 @@ async def list_files(
 
 def _files(service: Service, path: str) -> dict[str, object]:
     folder, root = service.require_allowed(path)
-    if not folder.is_dir():
+    # A name too long for any folder is none, and no failure.
+    if not os.path.isdir(folder):
         raise Problem("path_not_found", f"{display_name(path)}: no such folder")
     found: list[str] = []
     for name in _pictures_below(folder, root.resolve()):

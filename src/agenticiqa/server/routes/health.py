@@ -34,7 +34,7 @@ async def read_live() -> LiveView:
 
 @router.get("/v1/health/ready", response_model=HealthView, responses={503: {"model": HealthView}})
 async def read_ready(service: Running) -> Response:
-    """200 when runs are taken and at least one worker has its models loaded, 503 otherwise."""
+    """200 when runs are taken and kept and at least one worker has its models loaded, 503 otherwise."""
     found = _health(service)
     return JSONResponse(found, 200 if found["status"] == "ready" else 503)
 
@@ -75,11 +75,16 @@ def read_metrics(service: Running) -> Response:
 def _health(service: Service) -> dict[str, Any]:
     # Nothing here may wait: an overloaded service still has to say how it is.
     ready_workers = service.pool.ready
-    status = "stopping" if service.stopping.is_set() else "ready" if ready_workers else "starting"
+    status = "ready" if ready_workers else "starting"
+    if service.store.is_damaged:
+        status = "damaged"
+    if service.stopping.is_set():
+        status = "stopping"
     return {
         "status": status,
         "version": version("agenticiqa"),
         "workers": service.options.workers,
         "workers_ready": ready_workers,
         "running": service.pool.busy,
+        "moved_aside": None if service.store.moved_aside is None else service.store.moved_aside.name,
     }
