@@ -207,7 +207,10 @@ def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
 
     assert value.final_answer == "B"
     assert "Noise (severe): Heavy grain." in value.quality_reasoning
-    assert "evidence: finding: Noise, severe, Global" in reply.notes
+    assert reply.reasons[0].distortion is not None
+    assert (reply.reasons[0].kind, reply.reasons[0].distortion.severity) == ("finding", "severe")
+    assert reply.answer is not None
+    assert reply.answer.value == "B"
 
 
 def test_an_answer_carries_the_level_probabilities_too() -> None:

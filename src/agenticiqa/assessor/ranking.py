@@ -19,9 +19,10 @@ from agenticiqa.embedded.answers.gathering import place_called
 from agenticiqa.embedded.combined_models import shipped_eyes
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import ImageSource
-from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asked import Choose, Compare, Declined, Degree, Open, Question, Score, YesNo
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
+from agenticiqa.values import Attribute, Polarity
 
 CLEAR = 0.75
 """From this probability on one image is called better; between 1 − CLEAR and CLEAR there is no clear difference."""
@@ -30,7 +31,7 @@ LEVEL = 0.01
 # Half the width of a 95 % interval of a normal distribution, in standard deviations.
 _HALF_WIDTH = 1.959964
 # Questions that several images can answer together; "where" and "how can I fix it" are about one image.
-_COMPARABLE: tuple[Intent, ...] = ("compare", "score", "degree", "yesno", "choose", "open")
+_COMPARABLE = (Compare, Score, Degree, YesNo, Choose, Open)
 
 
 class Ranked(Record):
@@ -231,7 +232,7 @@ class Comparison:
     """How images are to be ranked: by overall quality, or by an attribute measured for each of them."""
 
     attribute: Attribute = "overall"
-    first: Literal["flaw", "fine"] = "fine"
+    first: Polarity = "fine"
     """Which end comes first: the most of the flaw ("noisiest") or the least ("cleanest")."""
     shares: tuple[float, ...] | None = None
     """How much of the flaw each image has, 0 to 1; None when they are ranked by their scores."""
@@ -247,19 +248,20 @@ def read_comparison(query: str | None, images: Sequence[ImageSource], settings: 
     """What the question compares, with the attribute measured in every image where it asks for one."""
     if query is None:
         return Comparison()
-    question = understand(query)
-    if question.intent not in _COMPARABLE:
+    question = read_question(query)
+    if not isinstance(question, _COMPARABLE):
         return Comparison(unable=_why_not(question))
-    first = question.yes_means or "fine"
-    if question.attribute not in CATEGORY_OF or question.tool:
+    flaw = question.topic.flaw
+    first = "fine" if isinstance(question, Open) else question.polarity or "fine"
+    if flaw.category is None or question.topic.tool:
         return Comparison(first=first)
     looks = _looks(question, images, settings)
     if isinstance(looks, str):
         return Comparison(unable=looks)
-    shares = tuple(flaw_share(question.attribute, look) for look in looks)
-    evidence = tuple(share_in_words(question.attribute, one) for one in looks)
-    free = tuple(is_free_of(question.attribute, one) for one in looks)
-    return Comparison(question.attribute, first, shares, evidence, free)
+    shares = tuple(flaw_share(flaw.attribute, look) for look in looks)
+    evidence = tuple(share_in_words(flaw.attribute, one) for one in looks)
+    free = tuple(is_free_of(flaw.attribute, one) for one in looks)
+    return Comparison(flaw.attribute, first, shares, evidence, free)
 
 
 def _looks(question: Question, images: Sequence[ImageSource], settings: Settings) -> list[Look] | str:
@@ -267,9 +269,9 @@ def _looks(question: Question, images: Sequence[ImageSource], settings: Settings
     eyes = shipped_eyes(settings.pipeline.terms)
     store = settings.image_store()
     loaded = [store.open(image) for image in images]
-    if len(question.scope) != 1:
+    if len(question.topic.scope) != 1:
         return [eyes.look(image) for image in loaded]
-    (thing,) = question.scope
+    (thing,) = question.topic.scope
     regions = [eyes.locate(image, place_called(thing)) for image in loaded]
     missing = [str(number) for number, region in enumerate(regions, start=1) if region is None]
     if missing:
@@ -279,12 +281,12 @@ def _looks(question: Question, images: Sequence[ImageSource], settings: Settings
 
 def query_for_each(query: str | None) -> str | None:
     """The question for each image alone: a comparison is none that one image could answer, so it is rated."""
-    return None if query is None or understand(query).intent in ("compare", "unclear", "decline") else query
+    return None if query is None or isinstance(read_question(query), Compare | Declined) else query
 
 
 def _why_not(question: Question) -> str:
-    if question.intent == "decline":
+    if isinstance(question, Declined) and question.why != "unclear":
         return "the question is not about image quality, so it cannot be answered by comparison"
-    if question.intent == "unclear":
+    if isinstance(question, Declined):
         return "the question was not understood; ask for example which image is the sharpest, noisiest or best"
     return "the question is about one image and cannot be answered by comparison; the images are ranked by quality"

@@ -22,7 +22,10 @@ from agenticiqa.images import ImageStore
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, report
 from agenticiqa.parts import parts_from
+from agenticiqa.question.asked import KINDS, Flaw, JsonReply, Reply, Topic
 from agenticiqa.question.choices import Choices, choices_by_letter
+from agenticiqa.question.meaning import OptionMeaning
+from agenticiqa.question.scales import Scale
 from agenticiqa.state import (
     AgenticIQAState,
     CallCount,
@@ -36,6 +39,7 @@ from agenticiqa.state import (
     SummarizerOutput,
     ToolExecutionLog,
 )
+from agenticiqa.values import Answer, Distortion, Reading, Reason
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite import SqliteSaver
@@ -55,6 +59,17 @@ _KEPT = (
     Gap,
     Ledger,
     CallCount,
+    *KINDS,
+    Topic,
+    Flaw,
+    Reply,
+    JsonReply,
+    OptionMeaning,
+    Scale,
+    Answer,
+    Reason,
+    Distortion,
+    Reading,
 )
 
 

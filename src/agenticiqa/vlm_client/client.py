@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
 from agenticiqa.state import ProbabilitySource
+from agenticiqa.values import Answer, Reason
 from agenticiqa.vlm_client.tasks.base import TaskInputs
 
 
@@ -112,6 +113,10 @@ class VLMReply:
     notes: tuple[str, ...] = field(default=())
     cut: bool = False
     """Whether it ends because max_tokens was reached."""
+    answer: Answer | None = None
+    """The answer as a value, from a backend that computes it."""
+    reasons: tuple[Reason, ...] = ()
+    """Why, each sentence with the value it is made of."""
 
 
 def _as_text(said: object, model: str) -> str:
