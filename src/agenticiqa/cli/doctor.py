@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "mcp": ("agenticiqa mcp", ("mcp",)),
     "ray": ("--engine ray", ("ray",)),
     "parquet": (".parquet files", ("pyarrow",)),
+    "ssimulacra2": ("encode --metric ssimulacra2", ("ssimulacra2",)),
     "evaluation": ("agenticiqa evaluate", ("scipy",)),
 }
 
