@@ -177,6 +177,7 @@ class LimitsView(BaseModel):
     time_limit_seconds: float
     token_required: bool
     formats: list[str]
+    languages: list[str] = Field(description="those a question may be in", examples=[["en", "zh"]])
 
 
 class HealthView(BaseModel):
