@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,14 +113,15 @@ def _from_accepted(
 
 def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterator[str]:
     """What each rule would do to new pictures like these, the best rule first."""
+    from agenticiqa.gate.threshold_proposals import needed_for
+
     best = proposals[0]
     against = f" and {best.rejected} you reject" if best.rejected else ""
-    yield f"From {best.accepted} pictures you accept{against}; expected of new pictures like these:"
+    yield f"From {best.accepted} pictures you accept{against}. Of new pictures like these, with 95 % confidence:"
     for each in proposals:
         yield f'  --fail-if "{each.rule}" fails up to {each.false_rejects:.0%} of good ones{_let_through(each)}'
     if best.false_rejects > allowed:
-        needed = math.ceil(1 / allowed - 1) if allowed else None
-        more = f"; {needed} accepted pictures would do" if needed else ""
+        more = f"; {needed_for(allowed)} accepted pictures would do" if 0 < allowed < 1 else ""
         yield f"Too few to promise at most {allowed:.0%} of good ones{more}."
     if not best.rejected:
         yield "Add pictures you reject (--rejected) to learn how many bad ones each rule lets through."
