@@ -24,6 +24,7 @@ from agenticiqa.vlm_client.tasks import (
     InspectInputs,
     LocateInputs,
     PlanInputs,
+    RankInputs,
     ScoreInputs,
     SelectToolsInputs,
     TaskInputs,
@@ -89,6 +90,7 @@ any_inputs = st.one_of(
         notes=texts,
     ),
     made(LocateInputs, objects=texts),
+    made(RankInputs, query=text, images=texts),
 )
 
 

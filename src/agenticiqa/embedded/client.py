@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PIL import Image
+from pydantic import BaseModel
 
 from agenticiqa.config import RoleSettings, Settings
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
+from agenticiqa.embedded.comparing import compare_images
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
@@ -25,21 +26,31 @@ from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, P
 from agenticiqa.values import Answer, Distortion, Judgement, Language, Reason
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
+    AnalyzedDistortion,
     AnalyzeInputs,
+    AnalyzeReply,
     AnswerInputs,
+    AnswerReply,
+    Box,
     DetectInputs,
+    DetectReply,
+    InspectedDistortion,
     InspectInputs,
+    InspectReply,
     LocateInputs,
+    LocateReply,
     PlanInputs,
+    PlanReply,
+    RankInputs,
     ScoreInputs,
     SelectToolsInputs,
+    SelectToolsReply,
     ToolOffer,
 )
 from agenticiqa.wording import say
 from agenticiqa.wording.findings import described
 
 NAME = "builtin.perception"
-Reply = dict[str, Any]
 
 
 class PerceptionClient(VLMClient):
@@ -51,6 +62,7 @@ class PerceptionClient(VLMClient):
     derived_from = ("AIQA_NR", "AIQA_FR", *METRICS)
 
     def __init__(self, eyes: Eyes) -> None:
+        self._eyes = eyes
         self._observer = Observer(eyes)
         self._tasks: dict[str, Callable[[VLMRequest, Any], VLMReply]] = {
             "plan": self._plan,
@@ -61,6 +73,7 @@ class PerceptionClient(VLMClient):
             "locate": self._locate,
             "answer": self._answer,
             "score": self._score,
+            "rank": self._rank,
         }
 
     @classmethod
@@ -91,10 +104,10 @@ class PerceptionClient(VLMClient):
         question = inputs.question or read_question(inputs.query, inputs.choices, inputs.tools)
         plan = plan_for(question, has_reference=inputs.has_reference, gap=inputs.gap)
         asked = f"{type(question).__name__}, {question.topic.flaw.attribute}"
-        return self._reply(plan.model_dump(), f"question understood as: {asked}")
+        return self._reply(PlanReply.model_validate(plan.model_dump()), f"question understood as: {asked}")
 
     def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
-        return self._reply({"distortion_set": self._detected(request, inputs)})
+        return self._reply(DetectReply(distortion_set=self._detected(request, inputs)))
 
     def _detected(self, request: VLMRequest, inputs: DetectInputs | InspectInputs) -> dict[str, list[str]]:
         looks, _ = self._looks(request, inputs.objects, _question(inputs))
@@ -104,22 +117,23 @@ class PerceptionClient(VLMClient):
         }
 
     def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
-        return self._reply({"distortion_analysis": self._analyzed(request, inputs.distortions, _question(inputs))})
+        analysis = self._analyzed(request, inputs.distortions, _question(inputs))
+        return self._reply(AnalyzeReply(distortion_analysis=analysis))
 
     def _analyzed(
         self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], question: Question
-    ) -> dict[str, list[dict[str, str]]]:
+    ) -> dict[str, list[AnalyzedDistortion]]:
         looks, unlocated = self._looks(request, tuple(distortions), question)
         language = question.reply.language
         seen = seen_in(_test_image(request), language) if unlocated else ""
         whole = {name: _whole_image(name, seen, language) for name in unlocated}
         return {
             name: [
-                {
-                    "type": finding.category,
-                    "severity": finding.severity,
-                    "explanation": whole.get(name, "") + described(finding, language),
-                }
+                AnalyzedDistortion(
+                    type=finding.category,
+                    severity=finding.severity,
+                    explanation=whole.get(name, "") + described(finding, language),
+                )
                 for finding in map(looks[name].finding, categories)
                 if finding is not None
             ]
@@ -131,22 +145,33 @@ class PerceptionClient(VLMClient):
             name: {category: tool for category in categories if (tool := best_tool(category, inputs))}
             for name, categories in inputs.distortions.items()
         }
-        return self._reply({"selected_tools": chosen})
+        return self._reply(SelectToolsReply(selected_tools=chosen))
 
     def _inspect(self, request: VLMRequest, inputs: InspectInputs) -> VLMReply:
         found = inputs.distortions or self._detected(request, inputs)
-        findings = {name: [{"type": category} for category in categories] for name, categories in found.items()}
-        if inputs.severity_wanted:
-            findings = self._analyzed(request, found, _question(inputs))
-        for finding in (finding for entries in findings.values() for finding in entries):
-            finding["tool"] = best_tool(finding["type"], inputs) or ""
+        analyzed = self._analyzed(request, found, _question(inputs)) if inputs.severity_wanted else {}
+        judged = {(name, entry.type): entry.model_dump() for name, entries in analyzed.items() for entry in entries}
+        findings = {
+            name: [
+                InspectedDistortion.model_validate(
+                    {**judged.get((name, kind), {"type": kind}), "tool": best_tool(kind, inputs) or ""}
+                )
+                for kind in kinds
+                if not inputs.severity_wanted or (name, kind) in judged
+            ]
+            for name, kinds in found.items()
+        }
         overall = {name: tool for name in inputs.objects if (tool := best_tool(OVERALL, inputs))}
-        return self._reply({"findings": findings, "overall_tools": overall})
+        return self._reply(InspectReply(findings=findings, overall_tools=overall))
 
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)
         boxes = {name: self._observer.region(image, name) for name in inputs.objects}
-        return self._reply({"regions": {name: _in_fractions(box, image) for name, box in boxes.items()}})
+        return self._reply(LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
+
+    def _rank(self, request: VLMRequest, inputs: RankInputs) -> VLMReply:
+        images = [item.image for item in request.images if item.role == "image"]
+        return self._reply(compare_images(_question(inputs), images, self._eyes))
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
         question = _question(inputs)
@@ -182,7 +207,7 @@ class PerceptionClient(VLMClient):
     def _told(self, evidence: Evidence, given: Answer, reasons: list[Reason], language: Language) -> VLMReply:
         text = in_one_text(reasons or [_no_vlm(language)], language)
         notes = evidence.judgement.notes if evidence.judgement else ()
-        reply = self._reply({"final_answer": given.text, "quality_reasoning": text}, *notes)
+        reply = self._reply(AnswerReply(final_answer=given.text, quality_reasoning=text), *notes)
         reply = replace(reply, answer=given, reasons=tuple(reasons))
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
@@ -191,12 +216,14 @@ class PerceptionClient(VLMClient):
     ) -> tuple[dict[str, Look], tuple[str, ...]]:
         return self._observer.looks(_test_image(request), request.image("reference"), names, question)
 
-    def _reply(self, content: Reply, *notes: str) -> VLMReply:
-        text = json.dumps(content, ensure_ascii=False)
-        return VLMReply(text=text, model=NAME, notes=(_no_vlm("en").text, *notes))
+    def _reply(self, value: BaseModel, *notes: str) -> VLMReply:
+        return VLMReply(text="", model=NAME, notes=(_no_vlm("en").text, *notes), value=value)
 
 
-def _question(inputs: DetectInputs | AnalyzeInputs | InspectInputs | AnswerInputs | ScoreInputs) -> Question:
+_Asked = DetectInputs | AnalyzeInputs | InspectInputs | AnswerInputs | ScoreInputs | RankInputs
+
+
+def _question(inputs: _Asked) -> Question:
     """The question of a request: as the run read it, or read now for a request that was made by hand."""
     choices = inputs.choices if isinstance(inputs, AnswerInputs) else None
     return inputs.question or read_question(inputs.query, choices)
@@ -222,7 +249,7 @@ def _no_vlm(language: Language) -> Reason:
     return Reason(say("no_vlm", language), "model", name=NAME)
 
 
-def _in_fractions(box: Region | None, image: LoadedImage) -> tuple[float, ...] | None:
+def _in_fractions(box: Region | None, image: LoadedImage) -> Box | None:
     if box is None:
         return None
     width, height = image.size

@@ -13,8 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field
 
-from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
-from agenticiqa.assessor.ranking import query_for_each, read_comparison
+from agenticiqa.assessor import Assessment, Assessor, Ranking
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.config import Settings
@@ -155,12 +154,7 @@ class Tools:
         def work(tell: OnEvent) -> CallToolResult:
             opened = [self._images.open(name, f"image {place} sent") for place, name in enumerate(images, 1)]
             original = self._reference(reference)
-            comparison = read_comparison(question, opened, self._assessor.parts.settings) if question else None
-            each = query_for_each(question)
-            found = [self._assessor.assess(image, each, original, on_event=tell, align=align) for image in opened]
-            ranking = rank(
-                [f"image {place} ({image.name})" for place, image in enumerate(opened, 1)], found, comparison
-            )
+            ranking = self._assessor.compare(opened, question, original, on_event=tell, align=align)
             return _result(ranking, ranking_in_words(ranking), [])
 
         return await self._calls.carry_out(context, work)

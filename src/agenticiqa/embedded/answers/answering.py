@@ -58,7 +58,9 @@ def answer(question: Question, evidence: Evidence) -> Answer:
     if verdicts_differ(question, evidence, lambda each: _by_kind(question, each).value) is not None:
         return _unable("who_is_who")
     given = _by_kind(question, evidence)
-    return _as_json(question, given) if question.reply.json and given.why_not is None else given
+    # A letter of the choices is an answer in any form that was wished for; JSON around it is none of the choices.
+    wants_json = question.reply.json and not question.reply.choices
+    return _as_json(question, given) if wants_json and given.why_not is None else given
 
 
 def _by_kind(question: Question, evidence: Evidence) -> Answer:
