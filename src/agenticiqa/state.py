@@ -377,7 +377,9 @@ class Ledger(Strict):
         """A ledger with this count booked under the node, these stand-ins, and the failed attempts as they are now."""
         nodes = {**self.nodes, node: self.nodes.get(node, CallCount()).plus(count)}
         failed = self.failed_attempts if failed_attempts is None else failed_attempts
-        return Ledger(nodes=nodes, stand_ins=[*self.stand_ins, *stand_ins], failed_attempts=failed)
+        # Named once: a run that replans often must not grow its state.
+        named = list(dict.fromkeys([*self.stand_ins, *stand_ins]))
+        return Ledger(nodes=nodes, stand_ins=named, failed_attempts=failed)
 
     @property
     def total(self) -> CallCount:
@@ -395,11 +397,6 @@ class AgenticIQAState(TypedDict):
     image_path: str
     reference_path: NotRequired[str | None]
     choices: NotRequired[dict[str, str] | None]
-    # One of the kinds of `question.asked`, which lies above this module; `question.asking.question_of` reads it.
-    question: NotRequired[Any]
-    # `values.Answer` and a tuple of `values.Reason`, where the backend gives them.
-    answer: NotRequired[Any]
-    reasons: NotRequired[Any]
     plan: NotRequired[PlannerOutput | None]
     executor_evidence: NotRequired[ExecutorOutput | None]
     summarizer_result: NotRequired[SummarizerOutput]
@@ -408,7 +405,7 @@ class AgenticIQAState(TypedDict):
     replan_history: NotRequired[list[str]]
     gap: NotRequired[Gap | None]
     plan_notes: NotRequired[list[str]]
-    pass_key: NotRequired[str]
+    pass_keys: NotRequired[list[str]]
     repeated: NotRequired[bool]
     asked: NotRequired[str]
     error: NotRequired[str | None]

@@ -141,13 +141,14 @@ def test_a_planner_that_fails_gives_unable_to_determine_with_the_reason(tmp_path
     assert result.error == result.reasoning
 
 
-def test_a_planner_that_fails_on_a_replan_leaves_no_answer_of_the_rejected_pass(tmp_path: Path) -> None:
+def test_a_planner_that_fails_on_a_replan_leaves_the_answer_of_the_pass_before(tmp_path: Path) -> None:
     doubtful = {"distortion_set": {"Global": ["Blurs"]}, "uncertainties": ["too dark"]}
     client = scripted(plan=[plan_reply(), "no", "no", "no"], detect=doubtful)
 
     result = assessor(client).assess(picture(tmp_path))
 
-    assert (result.answer, result.score) == ("Unable to determine", None)
+    assert (result.answer, result.answered, result.error) == ("C", True, None)
+    assert "planner: no valid reply" in result.reasoning
     assert result.replan_history == ["[Iteration 1] Uncertain evidence: too dark"]
 
 

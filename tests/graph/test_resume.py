@@ -130,3 +130,38 @@ def test_two_threads_do_not_know_each_other(tmp_path: Path) -> None:
         run_pipeline(QUERY, image, config=config(client), checkpointer=saver, thread_id=thread)
 
     assert len(client.requests) == 10
+
+
+def test_an_image_that_is_not_there_does_not_get_the_answer_of_the_one_before(tmp_path: Path) -> None:
+    image, graph = picture(tmp_path), build_graph(checkpointer=memory_saver())
+    thread: Any = {"configurable": {"thread_id": "t", **config()["configurable"]}}
+    first = graph.invoke({"query": QUERY, "image_path": image}, thread)
+
+    second = graph.invoke({"query": QUERY, "image_path": str(tmp_path / "missing.jpg")}, thread)
+
+    assert first["summarizer_result"].final_answer == "C"
+    assert "missing.jpg: no such file" in second["error"]
+    assert (second["summarizer_result"], second["plan"], second["executor_evidence"]) == (None, None, None)
+
+
+def test_our_types_are_registered_with_any_checkpointer(tmp_path: Path) -> None:
+    # In a process of its own: LangGraph warns of a type once per process.
+    code = """
+import logging, sys
+from langgraph.checkpoint.memory import InMemorySaver
+from agenticiqa.graph import build_graph, run_pipeline
+from tests.support.agent import QUERY, config
+logging.basicConfig(level=logging.WARNING, stream=sys.stdout)
+saver = InMemorySaver()
+run_pipeline(QUERY, sys.argv[1], config=config(), checkpointer=saver, thread_id="t")
+kept = build_graph(checkpointer=saver).get_state({"configurable": {"thread_id": "t"}}).values
+print(type(kept["summarizer_result"]).__name__, type(kept["plan"]).__name__, type(kept["ledger"]).__name__)
+"""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, picture(tmp_path)], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert "unregistered" not in done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "SummarizerOutput PlannerOutput Ledger"

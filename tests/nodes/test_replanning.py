@@ -8,11 +8,26 @@ from typing import Any
 
 import pytest
 
+from agenticiqa.assessor import Assessor
 from agenticiqa.graph import build_graph, memory_saver, run_pipeline
 from agenticiqa.nodes.executor import executor_node
+from agenticiqa.parts import Parts
 from agenticiqa.state import AgenticIQAState, ExecutorOutput, Gap
 from agenticiqa.vlm_client import ScriptedVLMClient
-from tests.support.agent import QUERY, FixedTool, config, picture, plan, plan_reply, script, scripted
+from tests.support.agent import (
+    FAIR,
+    MODERATE_BLUR,
+    QUERY,
+    FixedTool,
+    config,
+    picture,
+    plan,
+    plan_reply,
+    registry,
+    script,
+    scripted,
+    settings,
+)
 from tests.support.agent import state as agent_state
 
 NO_TOOLS = plan_reply(flags={"tool_selection": False, "tool_execution": False})
@@ -212,7 +227,7 @@ def test_a_contradiction_is_looked_at_again_with_the_measurement_shown_and_a_sec
     evidence = final["executor_evidence"]
     assert evidence is not None
     assert evidence.quality_scores == {"Global": {"Blurs": ("METER", 4.2)}}
-    assert [log.tool_name for log in evidence.tool_logs] == ["GAUGE", "METER"]
+    assert [log.tool_name for log in evidence.tool_logs] == ["METER"]
     assert not final["summarizer_result"].need_replan
 
 
@@ -279,3 +294,61 @@ def test_the_ledger_adds_up_over_all_passes(tmp_path: Path) -> None:
 
     assert final["ledger"].total.calls == len(client.requests)
     assert final["ledger"].nodes["planner"].calls == 3
+
+
+def test_a_planner_that_fails_on_the_second_pass_leaves_the_answer_of_the_first(tmp_path: Path) -> None:
+    client = scripted(plan=[plan_reply(), "no json", "no json", "no json"], detect=DOUBTFUL)
+    parts = Parts(dict.fromkeys(("planner", "executor", "summarizer"), client), registry(), settings())
+
+    final = run(tmp_path, scripted(plan=[plan_reply(), "no", "no", "no"], detect=DOUBTFUL))
+    found = Assessor(parts=parts).assess(picture(tmp_path), QUERY)
+
+    assert str(final["error"]).startswith("planner: no valid reply")
+    assert final["summarizer_result"].final_answer == "C"
+    assert found.answered
+    assert (found.answer, found.error) == (found.level, None)
+    assert any("planner: no valid reply" in note for note in found.notes)
+
+
+def test_a_summarizer_that_fails_on_the_second_pass_leaves_the_answer_of_the_first(tmp_path: Path) -> None:
+    client = scripted(score=[FAIR, "no", "no", "no"], detect=DOUBTFUL)
+
+    final = run(tmp_path, client)
+
+    assert str(final["error"]).startswith("summarizer: no valid reply")
+    assert final["summarizer_result"].final_answer == "C"
+    assert final["iteration_count"] == 1
+
+
+def test_an_executor_that_fails_on_a_replan_keeps_the_evidence_of_the_first_pass_beside_the_error(
+    tmp_path: Path,
+) -> None:
+    client = scripted(detect=[DOUBTFUL, "no", "no", "no"], analyze=[MODERATE_BLUR, "no", "no", "no"])
+
+    final = run(tmp_path, client)
+
+    evidence = final["executor_evidence"]
+    assert evidence is not None
+    assert set(evidence.errors) == {"distortion_detection", "distortion_analysis"}
+    assert evidence.distortion_set == {"Global": ["Blurs"]}
+    assert evidence.distortion_analysis is not None
+    assert evidence.distortion_analysis["Global"][0].severity == "moderate"
+
+
+def test_sixty_passes_leave_a_state_of_the_size_of_two(tmp_path: Path) -> None:
+    severe = {"distortion_analysis": {"Global": [{"type": "Blurs", "severity": "severe", "explanation": "Soft."}]}}
+    sizes = []
+    for limit in (2, 60):
+        looks = [{**severe, "uncertainties": [f"doubt {number}"]} for number in range(10, limit + 11)]
+        tools = [FixedTool("GAUGE", 4.6), FixedTool("METER", 4.7)]
+        final = run(tmp_path, scripted(detect=doubts(limit + 1), analyze=looks), limit, tools=tools)
+        assert final["executor_evidence"] is not None
+        sizes.append((len(final["executor_evidence"].tool_logs), len(final["executor_evidence"].notes)))
+
+    assert sizes[0] == sizes[1]
+
+
+def test_what_the_reader_gets_never_asks_for_a_new_plan(tmp_path: Path) -> None:
+    for limit in (0, 1, 2, 5):
+        result = run(tmp_path, scripted(detect=doubts(limit + 1)), limit)["summarizer_result"]
+        assert "new plan is needed" not in result.quality_reasoning

@@ -157,22 +157,24 @@ def _unreadable(error: ValidationError) -> str:
 
 def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:
     """The record of a finished run; an error without an answer is "Unable to determine", with the reason."""
-    # After an error the state may still hold the result of an earlier pass; that one was found wanting.
-    answered = None if state.get("error") else state.get("summarizer_result")
+    # After an error the state may hold the answer of the pass before, which then stands.
+    answered, failed = state.get("summarizer_result"), state.get("error")
     plan, evidence = state.get("plan"), state.get("executor_evidence") or ExecutorOutput()
     used = UsedEvidence.of(answered)
-    error = state.get("error") or used.error
+    error = used.error if answered else failed
     level = used.fused_level
     mode: ReferenceMode = plan.reference_mode if plan else "No-Reference"
     # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
     heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
     voters = used.tools if heard else {}
     images = store.images(state["image_path"], state.get("reference_path"))
-    seen_as = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
+    told = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
+    if answered and failed:
+        told.append(f"A further look at the evidence failed, so this is the answer before it ({failed}).")
     return Assessment(
         query=state["query"],
         answer=_answer(answered, plan, level),
-        reasoning=" ".join([answered.quality_reasoning if answered else str(error), *seen_as]),
+        reasoning=" ".join([answered.quality_reasoning if answered else str(error), *told]),
         score=used.fused_score,
         level=level,
         level_name=LEVEL_NAMES.get(level) if level else None,
@@ -184,7 +186,7 @@ def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wante
         distortions=_findings(evidence),
         tools=[_reading(log, voters) for log in evidence.tool_logs],
         regions=_regions(evidence, wanted, parts, images),
-        notes=[*used.notes, *seen_as],
+        notes=[*used.notes, *told],
         evidence_errors=evidence.errors,
         plan=plan,
         iterations=state.get("iteration_count", 0),

@@ -9,6 +9,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from agenticiqa.graph.checkpoints import with_own_types
 from agenticiqa.nodes.executor import executor_node
 from agenticiqa.nodes.planner import planner_node
 from agenticiqa.nodes.sufficiency import replan_limit
@@ -23,6 +24,7 @@ Graph = CompiledStateGraph[AgenticIQAState, None, AgenticIQAState, AgenticIQASta
 
 def build_graph(last: LastNode = "summarizer", checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     """The compiled graph up to and including the `last` node; only with the summarizer can it replan."""
+    checkpointer = with_own_types(checkpointer) if checkpointer is not None else None
     graph = StateGraph(AgenticIQAState)
     graph.add_node("planner", planner_node)
     graph.add_edge(START, "planner")
@@ -47,17 +49,17 @@ def make_graph() -> Graph:
 
 def decide_next_node(state: AgenticIQAState) -> Literal["planner", "__end__"]:
     """ "planner" if a new plan is needed and the limit is not reached, "__end__" otherwise and after an error."""
-    result = state.get("summarizer_result")
-    if not result or state.get("error"):
-        logger.info("decision=__end__ (%s)", state.get("error") or "no summarizer_result")
-        return "__end__"
+    result, failed = state.get("summarizer_result"), state.get("error")
+    needed = bool(result and result.need_replan and not failed)
     iteration, limit = state.get("iteration_count", 0), replan_limit(state)
-    decision: Literal["planner", "__end__"] = "planner" if result.need_replan and iteration < limit else "__end__"
+    decision: Literal["planner", "__end__"] = "planner" if needed and iteration < limit else "__end__"
     logger.info(
         "need_replan=%s, iteration_count=%d, max_replan_iterations=%d, decision=%s",
-        result.need_replan, iteration, limit, decision,
+        result.need_replan if result else None, iteration, limit, decision,
     )  # fmt: skip
-    if decision == "planner":
+    if failed or not result:
+        logger.info("ended: %s", failed or "no summarizer_result")
+    elif decision == "planner":
         logger.info("Replanning triggered: %s", result.replan_reason)
         logger.info("Iteration %d/%d", iteration, limit)
     elif result.need_replan:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.flow import Graph, build_graph
@@ -22,55 +17,13 @@ from agenticiqa.images import ImageStore
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.context import OnEvent, report
 from agenticiqa.parts import parts_from
-from agenticiqa.question.asked import KINDS, Flaw, JsonReply, Reply, Topic
 from agenticiqa.question.choices import Choices, choices_by_letter
-from agenticiqa.question.meaning import OptionMeaning
-from agenticiqa.question.scales import Scale
-from agenticiqa.state import (
-    AgenticIQAState,
-    CallCount,
-    DistortionAnalysis,
-    ExecutorOutput,
-    Gap,
-    Ledger,
-    PlanControlFlags,
-    PlannerOutput,
-    Region,
-    SummarizerOutput,
-    ToolExecutionLog,
-)
-from agenticiqa.values import Answer, Distortion, Reading, Reason
-
-if TYPE_CHECKING:
-    from langgraph.checkpoint.sqlite import SqliteSaver
+from agenticiqa.state import AgenticIQAState, Ledger
 
 logger = logging.getLogger("agenticiqa.graph")
 
 _STEPS_PER_PASS = 3
 _SAME_RUN = ("query", "image_path", "reference_path", "choices")
-_KEPT = (
-    PlannerOutput,
-    PlanControlFlags,
-    ExecutorOutput,
-    DistortionAnalysis,
-    ToolExecutionLog,
-    Region,
-    SummarizerOutput,
-    Gap,
-    Ledger,
-    CallCount,
-    *KINDS,
-    Topic,
-    Flaw,
-    Reply,
-    JsonReply,
-    OptionMeaning,
-    Scale,
-    Answer,
-    Reason,
-    Distortion,
-    Reading,
-)
 
 
 def run_pipeline(
@@ -225,26 +178,3 @@ def _check_query(state: AgenticIQAState, longest: int) -> None:
     # Half of a surrogate pair, as a terminal makes of bytes that are no UTF-8, can be neither sent nor written down.
     if any("\ud800" <= character <= "\udfff" for character in asked):
         raise QueryError("the question holds bytes that are no Unicode text; write it in UTF-8")
-
-
-def state_serializer() -> JsonPlusSerializer:
-    """A serialiser that restores our state models and no other class."""
-    return JsonPlusSerializer(allowed_msgpack_modules=[(kind.__module__, kind.__name__) for kind in _KEPT])
-
-
-def memory_saver() -> InMemorySaver:
-    """Keeps states for as long as the process lives."""
-    return InMemorySaver(serde=state_serializer())
-
-
-@contextmanager
-def sqlite_saver(path: str | Path) -> Iterator[SqliteSaver]:
-    """Keeps states in a file, so that a run survives its process."""
-    import sqlite3
-    from contextlib import closing
-
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    # LangGraph may write from its own threads; the saver has a lock.
-    with closing(sqlite3.connect(path, check_same_thread=False)) as connection:
-        yield SqliteSaver(connection, serde=state_serializer())

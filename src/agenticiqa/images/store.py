@@ -22,19 +22,15 @@ _LABELS: dict[Role, str] = {
 
 @dataclass(frozen=True)
 class LabelledImage:
-    """An image and its role in a question: the one asked about, its reference, or a close-up of it.
-
-    Where several images are compared, each has a number.
-    """
+    """An image and its role in a question: the one asked about, its reference, or a close-up of it."""
 
     role: Role
     image: LoadedImage
-    number: int | None = None
 
     @property
     def label(self) -> str:
         """The words that name it in a prompt and in records."""
-        return _LABELS[self.role] if self.number is None else f"image {self.number}"
+        return _LABELS[self.role]
 
 
 def in_role(images: Iterable[LabelledImage], role: Role) -> LoadedImage | None:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
-from agenticiqa.state import GLOBAL, DistortionCategory, ExecutorOutput, Gap, PlannerOutput, Region
+from agenticiqa.state import (
+    GLOBAL,
+    DistortionCategory,
+    ExecutorOutput,
+    Gap,
+    PlannerOutput,
+    Region,
+    ToolExecutionLog,
+)
 
 CLOSE_UP = 768
 """The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
@@ -27,6 +36,12 @@ class Focus:
     def is_narrow(self) -> bool:
         """Whether only the gap is looked at and the rest of the last pass's evidence stays."""
         return self.gap is not None and self.before is not None and self.gap.kind in _NARROWS and bool(self.objects())
+
+    def added_to(self, now: ExecutorOutput) -> ExecutorOutput:
+        """What this pass found with what stays of the last pass's evidence."""
+        if self.before is None:
+            return now
+        return joined(self.before, now) if self.is_narrow else filled(self.before, now)
 
     def objects(self) -> list[str]:
         """The objects of the plan that are looked at."""
@@ -55,6 +70,29 @@ class Focus:
         return hashlib.sha256(f"{self.plan.model_dump_json()} {asked}".encode()).hexdigest()
 
 
+# The evidence each step of a pass leaves.
+_LEFT_BY = {
+    "distortion_set": "distortion_detection",
+    "distortion_analysis": "distortion_analysis",
+    "selected_tools": "tool_selection",
+    "quality_scores": "tool_execution",
+}
+
+
+def filled(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
+    """This pass's evidence; a step that failed has the last pass's in its place, beside its error."""
+    failed = [
+        name
+        for name, step in _LEFT_BY.items()
+        if getattr(now, name) is None and not {step, "executor"}.isdisjoint(now.errors)
+    ]
+    update: dict[str, Any] = {name: getattr(before, name) for name in failed}
+    if "quality_scores" in failed:
+        update["tool_logs"] = _logs(before, now, before.quality_scores or {})
+        update["regions"] = {**before.regions, **now.regions}
+    return now.model_copy(update=update)
+
+
 def joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
     """The last pass's evidence with what this pass found in its place, distortion by distortion."""
     scores = {name: dict(values) for name, values in (before.quality_scores or {}).items()}
@@ -68,12 +106,26 @@ def joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
         distortion_analysis=_analysis(before.distortion_analysis or {}, now.distortion_analysis or {}) or None,
         selected_tools=chosen or None,
         quality_scores=scores or None,
-        tool_logs=[*before.tool_logs, *now.tool_logs],
+        tool_logs=_logs(before, now, scores),
         errors=now.errors,
         uncertainties=now.uncertainties,
         regions={**before.regions, **now.regions},
-        notes=[*before.notes, *now.notes],
+        notes=list(dict.fromkeys([*before.notes, *now.notes])),
     )
+
+
+def _logs(
+    before: ExecutorOutput, now: ExecutorOutput, scores: Mapping[str, Mapping[Any, tuple[str, float]]]
+) -> list[ToolExecutionLog]:
+    """The logs of this pass, after those of the last that gave a score still standing."""
+    measured = {(log.object_name, log.distortion) for log in now.tool_logs}
+    standing = [
+        log
+        for log in before.tool_logs
+        if (log.object_name, log.distortion) not in measured
+        and scores.get(log.object_name, {}).get(log.distortion) == (log.tool_name, log.normalized_score)
+    ]
+    return [*standing, *now.tool_logs]
 
 
 def _found(before: ExecutorOutput, now: ExecutorOutput) -> dict[str, list[DistortionCategory]] | None:

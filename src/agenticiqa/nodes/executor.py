@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
 from agenticiqa.images import LabelledImage
-from agenticiqa.nodes.closing_gaps import Focus, close_up, joined
+from agenticiqa.nodes.closing_gaps import Focus, close_up
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import Inspection, inspect, model_steps
 from agenticiqa.nodes.reply_normalisation import (
@@ -36,6 +36,7 @@ from agenticiqa.nodes.tool_steps import (
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     GLOBAL,
+    MAX_REPLAN_HISTORY,
     AgenticIQAState,
     ExecutorOutput,
     Gap,
@@ -129,23 +130,26 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     plan = state.get("plan")
     if plan is None:
         return {"executor_evidence": ExecutorOutput(errors={"executor": "there is no plan to carry out"})}
+    focus, earlier = Focus(plan, state.get("gap"), state.get("executor_evidence")), state.get("pass_keys") or []
     try:
         context = node_context("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return {"executor_evidence": ExecutorOutput(errors={"executor": report("executor", error)})}
-    focus = Focus(plan, state.get("gap"), state.get("executor_evidence"))
+        return {"executor_evidence": focus.added_to(ExecutorOutput(errors={"executor": report("executor", error)}))}
     # What failed may work when it is tried again; what was answered would be answered the same.
-    if state.get("pass_key") == focus.key() and not (focus.before and focus.before.errors):
-        logger.info("the plan and what it is about are those of the last pass: nothing is asked again")
+    if focus.key() in earlier and not (focus.before and focus.before.errors):
+        logger.info("the plan and what it is about are those of an earlier pass: nothing is asked again")
         return {"repeated": True}
     try:
         with context.reporting():
             evidence = Gathering(context, plan, state["query"], focus).gather()
     except Exception as error:
         evidence = ExecutorOutput(errors={"executor": report("executor", error)})
-    if focus.is_narrow and focus.before is not None:
-        evidence = joined(focus.before, evidence)
-    return {"executor_evidence": evidence, "ledger": context.booked(), "pass_key": focus.key()}
+    keys = [*(key for key in earlier if key != focus.key()), focus.key()]
+    return {
+        "executor_evidence": focus.added_to(evidence),
+        "ledger": context.booked(),
+        "pass_keys": keys[-MAX_REPLAN_HISTORY:],
+    }
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,8 @@ class Decision:
         """What the reasoning has to say of it."""
         if self.gap is None:
             return []
-        return [f"{self.ended_by or 'A new plan is needed'}; remaining gap: {self.gap.reason}"]
+        said = f"{self.ended_by};" if self.ended_by else "Answered with a"
+        return [f"{said} remaining gap: {self.gap.reason}"]
 
 
 def decide(

@@ -13,8 +13,8 @@ from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.sufficiency import Decision, contradictions, decide, should_replan
 from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting_scores, weigh
 from agenticiqa.parts import Parts
-from agenticiqa.question.asked import Question
-from agenticiqa.question.choices import match_choice
+from agenticiqa.question.choices import choices_of, match_choice
+from agenticiqa.question.text import language_of
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import (
     GLOBAL,
@@ -29,10 +29,8 @@ from agenticiqa.state import (
     UsedEvidence,
     remember_replan,
 )
-from agenticiqa.values import Language
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
-from agenticiqa.wording import say
 
 __all__ = ["should_replan", "summarizer_node"]
 
@@ -100,28 +98,29 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     except Exception as error:  # a node reports, it does not raise
         return _update(_unable(NO_ANSWER, report("summarizer", error), UsedEvidence()), state, Decision())
     with context.reporting():
-        result, decision, said = _summarize(context, state)
-    return {**_update(result, state, decision), **said, "ledger": context.booked()}
+        result, decision = _summarize(context, state)
+    return {**_update(result, state, decision), "ledger": context.booked()}
 
 
-def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision, dict[str, Any]]:
-    """The result, whether it leads to a new plan, and the answer with its reasons as values, where there are any."""
+def _has_failed(result: SummarizerOutput | None) -> bool:
+    return result is None or UsedEvidence.of(result).error is not None
+
+
+def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision]:
     known = UsedEvidence()
-    nothing: dict[str, Any] = {"answer": None, "reasons": []}
     try:
-        request = AnswerRequest.of(state, context.parts, context.question)
+        request = AnswerRequest.of(state, context.parts)
         known = request.tool_evidence()
         _log_invocation(request, state)
         answered = request.ask(context)
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
-        said = {"answer": answered.reply.answer, "reasons": [*answered.reply.reasons]}
-        return _result(request, answered, decision, _backend_notes(context, answered)), decision, said
+        return _result(request, answered, decision, _backend_notes(context, answered)), decision
     except ModelReplyError as error:
-        why = report("summarizer", error)
-        reasoning = f"{NO_REPLY[type(error)]}: {why}" if type(error) in NO_REPLY else PARSING_FAILED
-        return _unable(reasoning, why, known), Decision(), nothing
+        said = report("summarizer", error)
+        reasoning = f"{NO_REPLY[type(error)]}: {said}" if type(error) in NO_REPLY else PARSING_FAILED
+        return _unable(reasoning, said, known), Decision()
     except Exception as error:
-        return _unable(NO_ANSWER, report("summarizer", error), known), Decision(), nothing
+        return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
 
 
 def _backend_notes(context: NodeContext, answered: Structured[AnswerReply]) -> list[str]:
@@ -140,7 +139,7 @@ def _result(
     used = weighed.model_copy(update={"gap": decision.gap.reason if decision.gap else None, "notes": [*notes, *aside]})
     return SummarizerOutput(
         final_answer=reply.final_answer,
-        quality_reasoning=with_notes(reply.quality_reasoning, notes, request.language),
+        quality_reasoning=with_notes(reply.quality_reasoning, notes),
         need_replan=decision.needs_replan,
         replan_reason=used.gap if decision.needs_replan else None,
         used_evidence=used.model_dump(mode="json"),
@@ -154,6 +153,9 @@ def _unable(reasoning: str, error: str, known: UsedEvidence) -> SummarizerOutput
 
 
 def _update(result: SummarizerOutput, state: AgenticIQAState, decision: Decision) -> dict[str, Any]:
+    if _has_failed(result) and not _has_failed(state.get("summarizer_result")):
+        # A further pass that fails does not cost the answer of the pass before.
+        return {"error": f"summarizer: {UsedEvidence.of(result).error}"}
     count = state.get("iteration_count", 0) + (1 if result.need_replan else 0)
     update: dict[str, Any] = {"summarizer_result": result, "iteration_count": count}
     if decision.gap != state.get("gap"):
@@ -180,7 +182,6 @@ class AnswerRequest:
 
     query: str
     choices: dict[str, str]
-    language: Language
     plan: PlannerOutput | None
     evidence: ExecutorOutput | None
     notes: list[str]
@@ -192,7 +193,7 @@ class AnswerRequest:
     as_printed: bool = False
 
     @classmethod
-    def of(cls, state: AgenticIQAState, parts: Parts, question: Question) -> AnswerRequest:
+    def of(cls, state: AgenticIQAState, parts: Parts) -> AnswerRequest:
         """The request the state describes."""
         evidence, plan = state.get("executor_evidence"), state.get("plan")
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
@@ -204,11 +205,10 @@ class AnswerRequest:
         ]
         return cls(
             query=state["query"],
-            choices=question.reply.choices,
-            language=question.reply.language,
+            choices=choices_of(state),
             plan=plan,
             evidence=evidence,
-            notes=[*evidence_notes(evidence, question.reply.language), *(state.get("plan_notes") or []), *unknown],
+            notes=[*evidence_notes(evidence), *(state.get("plan_notes") or []), *unknown],
             tool_only=mean_score(voting_scores(evidence, parts.tools)),
             tool_scores=voting,
             spread=spread,
@@ -301,37 +301,56 @@ class AnswerRequest:
         }
 
 
-def evidence_notes(evidence: ExecutorOutput | None, language: Language = "en") -> list[str]:
-    """Missing, failed, contradictory and uncertain evidence, one sentence each, as far as they are known in a language.
+NO_EVIDENCE = "No tool or distortion evidence is available; the answer rests on the image alone."
+NO_TOOL_EVIDENCE = "No tool evidence is available."
+NOT_LOCATED = " could not be located; its tools saw the whole image."
+# The notes that a reader without any English has to understand; the others quote tools and their errors.
+_IN_CHINESE = {
+    NO_EVIDENCE: "没有工具或失真证据，回答仅依据图像本身。",
+    NO_TOOL_EVIDENCE: "没有可用的工具证据。",
+    NOT_LOCATED: "无法定位，其工具评价的是整幅图像。",
+}
 
-    Those that quote tools and their errors stay in English.
-    """
+
+def evidence_notes(evidence: ExecutorOutput | None) -> list[str]:
+    """Missing, failed, contradictory and uncertain evidence, one sentence each."""
     if evidence is None:
-        return [say("nothing_gathered", language)]
-    unlocated = [name for name, region in evidence.regions.items() if region is None and name != GLOBAL]
+        return [NO_EVIDENCE]
     return [
-        *_missing(evidence, language),
+        *_missing(evidence),
         *(f"{name} failed: {error}" for name, error in evidence.errors.items()),
         *(gap.reason for gap in contradictions(evidence)),
         *evidence.notes,
         *(f"Uncertain: {doubt}" for doubt in evidence.uncertainties),
-        *(say("region_not_located", language, name=name) for name in unlocated),
+        *(_not_located(name) for name, region in evidence.regions.items() if region is None and name != GLOBAL),
     ]
 
 
-def with_notes(reasoning: str, notes: list[str], language: Language = "en") -> str:
-    """The reasoning with the notes it does not already contain."""
+def with_notes(reasoning: str, notes: list[str]) -> str:
+    """The reasoning with the notes it does not already contain, in its language as far as they are known in it."""
     added = [_sentence(note) for note in notes if note not in reasoning]
     if not added:
         return reasoning
-    return f"{reasoning}[说明：{''.join(added)}]" if language == "zh" else f"{reasoning} [Notes: {' '.join(added)}]"
+    if language_of(reasoning) == "zh":
+        return f"{reasoning}[说明：{''.join(map(_in_chinese, added))}]"
+    return f"{reasoning} [Notes: {' '.join(added)}]"
 
 
-def _missing(evidence: ExecutorOutput, language: Language) -> list[str]:
+def _in_chinese(note: str) -> str:
+    for english, chinese in _IN_CHINESE.items():
+        note = note.replace(english, chinese)
+    return note
+
+
+def _missing(evidence: ExecutorOutput) -> list[str]:
     has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)
     if not evidence.quality_scores and not has_analysis:
-        return [say("nothing_gathered", language)]
-    return [] if evidence.quality_scores else [say("nothing_measured", language)]
+        return [NO_EVIDENCE]
+    return [] if evidence.quality_scores else [NO_TOOL_EVIDENCE]
+
+
+def _not_located(name: str) -> str:
+    return f"{name}{NOT_LOCATED}"
 
 
 def _sentence(text: str) -> str:

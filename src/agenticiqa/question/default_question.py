@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agenticiqa.question.meaning import Draft
+from agenticiqa.question.meaning import Question
 
 DEFAULT_QUERY = "Rate the perceptual quality of this image."
-DEFAULT_QUESTION = Draft(
+DEFAULT_QUESTION = Question(
     text=DEFAULT_QUERY,
     stem=DEFAULT_QUERY,
     language="en",

@@ -19,7 +19,6 @@ from agenticiqa.vlm_client.tasks.gathering import (
     ToolOffer,
 )
 from agenticiqa.vlm_client.tasks.plan import PlanInputs, PlanReply
-from agenticiqa.vlm_client.tasks.rank import ComparedImage, RankInputs, RankReply
 
 __all__ = [
     "AnalyzeInputs",
@@ -28,7 +27,6 @@ __all__ = [
     "AnswerInputs",
     "AnswerReply",
     "Box",
-    "ComparedImage",
     "DetectInputs",
     "DetectReply",
     "InspectInputs",
@@ -38,8 +36,6 @@ __all__ = [
     "LocateReply",
     "PlanInputs",
     "PlanReply",
-    "RankInputs",
-    "RankReply",
     "ScoreInputs",
     "SelectToolsInputs",
     "SelectToolsReply",
