@@ -55,7 +55,6 @@ class Source:
     opinions: Values
     clusters: list[str]
     scaled: Values
-    training_width: float | None = None
     scores: dict[str, Values] = field(default_factory=dict)
 
 
@@ -66,8 +65,6 @@ def read_biq2021(folder: Path) -> Source:
     trained = {int(c) for p, c in zip(listed, clusters, strict=True) if p.split == "train"}
     kept = [(p, int(c)) for p, c in zip(listed, clusters, strict=True) if p.split == "test" and int(c) not in trained]
     opinions = np.array([p.opinion for p, _ in kept])
-    training = on_common_scale("biq2021", [p.opinion for p in listed if p.split == "train"])
-    low, high = np.quantile(training, [0.025, 0.975])
     paths = [folder / "Images" / p.name for p, _ in kept]
     return Source(
         "biq2021",
@@ -76,7 +73,6 @@ def read_biq2021(folder: Path) -> Source:
         opinions,
         [str(c) for _, c in kept],
         on_common_scale("biq2021", opinions),
-        float(high - low),
     )
 
 
@@ -96,7 +92,7 @@ def read_tid2013(folder: Path) -> Source:
 
 
 def read_avt(folder: Path) -> Source:
-    """Stills of several sizes and rates, rated enlarged to one screen; only intervals were calibrated on them."""
+    """Stills of several sizes and rates, rated enlarged to one screen; no fit has seen them."""
     rows = _rows(folder / "test_1" / "mos_ci.csv")
     found = [(folder / "test_1" / "images" / f"{row['image_name']}.png", row) for row in rows]
     found = [(path, row) for path, row in found if path.exists()]
@@ -106,7 +102,7 @@ def read_avt(folder: Path) -> Source:
 
 
 def read_ai(folder: Path) -> Source:
-    """Generated pictures and real ones; only intervals were calibrated on them."""
+    """Generated pictures and real ones; no fit has seen them."""
     rows = _rows(folder / "evaluation_quality_appeal" / "quality.csv")
     found = [(folder / "images" / f"{row['image_key']}.png", row) for row in rows]
     found = [(path, row) for path, row in found if path.exists()]
@@ -205,16 +201,14 @@ def report_agreement(source: Source) -> None:
 
 
 def report_intervals(source: Source, judged: dict[WeightSet, list[QualityJudgement]]) -> None:
-    """Coverage and mean width of the 95 % interval, as shipped and calibrated without this source."""
+    """Coverage and mean width of the 95 % and 80 % intervals."""
     for terms, judgements in judged.items():
-        model = load_quality_model(terms)
-        shipped = np.array([j.interval for j in judgements])
-        apart = np.array([model.interval_without(source.key, j) for j in judgements])
-        share = f" ({_width(shipped) / source.training_width:.0%} of the constant)" if source.training_width else ""
+        whole = np.array([j.interval for j in judgements])
+        likely = np.array([j.likely_interval for j in judgements])
         flagged = sum(j.out_of_domain is not None for j in judgements)
         print(
-            f"interval {terms}: coverage {_covered(source, shipped):.1%}, mean width {_width(shipped):.2f}{share}; "
-            f"calibrated without it {_covered(source, apart):.1%}, {_width(apart):.2f}; {flagged} out of domain"
+            f"interval {terms}: 95 % holds {_covered(source, whole):.1%}, mean width {_width(whole):.2f}; "
+            f"80 % holds {_covered(source, likely):.1%}, {_width(likely):.2f}; {flagged} out of domain"
         )
 
 
@@ -275,7 +269,7 @@ def _thinned(source: Source, limit: int | None) -> Source:
     rows = np.sort(np.random.default_rng(0).permutation(len(source.paths))[:limit])
     return Source(
         source.key, source.name, [source.paths[r] for r in rows], source.opinions[rows],
-        [source.clusters[r] for r in rows], source.scaled[rows], source.training_width,
+        [source.clusters[r] for r in rows], source.scaled[rows],
     )  # fmt: skip
 
 

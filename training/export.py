@@ -10,6 +10,8 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from training.network import Stages, pool
+
 SMALLEST_STORED_HALF = 256
 
 
@@ -81,3 +83,30 @@ def store_half(model: onnx.ModelProto) -> None:
         casts.append(helper.make_node("Cast", [name + "_half"], [name], to=TensorProto.FLOAT))
     for cast in reversed(casts):
         model.graph.node.insert(0, cast)
+
+
+class _PooledTail(torch.nn.Module):
+    """Stage-5 map to the maps of stages six and seven and their pooled statistics."""
+
+    def __init__(self, stages: Stages) -> None:
+        super().__init__()
+        self.stages = stages
+
+    def forward(self, stage5: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        stage6, stage7 = self.stages(stage5)
+        return stage6, stage7, torch.cat([pool(stage6), pool(stage7)], 1)
+
+
+def export_tail(stages: Stages, path: Path) -> None:
+    """Write the last two stages for any size of map."""
+    names = ("stage5", "stage6", "stage7")
+    axes = {name: {0: "n", 2: f"h_{name}", 3: f"w_{name}"} for name in names}
+    plain = stages.to(memory_format=torch.contiguous_format)
+    export_network(
+        _PooledTail(plain),
+        (torch.zeros(1, 112, 20, 20),),
+        path,
+        ["stage5"],
+        ["stage6", "stage7", "pooled"],
+        axes | {"pooled": {0: "n"}},
+    )

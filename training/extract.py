@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.quality_model import colour_grain
 from training.biq2021 import read_photographs
 from training.pictures import read_pixels, resize
 from training.trunk import open_start_network
 
 
 def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
-    """Write features, colour grain and stage-5 map of every training photograph; rows already there are kept."""
+    """Write features and stage-5 map of every training photograph; rows already there are kept."""
     photographs = [p for p in read_photographs(data) if p.split == "train"]
     network = open_start_network(cache)
     arrays = open_arrays(cache, "biq2021", len(photographs))
@@ -24,7 +23,7 @@ def extract_biq2021(data: Path, cache: Path, part: int, parts: int) -> None:
             continue
         pixels = square(read_pixels(data / "Images" / photographs[row].name))
         seen = network.run(pixels)
-        arrays["stage5"][row], arrays["grain"][row], arrays["pooled"][row] = seen[4], colour_grain(pixels), seen[-1]
+        arrays["stage5"][row], arrays["pooled"][row] = seen[4], seen[-1]
     for array in arrays.values():
         array.flush()
 
@@ -38,7 +37,7 @@ def open_arrays(
     cache: Path, source: str, count: int, more: dict[str, tuple[int, ...]] | None = None
 ) -> dict[str, np.memmap[tuple[int, ...], np.dtype[np.generic]]]:
     """The cached arrays of one source of 512 × 512 photographs, made empty where they are not there yet."""
-    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "grain": (), "stage5": (112, 32, 32)} | (more or {})
+    shapes: dict[str, tuple[int, ...]] = {"pooled": (1568,), "stage5": (112, 32, 32)} | (more or {})
     opened = {}
     for name, shape in shapes.items():
         path = cache / f"{source}_{name}.npy"

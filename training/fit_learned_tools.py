@@ -3,10 +3,9 @@
     python -m training.fit_learned_tools [--biq2021 FOLDER] [--limit 300] [--scores FILE]
 
 Both speak on the common scale already, so that their curve is the scale itself; what is measured is their spread, from
-which the fusion learns how far to trust them. AIQA_NR of the `research` set is measured on BIQ2021's test split, which
-it was not fitted on; without the folder its entry stays. AIQA_NR of the `open` set has the error its own head states,
-on the photographs shipped for calibration; AIQA_FR has the error on photographs left out when it was fitted.
-`--scores` keeps the scores and opinions for `benchmarks.fusion --simulate`.
+which the fusion learns how far to trust them. AIQA_NR has the error its own head states, measured on sources of
+opinions left out of its fit; AIQA_FR has the error on photographs left out when it was fitted. `--scores` keeps the scores and
+opinions of BIQ2021's test split for `benchmarks.fusion --simulate`.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from agenticiqa.embedded.full_reference.pair_model import load_model
 from agenticiqa.embedded.quality.quality_model import load_quality_model
 from agenticiqa.images import load_image
 from agenticiqa.tools.calibration import Calibration, same_scale
-from agenticiqa.tools.curve_fitting import rank_correlation
-from agenticiqa.tools.synthetic.ladder import ladder_photographs
 from agenticiqa.weights import WeightSet
 from training.biq2021 import read_photographs
 from training.opinions import on_common_scale
@@ -39,12 +36,9 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=3)
     options.add_argument("--scores", type=Path)
     given = options.parse_args()
-    research = {"AIQA_FR": full_reference("research")}
-    if given.biq2021:
-        rows = judged(given.biq2021, given.limit, given.seed)
-        research["AIQA_NR"] = no_reference(rows)
-        if given.scores:
-            write_scores(given.scores, rows)
+    research = {"AIQA_FR": full_reference("research"), "AIQA_NR": stated("research")}
+    if given.biq2021 and given.scores:
+        write_scores(given.scores, judged(given.biq2021, given.limit, given.seed))
     store(FOLDER / "calibrations.json", research)
     store(FOLDER / "calibrations_open.json", {"AIQA_FR": full_reference("open"), "AIQA_NR": stated("open")})
 
@@ -60,16 +54,6 @@ def judged(folder: Path, limit: int, seed: int) -> list[tuple[str, float, float]
     return [(name, float(opinion), score) for name, opinion, score in zip(names, opinions, scores, strict=True)]
 
 
-def no_reference(rows: list[tuple[str, float, float]]) -> Calibration:
-    """AIQA_NR's own scale with the error it shows against these opinions."""
-    opinions, scores = np.array([row[1] for row in rows]), np.array([row[2] for row in rows])
-    spread = round(float(np.sqrt(np.mean((scores - opinions) ** 2))), 4)
-    srcc = round(rank_correlation(scores, opinions), 4)
-    return same_scale(f"BIQ2021, {len(rows)} photographs of the test split", spread, srcc).model_copy(
-        update={"research_only": True}
-    )
-
-
 def full_reference(weights: WeightSet) -> Calibration:
     """AIQA_FR's own scale with the error on photographs left out."""
     model = load_model(weights)
@@ -82,9 +66,8 @@ def full_reference(weights: WeightSet) -> Calibration:
 
 def stated(weights: WeightSet) -> Calibration:
     """AIQA_NR's own scale with the error its head states."""
-    model = load_quality_model(weights)
-    widths = [np.diff(model.judge(image).interval)[0] for image in ladder_photographs().values()]
-    return same_scale("the error its own head states", round(float(np.mean(widths)) / (2 * 1.96), 4))
+    found = same_scale("sources of opinions left out of the fit", round(load_quality_model(weights).error, 4))
+    return found.model_copy(update={"research_only": weights == "research"})
 
 
 def store(path: Path, fresh: dict[str, Calibration]) -> None:

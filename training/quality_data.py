@@ -28,7 +28,6 @@ class Rated:
 
     photographs: Photographs
     statistics: npt.NDArray[np.float32]
-    grain: npt.NDArray[np.float64]
     raw_opinions: npt.NDArray[np.float64]
     folds: npt.NDArray[np.intp]
     present: npt.NDArray[np.bool_]
@@ -41,7 +40,6 @@ class Damaged:
     table: pd.DataFrame
     ladders: Ladders
     statistics: npt.NDArray[np.float32]
-    grain: npt.NDArray[np.float64]
     training: npt.NDArray[np.bool_]
 
 
@@ -51,7 +49,6 @@ class Spoilt:
 
     maps: npt.NDArray[np.float16]
     statistics: npt.NDArray[np.float32]
-    grain: npt.NDArray[np.float64]
     quality: npt.NDArray[np.float32]
     opinions: npt.NDArray[np.float32]
     photographs: npt.NDArray[np.intp]
@@ -69,9 +66,9 @@ def load_spoilt(cache: Path, rated: Rated, seed: int) -> Spoilt:
     before = np.interp(rated.photographs.opinions[photographs], scale["scale_from"], scale["scale_to"])
     left = (_spoilt_labels(cache, ladders) - 1) / 4
     quality = 1 + (before - 1) * np.minimum.accumulate(left.reshape(-1, len(LEVELS)), axis=1).ravel()
-    maps, statistics, grain = (np.load(cache / f"spoilt_{n}.npy", mmap_mode="r") for n in ("stage5", "pooled", "grain"))
+    maps, statistics = (np.load(cache / f"spoilt_{name}.npy", mmap_mode="r") for name in ("stage5", "pooled"))
     return Spoilt(
-        maps, np.array(statistics), grain.astype(np.float64), quality.astype(np.float32),
+        maps, np.array(statistics), quality.astype(np.float32),
         np.interp(quality, scale["scale_to"], scale["scale_from"]).astype(np.float32),
         photographs, rated.present[photographs] & (rated.folds[photographs] != 0),
     )  # fmt: skip
@@ -99,9 +96,8 @@ def load_rated(data: Path, cache: Path, seed: int) -> Rated:
     standard = ((opinions - opinions.mean()) / opinions.std()).astype(np.float32)
     rows = np.nonzero(present & (folds != 0))[0]
     kept = np.array(statistics)
-    grain = np.load(cache / "biq2021_grain.npy").astype(np.float64)
     photographs = Photographs(maps, kept[:, :TRUNK_POOLED], standard, rows)
-    return Rated(photographs, kept, grain, opinions, folds, present)
+    return Rated(photographs, kept, opinions, folds, present)
 
 
 def load_damaged(cache: Path, which: str) -> Damaged:
@@ -109,10 +105,10 @@ def load_damaged(cache: Path, which: str) -> Damaged:
     tables = [read_table(cache / f"{name}.csv") for name in TABLES[which]]
     table = pd.concat(tables, ignore_index=True)
     labelled = label(table)
-    statistics, maps, grain = (_joined(cache, which, part, tables) for part in ("pooled", "stage5", "grain"))
+    statistics, maps = (_joined(cache, which, part, tables) for part in ("pooled", "stage5"))
     groups = _groups(table, labelled.training)
     ladders = Ladders(maps, statistics[:, :TRUNK_POOLED], labelled.labels.astype(np.float32), groups)
-    return Damaged(table, ladders, statistics, grain.astype(np.float64), labelled.training)
+    return Damaged(table, ladders, statistics, labelled.training)
 
 
 def _joined(cache: Path, which: str, part: str, tables: list[pd.DataFrame]) -> npt.NDArray[Any]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.quality.quality_model import colour_grain
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.biq2021 import read_photographs
 from training.extract import open_arrays, square
@@ -47,7 +46,7 @@ def list_ladders(count: int, seed: int) -> list[Ladder]:
 
 
 def extract(data: Path, cache: Path, seed: int, part: int, parts: int) -> None:
-    """Write features, grain, stage-5 map and the measures of damage; rows already there are kept."""
+    """Write features, stage-5 map and the measures of damage; rows already there are kept."""
     photographs = [p for p in read_photographs(data) if p.split == "train"]
     ladders = list_ladders(len(photographs), seed)
     network = open_start_network(cache)
@@ -61,8 +60,8 @@ def extract(data: Path, cache: Path, seed: int, part: int, parts: int) -> None:
                 continue
             damaged = mix(clean, ((ladder.kind, level),), ladder.seed)
             seen = network.run(damaged)
-            arrays["stage5"][row], arrays["grain"][row] = seen[4], colour_grain(damaged)
-            arrays["measures"][row], arrays["pooled"][row] = measure(clean, damaged), seen[-1]
+            arrays["stage5"][row], arrays["pooled"][row] = seen[4], seen[-1]
+            arrays["measures"][row] = measure(clean, damaged)
     for array in arrays.values():
         array.flush()
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.quality.quality_model import colour_grain
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS, mix
 from training.labels import measure
 from training.pictures import Pixels, halve
@@ -86,7 +85,6 @@ def extract(name: str, groups: list[list[Picture]], cache: Path) -> None:
     network, row = open_start_network(cache), 0
     arrays = {
         "pooled": np.lib.format.open_memmap(cache / f"{name}_pooled.npy", "w+", np.float32, (count, 1568)),
-        "grain": np.lib.format.open_memmap(cache / f"{name}_grain.npy", "w+", np.float32, (count,)),
         "stage5": np.lib.format.open_memmap(cache / f"{name}_stage5.npy", "w+", np.float16, (count, 112, 20, 20)),
     }
     if name in LADDERS:
@@ -111,7 +109,6 @@ def extract(name: str, groups: list[list[Picture]], cache: Path) -> None:
 def _keep(arrays: dict[str, np.memmap], row: int, network: StartNetwork, pixels: Pixels) -> None:
     whole = network.run(pixels)
     arrays["pooled"][row], arrays["stage5"][row] = whole[-1], whole[4]
-    arrays["grain"][row] = colour_grain(pixels)
     if "pooled_half" in arrays:
         arrays["pooled_half"][row] = network.run(halve(pixels))[-1]
 

@@ -162,7 +162,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Overall quality: probabilities of the five levels, the 95 % interval of the score, and what is doubtful."""
+    """Overall quality: probabilities of the five levels, the 95 % and 80 % intervals, and what is doubtful."""
 
     levels: dict[LevelLetter, float]
     interval: tuple[float, float] | None = None
@@ -171,6 +171,7 @@ class Judgement:
     disagreement: Disagreement | None = None
     notes: tuple[str, ...] = ()
     """What was done to the images before they were judged, or what to know of them."""
+    likely_interval: tuple[float, float] | None = None
 
     @property
     def score(self) -> float:

@@ -11,10 +11,10 @@ import pytest
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
     ShippedEyes,
-    in_agreement,
     shipped_eyes,
     softness_counted_as_blur,
     with_a_reason,
+    with_doubt,
 )
 from agenticiqa.embedded.findings import Eyes
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
@@ -133,10 +133,13 @@ def test_what_is_more_likely_absent_is_weaker_than_slight_in_numbers_too() -> No
     assert weaker.strength < stronger.strength < 0.5
 
 
-def test_a_picture_with_a_slight_flaw_that_is_certain_is_not_excellent() -> None:
-    flawless = Judgement({"A": 1.0, "B": 0.0, "C": 0.0, "D": 0.0, "E": 0.0}, (4.8, 5.0))
+def test_a_severe_flaw_beside_a_good_score_is_told_as_a_doubt_and_changes_nothing() -> None:
+    good = Judgement({"A": 1.0, "B": 0.0, "C": 0.0, "D": 0.0, "E": 0.0}, (4.8, 5.0))
 
-    bounded = in_agreement(flawless, (Distortion("Blurs", 0.9, 0.9),))
+    doubted = with_doubt(good, (Distortion("Blurs", 0.9, 2.9),))
 
-    assert bounded.score == pytest.approx(4.45, abs=0.15)
-    assert in_agreement(flawless, (Distortion("Blurs", 0.6, 0.9),)) == flawless
+    assert doubted.levels == good.levels
+    assert doubted.interval == good.interval
+    assert "Blurs disagree" in doubted.notes[0]
+    assert with_doubt(good, (Distortion("Blurs", 0.6, 2.9),)) == good
+    assert with_doubt(good, (Distortion("Blurs", 0.9, 0.9),)) == good

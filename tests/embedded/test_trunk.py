@@ -75,23 +75,6 @@ def test_small_and_odd_sizes_have_features(backbone: Backbone, size: tuple[int, 
     assert np.isfinite(features.pooled).all()
 
 
-def test_the_closeup_is_the_most_detailed_square_at_its_own_resolution(backbone: Backbone) -> None:
-    large = np.full((1200, 1600, 3), 120, np.uint8)
-    large[800:1000, 1100:1300] = np.random.default_rng(0).integers(0, 256, (200, 200, 3))
-
-    closeup = backbone.features(large).closeup
-
-    assert closeup is not None
-    assert closeup.shape == (256, 256, 3)
-    assert (closeup == 120).mean() < 0.6
-
-
-def test_a_picture_that_is_hardly_shrunk_needs_no_closeup(
-    backbone: Backbone, photograph: npt.NDArray[np.uint8]
-) -> None:
-    assert backbone.features(photograph).closeup is None
-
-
 def test_threads_get_the_same_features(backbone: Backbone, photograph: npt.NDArray[np.uint8]) -> None:
     alone = backbone.features(photograph).pooled
 

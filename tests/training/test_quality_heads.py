@@ -8,19 +8,22 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-pytest.importorskip("torch")
-pytest.importorskip("pandas")
+pytest.importorskip("sklearn")
 
-import pandas as pd
-import torch
 from skimage import data
 
-from agenticiqa.embedded.quality.quality_head import QualityHead
-from training.quality_heads.correct import Correction
-from training.quality_heads.fit import _joined, _linear_units, _spoilt_groups, network_outputs, stored
+from training.quality_heads.fit import (
+    DAMAGE_MIDDLE,
+    DAMAGE_SHARE,
+    FITTED,
+    Kernel,
+    calibrated,
+    published_kernel,
+    published_network,
+)
 from training.quality_heads.free import list_free, read_ratings
-from training.quality_heads.intervals import calibrate
 from training.quality_heads.ladders import KINDS, share_left, spoil
+from training.rated_sources import ranks
 
 
 @pytest.fixture(scope="module")
@@ -40,81 +43,68 @@ def test_every_ladder_moves_away_from_the_photograph_and_leaves_less(
     np.testing.assert_array_equal(spoil(photograph, kind, 3, 5), steps[2])
 
 
-def test_photographs_of_the_fold_kept_apart_teach_nothing() -> None:
-    kinds = ["none", *["jpeg"] * 5, *["dark"] * 5, *["noise"] * 5, "rewritten"]
-    table = pd.DataFrame({"fold": [0] * 17 + [3] * 17, "kind": kinds * 2})
-
-    apart, taught = _spoilt_groups(table, 0), _spoilt_groups(table, 17)
-
-    assert apart == []
-    # A fine file stands between the photograph and the first poor one.
-    assert list(taught[0].rows) == [17, 33, 18, 19, 20, 21, 22]
-    assert list(taught[1].rows) == [17, 23, 24, 25, 26, 27]
-
-
-def test_old_and_new_units_in_one_network_add_up() -> None:
-    random = np.random.default_rng(0)
-    published = {
-        "first_weight": random.normal(size=(1568, 4)), "first_bias": random.normal(size=4),
-        "last_weight": random.normal(size=(4, 3)), "last_bias": random.normal(size=3),
-    }  # fmt: skip
-    correction = Correction(2592).eval()
-    torch.nn.init.normal_(correction.last.weight)
-    rows = random.normal(size=(3, 2592)).astype(np.float32)
-
-    joined = network_outputs(
-        _joined(published, correction, np.zeros(2592, np.float32), np.ones(2592, np.float32)), rows
-    )
-
-    old = np.maximum(rows[:, :1568] @ published["first_weight"] + published["first_bias"], 0) @ published["last_weight"]
-    with torch.no_grad():
-        new = correction(torch.from_numpy(rows)).numpy()
-    np.testing.assert_allclose(joined, old + published["last_bias"] + new, rtol=1e-4, atol=1e-3)
-
-
-def test_linear_units_give_the_line_and_keep_the_judge_of_damage() -> None:
-    random = np.random.default_rng(1)
-    published = {
-        "centre": random.normal(size=6), "spread": random.uniform(1, 2, 6), "first_weight": random.normal(size=(6, 5)),
-        "first_bias": random.normal(size=5), "last_weight": random.normal(size=(5, 3)), "last_bias": np.zeros(3),
-    }  # fmt: skip
-    line, gate = (random.normal(size=6), 0.3), (random.normal(size=6), -0.2)
-    centre, spread, rows = random.normal(size=6), random.uniform(1, 2, 6), random.normal(size=(4, 6)).astype(np.float32)
-
-    outputs = network_outputs(_linear_units(published, centre, spread, line, gate), rows)
-
-    scaled = (rows - centre) / spread
-    np.testing.assert_allclose(outputs[:, 0], scaled @ line[0] + 0.3)
-    np.testing.assert_allclose(outputs[:, 2], scaled @ gate[0] - 0.2)
-    hidden = np.maximum(
-        (rows - published["centre"]) / published["spread"] @ published["first_weight"] + published["first_bias"], 0
-    )
-    np.testing.assert_allclose(outputs[:, 1], hidden @ published["last_weight"][:, 1])
-
-
 def test_points_stored_as_bytes_come_back_within_half_a_step() -> None:
     points = np.random.default_rng(2).normal(size=(50, 3))
 
-    kept = stored({"authentic_points": points})
+    kept = Kernel(np.eye(3), points, np.ones(50), 0.0, 1.0).arrays("likeness")
 
-    assert kept["authentic_points"].dtype == np.int8
-    back = kept["authentic_points"] * kept["authentic_step"]
-    assert (np.abs(back - points) <= kept["authentic_step"] / 2 + 1e-6).all()
+    assert kept["likeness_points"].dtype == np.int8
+    back = kept["likeness_points"] * kept["likeness_step"]
+    assert (np.abs(back - points) <= kept["likeness_step"] / 2 + 1e-6).all()
 
 
-def test_intervals_cover_sources_of_one_make_also_when_one_is_left_out() -> None:
+def test_published_units_become_one_output() -> None:
+    random = np.random.default_rng(1)
+    given = {
+        "centre": np.zeros(6), "spread": np.ones(6), "first_weight": random.normal(size=(6, 5)),
+        "first_bias": random.normal(size=5), "last_weight": random.normal(size=(5, 3)),
+        "last_bias": random.normal(size=3),
+    }  # fmt: skip
+    hidden = np.maximum(random.normal(size=(4, 6)) @ given["first_weight"] + given["first_bias"], 0)
+
+    joined = published_network(given)
+
+    authentic, damage, _ = (hidden @ given["last_weight"] + given["last_bias"]).T
+    wanted = authentic + DAMAGE_SHARE / 2 * (damage - DAMAGE_MIDDLE)
+    np.testing.assert_allclose(hidden @ joined["last_weight"] + joined["last_bias"], wanted, rtol=1e-5)
+
+
+def test_a_published_regression_keeps_its_distances_on_another_standard_scale() -> None:
+    random = np.random.default_rng(4)
+    given = {
+        "centre": random.normal(size=4), "spread": random.uniform(1, 2, 4),
+        "synthetic_centre": random.normal(size=3), "synthetic_spread": random.uniform(1, 2, 3),
+        "synthetic_projection": random.normal(size=(3, 2)), "synthetic_points": random.normal(size=(5, 2)),
+        "synthetic_weights": np.ones(5), "synthetic_mean": np.array(3.0), "synthetic_width": np.array(0.8),
+    }  # fmt: skip
+    row = random.normal(size=4)
+
+    kernel = published_kernel(given, "synthetic", 0.5, 4.0)
+
+    own = (row[:3] - given["synthetic_centre"]) / given["synthetic_spread"] @ given["synthetic_projection"]
+    moved = (row - given["centre"]) / given["spread"] @ kernel.projection
+    np.testing.assert_allclose(moved - kernel.points, own - given["synthetic_points"])
+    assert kernel.mean == pytest.approx(-0.5)
+
+
+def test_the_curve_rises_and_intervals_hold_what_they_promise() -> None:
     random = np.random.default_rng(3)
-    sources = {
-        name: (np.c_[np.ones(2000), np.zeros((2000, 5))], random.normal(0, 0.5, 2000)) for name in ("a", "b", "c")
-    }
+    said = {name: random.normal(0, 1, 4000) for name in FITTED}
+    wanted = {name: np.clip(3 + 0.8 * z + random.normal(0, 0.4, 4000), 1, 5) for name, z in said.items()}
 
-    arrays = calibrate(sources)
+    arrays = calibrated(said, wanted, FITTED)
 
-    terms, residuals = sources["a"]
-    error = QualityHead(arrays).error(terms, "a")
-    below, above = arrays["interval_factors_without_a"]
-    # 97 % on either side of residuals of one kind
-    assert np.mean((residuals > -below * error) & (residuals < above * error)) == pytest.approx(0.94, abs=0.015)
+    assert (np.diff(arrays["scale_to"]) >= 0).all()
+    score = np.interp(said["biq2021"], arrays["scale_from"], arrays["scale_to"])
+    for name, level in (("reach95", 0.95), ("reach80", 0.8)):
+        below, above = arrays[name]
+        held = (wanted["biq2021"] > score - below) & (wanted["biq2021"] < score + above)
+        assert held.mean() == pytest.approx(level, abs=0.02)
+
+
+def test_opinions_count_by_their_order_within_a_source() -> None:
+    # The middle of three is the median of a normal curve; the outer ones lie at its sixths.
+    np.testing.assert_allclose(ranks(np.array([70.0, 1.0, 2.0])), [0.9674, -0.9674, 0.0], atol=1e-4)
 
 
 def test_ratings_are_on_the_scale_and_need_no_photographs_to_be_read() -> None:

@@ -34,15 +34,13 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.uint8]
 BARELY_PRESENT = 0.51
-# From this probability on a flaw bounds the score.
+# From this probability on a severe flaw beside a good score is told as a doubt.
 CERTAINLY = 0.8
 # A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
 # which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
 NOTHING_WRONG = 2.5
-# The highest score beside a flaw of each strength: a picture with a slight one is not Excellent, with a moderate one
-# not Good, with a severe not Fair. Four fifths of the labelled training photographs with such a flaw, moderate or
-# above, have an opinion below it.
-STRENGTHS, HIGHEST_SCORES = (0.5, 1.4999, 1.5, 2.5, 4.0), (4.45, 4.45, 3.45, 2.45, 1.5)
+# A flaw from this strength on (severe) and a score from this one on (Good) say different things of one picture.
+SEVERE, GOOD = 2.5, 3.5
 _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
 
 
@@ -109,7 +107,6 @@ class ShippedEyes:
         scene = scene_of(image)
         if region.kind == "face":
             look = with_skin_colour(look, image.pixels, region)
-            look = replace(look, quality=in_agreement(look.quality, look.findings))
         own = with_own_sharpness(look, whole, scene.edges, region, image.pixels)
         face = face_in(scene, region, *image.size) if region.kind == "person" else None
         if face is None:
@@ -134,12 +131,13 @@ class ShippedEyes:
             return Look(against, findings, against)
         features = load_backbone().features(pixels)
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
-        quality = Judgement(_by_letter(judged.probabilities), judged.interval, judged.reason)
+        shares = _by_letter(judged.probabilities)
+        quality = Judgement(shares, judged.interval, judged.reason, likely_interval=judged.likely_interval)
         drawn = judged.out_of_domain is not None
         findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights, drawn=drawn))
         if not drawn:  # of a drawing or a page a low score says nothing that a flaw could explain
             findings = with_a_reason(findings, quality.score)
-        return Look(in_agreement(quality, findings), findings)
+        return Look(with_doubt(quality, findings), findings)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
         from agenticiqa.embedded.distortions.distortion_detector import find_changes
@@ -153,19 +151,14 @@ class ShippedEyes:
         return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
 
 
-def in_agreement(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
-    """The judgement, lowered to what the strongest flaw that is certainly there allows, with a note that says so."""
-    told = [finding for finding in findings if finding.probability >= CERTAINLY]
-    worst = max(told, key=lambda finding: finding.strength, default=None)
-    if worst is None or worst.strength < STRENGTHS[0]:
+def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
+    """The judgement as it is, with a note where a severe flaw stands beside a good score: one of them is mistaken."""
+    severe = [finding for finding in findings if finding.probability >= CERTAINLY and finding.strength >= SEVERE]
+    if not severe or quality.score < GOOD:
         return quality
-    highest = float(np.interp(worst.strength, STRENGTHS, HIGHEST_SCORES))
-    if quality.score <= highest:
-        return quality
-    low, high = quality.interval or (highest, highest)
-    shares = level_probabilities(highest, (high - low) / (2 * _HALF_WIDTH))
-    note = f"by its look alone the picture would score {quality.score:.2f}; a flaw this strong bounds it"
-    return replace(quality, levels=_by_letter(shares), interval=(min(low, highest), high), notes=(*quality.notes, note))
+    worst = max(severe, key=lambda finding: finding.strength)
+    note = f"doubtful: the score of {quality.score:.2f} and the finding of {worst.severity} {worst.category} disagree"
+    return replace(quality, notes=(*quality.notes, note))
 
 
 def with_a_reason(findings: tuple[Distortion, ...], score: float) -> tuple[Distortion, ...]:
@@ -264,9 +257,11 @@ class RecalibratedEyes:
 def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:
     """The judgement with score, levels and interval on the user's scale."""
     score, interval = scale.apply(judgement.score, judgement.interval)
+    _, likely = scale.apply(judgement.score, judgement.likely_interval)
     low, high = interval or (score, score)
     shares = level_probabilities(score, (high - low) / (2 * _HALF_WIDTH))
-    return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
+    levels = dict(zip(LEVEL_LETTERS, reversed(shares), strict=True))
+    return replace(judgement, levels=levels, interval=interval, likely_interval=likely)
 
 
 # How far a calibrated tool is off, on the 1–5 scale.

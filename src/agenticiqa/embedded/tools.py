@@ -32,7 +32,7 @@ class QualityTool(Tool):
             role="learned",
             licence="see weights/LICENCE.md",
             cost="medium",
-            variant="RGB within 512 x 512 pixels, shrunk by area averaging above; a closer look at large pictures",
+            variant="RGB at 512 x 512 pixels in area, averaged by area or enlarged by cubic interpolation",
             max_pixels=1_000_000_000,
             research_only=terms == "research",
         )

@@ -4,8 +4,7 @@ Working size: a picture of more than 262,144 pixels (512 × 512) is shrunk by ar
 fits that budget, keeping its shape; one with a side under 64 is enlarged. A strip (more than 64 times as long as
 wide, such as a region cut from a narrow picture) is brought to 4,096 pixels in length and widened to 64 by repeating
 its border, so that nothing is ever enlarged beyond the budget. Nothing else is resized.
-`Features.scale` is the factor that was applied. What shrinking hides is seen in `Features.closeup`, a square of a
-large picture's own pixels.
+`Features.scale` is the factor that was applied.
 
 Features of one picture cost about 0.1 s; callers that need them twice keep them by the image's hash.
 """
@@ -31,9 +30,6 @@ PIXEL_BUDGET = 640 * 480
 WORKING_PIXELS = 512 * 512
 SMALLEST_SIDE = 64
 LONGEST_SIDE = WORKING_PIXELS // SMALLEST_SIDE
-CLOSEUP_SIDE = 256
-# From this factor on the picture at its working size still shows how sharp its own pixels are.
-CLOSEUP_BELOW = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,15 +38,13 @@ class Features:
 
     `pooled` and `pooled_half` hold, stage after stage, the mean of each channel and then its standard
     deviation: two numbers per channel. `working` is the picture the trunk saw; the half size is only
-    looked at when it is asked for. `closeup` is the most detailed square of a picture that was shrunk
-    much, at its own resolution.
+    looked at when it is asked for.
     """
 
     maps: tuple[Floats, ...]
     pooled: Floats
     scale: float
     working: Pixels
-    closeup: Pixels | None
     look: Callable[[Pixels], tuple[tuple[Floats, ...], Floats]]
 
     @cached_property
@@ -69,7 +63,7 @@ class Backbone:
         """Maps and pooled statistics of one RGB picture, at its working size."""
         working, scale = to_working_size(pixels)
         maps, pooled = self.run(working)
-        return Features(maps, pooled, scale, working, cut_closeup(pixels, working, scale), self.run)
+        return Features(maps, pooled, scale, working, self.run)
 
     def maps(self, pixels: Pixels) -> tuple[Floats, ...]:
         """The five stage maps alone, at the size given: for pairs that must be compared point by point."""
@@ -113,25 +107,6 @@ def _widened(pixels: Pixels) -> Pixels:
     if not rows and not columns:
         return pixels
     return np.pad(pixels, ((rows // 2, rows - rows // 2), (columns // 2, columns - columns // 2), (0, 0)), "edge")
-
-
-def cut_closeup(pixels: Pixels, working: Pixels, scale: float) -> Pixels | None:
-    """The square of a much larger picture's own pixels that holds most detail, or None where nothing was hidden."""
-    height, width = pixels.shape[:2]
-    if scale >= CLOSEUP_BELOW or min(height, width) < CLOSEUP_SIDE:
-        return None
-    import cv2
-
-    grey = cv2.cvtColor(working, cv2.COLOR_RGB2GRAY)
-    detail = np.abs(cv2.Laplacian(grey, cv2.CV_32F))
-    window = max(3, round(CLOSEUP_SIDE * scale))
-    crowded = cv2.blur(detail, (window, window), borderType=cv2.BORDER_REPLICATE)
-    row, column = np.unravel_index(int(crowded.argmax()), crowded.shape)
-    top, left = (
-        int(np.clip((place + 0.5) / scale - CLOSEUP_SIDE / 2, 0, side - CLOSEUP_SIDE))
-        for place, side in ((row, height), (column, width))
-    )
-    return np.ascontiguousarray(pixels[top : top + CLOSEUP_SIDE, left : left + CLOSEUP_SIDE])
 
 
 def resize(pixels: Pixels, scale: float) -> Pixels:

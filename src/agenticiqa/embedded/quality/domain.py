@@ -18,21 +18,20 @@ GLYPHS_PER_MEGAPIXEL = 600
 
 @dataclass(frozen=True)
 class OutOfDomain:
-    """Why a picture is outside what the model knows; `ceiling` is the highest score it may be given."""
+    """Why a picture is outside what the model knows."""
 
     kind: Kind
     reason: str
-    ceiling: float
 
 
 def find_out_of_domain(pixels: npt.NDArray[np.uint8]) -> OutOfDomain | None:
     """The sign that a picture is no photograph, or None."""
     signs = _measure(pixels)
     if signs.deviation < FLAT_DEVIATION:
-        return OutOfDomain("flat colour", f"its brightness varies by only {signs.deviation:.1f} grey levels", 2.5)
+        return OutOfDomain("flat colour", f"its brightness varies by only {signs.deviation:.1f} grey levels")
     if signs.neighbour_correlation < NOISE_CORRELATION and signs.still_share < 0.3:
         reason = f"neighbouring pixels are unrelated (correlation {signs.neighbour_correlation:.2f})"
-        return OutOfDomain("pure noise", reason, 2.0)
+        return OutOfDomain("pure noise", reason)
     # Posterised or over-contrasted photographs have up to 2.4 % hard edges; drawn pictures more, unless nearly empty.
     hard = signs.edge_share > 0.035 or (signs.ground_share > 0.85 and signs.edge_share > 0.006)
     return _drawn(signs, pixels) if hard and signs.still_share > 0.5 else None
@@ -75,10 +74,10 @@ def _shares(plane: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def _drawn(signs: _Signs, pixels: npt.NDArray[np.uint8]) -> OutOfDomain | None:
     if signs.ground_share <= 0.7:
         reason = f"{signs.still_share:.0%} of neighbouring pixels are equal beside hard edges"
-        return OutOfDomain("screenshot", reason, 5.0) if signs.ground_share > 0.25 else None
+        return OutOfDomain("screenshot", reason) if signs.ground_share > 0.25 else None
     if _glyphs(pixels) > GLYPHS_PER_MEGAPIXEL:
-        return OutOfDomain("text", f"{signs.ground_share:.0%} is one ground with many small strokes on it", 5.0)
-    return OutOfDomain("line art", f"{signs.ground_share:.0%} is one ground with hard lines on it", 5.0)
+        return OutOfDomain("text", f"{signs.ground_share:.0%} is one ground with many small strokes on it")
+    return OutOfDomain("line art", f"{signs.ground_share:.0%} is one ground with hard lines on it")
 
 
 def _glyphs(pixels: npt.NDArray[np.uint8]) -> float:

@@ -151,8 +151,9 @@ def moved(judgement: Judgement, score: float) -> Judgement:
     low, high = judgement.interval or (judgement.score - 0.5, judgement.score + 0.5)
     spread = max(NARROWEST, (high - low) / 3.92)
     shares = level_probabilities(score, spread)
-    interval = max(1.0, score - 1.96 * spread), min(5.0, score + 1.96 * spread)
-    return replace(judgement, levels=dict(zip(LEVEL_LETTERS, reversed(shares), strict=True)), interval=interval)
+    interval, likely = ((max(1.0, score - reach * spread), min(5.0, score + reach * spread)) for reach in (1.96, 1.28))
+    levels = dict(zip(LEVEL_LETTERS, reversed(shares), strict=True))
+    return replace(judgement, levels=levels, interval=interval, likely_interval=likely)
 
 
 def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:
