@@ -4,8 +4,8 @@
 
 Both speak on the common scale already, so that their curve is the scale itself; what is measured is their spread, from
 which the fusion learns how far to trust them. AIQA_NR has the error its own head states, measured on sources of
-opinions left out of its fit; AIQA_FR has the error on photographs left out when it was fitted. `--scores` keeps the scores and
-opinions of BIQ2021's test split for `benchmarks.fusion --simulate`.
+opinions left out of its fit; AIQA_FR has the error on photographs left out when it was fitted. `--scores` keeps the
+scores and opinions of BIQ2021's test split for `benchmarks.fusion --simulate`.
 """
 
 from __future__ import annotations
