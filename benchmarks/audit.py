@@ -2,6 +2,7 @@
 
     python -m benchmarks.audit PHOTOGRAPHS [--count 2000] [--peer PYTHON]
     python -m benchmarks.audit PHOTOGRAPHS --count 5000 --killed [--quick]   killed twice, finished, compared
+    python -m benchmarks.audit PHOTOGRAPHS --count 400 --duplicates [--peer PYTHON]   copies of 8 kinds, found and false
     python -m benchmarks.audit PHOTOGRAPHS --count 20000 --memory            quick; the largest process, small pictures
 
 PHOTOGRAPHS is a folder of ordinary photographs; PEER is the Python of an environment with cleanvision. Two fifths of
@@ -21,10 +22,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.audit_pictures import TRAPS, build_set, build_small
+from benchmarks.audit_pictures import TRAPS, build_duplicates, build_set, build_small
 
 PEER_SCRIPT = """
 import json, sys
@@ -35,7 +37,9 @@ if __name__ == "__main__":
     table = lab.issues
     flags = {c[3:-6]: [str(i).rsplit('/', 1)[-1] for i in table.index[table[c]]]
              for c in table.columns if c.startswith('is_')}
-    print("RESULT" + json.dumps({"flags": flags, "pictures": len(table)}))
+    groups = [[str(i).rsplit('/', 1)[-1] for i in names] for kind in ('exact_duplicates', 'near_duplicates')
+              for names in lab.info.get(kind, {}).get('sets', [])]
+    print("RESULT" + json.dumps({"flags": flags, "pictures": len(table), "groups": groups}))
 """
 
 
@@ -74,9 +78,11 @@ def run_ours(folder: Path, quick: bool, jobs: int) -> dict[str, Any]:
         command += ["-q", "--to", "json", "--no-gallery"]
         used = run_measured([*command, *(["--quick"] if quick else [])])
         rows = json.loads((Path(output) / "table.json").read_text())
+        summary = json.loads((Path(output) / "summary.json").read_text())
     issues = [name[3:-6] for name in rows[0] if name.startswith("is_")]
     flags = {issue: [row["name"] for row in rows if row[f"is_{issue}_issue"]] for issue in issues}
-    return {**used.as_dict(), "flags": flags, "pictures": len(rows)}
+    groups = [group["members"] for group in summary["duplicates"]]
+    return {**used.as_dict(), "flags": flags, "pictures": len(rows), "groups": groups}
 
 
 def readable(folder: Path, labels: dict[str, set[str]]) -> Path:
@@ -144,6 +150,32 @@ def run_many(folder: Path, jobs: int) -> None:
     print(f"{found['pictures']} pictures, {rate:.0f} per second, largest process {found['megabytes']:.0f} MB")
 
 
+def duplicates_report(runs: dict[str, dict[str, Any]], copies: dict[str, tuple[str, str]]) -> str:
+    """The copies of each kind that are in a group with their original, and the pairs of groups that show others."""
+    kinds = list(dict.fromkeys(kind for kind, _ in copies.values()))
+    lines = [f"| copies | {' | '.join(runs)} |", "|---" * (len(runs) + 1) + "|"]
+    for kind in kinds:
+        made = [(copy, original) for copy, (each, original) in copies.items() if each == kind]
+        cells = [f"{sum(_together(run['groups'], *pair) for pair in made)} of {len(made)}" for run in runs.values()]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    false = [", ".join("+".join(pair) for pair in _false_pairs(run["groups"], copies)) for run in runs.values()]
+    counts = [str(len(_false_pairs(run["groups"], copies))) for run in runs.values()]
+    lines.append(f"| pairs of different photographs | {' | '.join(counts)} |")
+    return "\n".join([*lines, "", *(f"{name}: {pairs}" for name, pairs in zip(runs, false, strict=True) if pairs)])
+
+
+def _together(groups: list[list[str]], one: str, other: str) -> bool:
+    return any(one in group and other in group for group in groups)
+
+
+def _false_pairs(groups: list[list[str]], copies: dict[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    found = set[tuple[str, str]]()
+    for group in groups:
+        originals = sorted({copies[name][1] if name in copies else name for name in group})
+        found.update(pairwise(originals))
+    return sorted(found)
+
+
 def _lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
@@ -203,7 +235,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--peer", help="Python of an environment with cleanvision")
     parser.add_argument("--killed", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="kill the quick audit, not the full one")
+    parser.add_argument("--quick", action="store_true", help="the quick audit alone, not the full one")
+    parser.add_argument("--duplicates", action="store_true")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--keep", type=Path, help="keep the pictures and their labels in this folder")
     given = parser.parse_args()
@@ -215,6 +248,15 @@ def main() -> None:
             run_many(folder / "pictures", given.jobs)
         else:
             sys.exit(0 if run_killed(folder / "pictures", given.jobs, given.quick) else 1)
+        return
+    if given.duplicates:
+        copies = build_duplicates(given.photographs, folder / "pictures", given.count)
+        runs = {"quick": run_ours(folder / "pictures", True, given.jobs)}
+        if given.peer:
+            runs["cleanvision"] = run_peer(given.peer, folder / "pictures", given.jobs)
+        if not given.quick:
+            runs["full"] = run_ours(folder / "pictures", False, given.jobs)
+        print(times(runs), duplicates_report(runs, copies), sep="\n\n")
         return
     labels = build_set(given.photographs, folder / "pictures", given.count)
     (folder / "labels.json").write_text(json.dumps({name: sorted(files) for name, files in labels.items()}))

@@ -114,6 +114,60 @@ def build_set(photographs: Path, folder: Path, count: int) -> dict[str, set[str]
     return labels
 
 
+def _cropped(pixels: Pixels, rng: np.random.Generator) -> Pixels:
+    """Up to 3 % cut away at each side."""
+    height, width = pixels.shape[:2]
+    top, bottom, left, right = rng.uniform(0, 0.03, 4)
+    return pixels[int(height * top) : int(height * (1 - bottom)), int(width * left) : int(width * (1 - right))]
+
+
+def _smaller(pixels: Pixels, rng: np.random.Generator) -> Pixels:
+    scale = rng.uniform(0.25, 0.7)
+    return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+COPIES: dict[str, Callable[[Pixels, np.random.Generator], Pixels]] = {
+    "mirrored": lambda pixels, rng: pixels[:, ::-1],
+    "turned": lambda pixels, rng: np.rot90(pixels, int(rng.integers(1, 4))),
+    "brightened": lambda pixels, rng: np.clip(pixels * rng.uniform(1.2, 1.6), 0, 255).astype(np.uint8),
+    "darkened": lambda pixels, rng: np.clip(pixels * rng.uniform(0.4, 0.7), 0, 255).astype(np.uint8),
+    "resized": _smaller,
+    "cropped": _cropped,
+    "JPEG quality 6": lambda pixels, rng: pixels,
+    "WebP quality 40": lambda pixels, rng: pixels,
+}  # fmt: skip
+
+
+def build_duplicates(photographs: Path, folder: Path, count: int, each: int = 10) -> dict[str, tuple[str, str]]:
+    """Writes `count` pictures: photographs, and for so many of them a copy of each kind; names the kind and original.
+
+    Every copy has an original of its own.
+    """
+    rng = np.random.default_rng(SEED)
+    files = sorted(p for p in photographs.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png"))
+    kinds = [kind for kind in COPIES for _ in range(each)]
+    chosen = [files[index] for index in rng.permutation(len(files))[: count - len(kinds)]]
+    copies: dict[str, tuple[str, str]] = {}
+    for number, file in enumerate(chosen):
+        pixels, name = _fitted(file, rng, fresh=True), f"{number:05}.jpg"
+        (folder / name).write_bytes(_jpeg(pixels))
+        if number < len(kinds):
+            kind = kinds[number]
+            copy = f"{number:05} copy.{'webp' if 'WebP' in kind else 'jpg'}"
+            (folder / copy).write_bytes(_copy(pixels, kind, rng))
+            copies[copy] = kind, name
+    return copies
+
+
+def _copy(pixels: Pixels, kind: str, rng: np.random.Generator) -> bytes:
+    changed = np.ascontiguousarray(COPIES[kind](pixels, rng))
+    if "WebP" in kind:
+        stream = io.BytesIO()
+        Image.fromarray(changed).save(stream, "WEBP", quality=40)
+        return stream.getvalue()
+    return _jpeg(changed, 6 if "JPEG" in kind else 85)
+
+
 def build_small(photographs: Path, folder: Path, count: int) -> None:
     """Pictures of 96 pixels, no two alike, cut from photographs."""
     rng = np.random.default_rng(SEED)

@@ -79,7 +79,7 @@ class MeteredClient(VLMClient):
         self._earlier.append(said)
         usage = Usage(
             input_tokens=sum(piece.tokens for piece in said),
-            output_tokens=text_tokens(reply.text),
+            output_tokens=text_tokens(reply.words()),
             cached_tokens=remembered // STEP * STEP if remembered >= SMALLEST_MEMORY else 0,
         )
         return replace(reply, usage=usage)

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.assessor.ranking import read_comparison
-from agenticiqa.config import Settings, load_settings
+from agenticiqa.assessor.ranking import ask_to_rank
+from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools.synthetic.kinds import distort
 from benchmarks.reading_pictures import photograph_called
 
@@ -46,14 +46,14 @@ def main() -> None:
     options.add_argument("--sets", type=int, default=20)
     options.add_argument("--json", type=Path)
     given = options.parse_args()
-    random, settings = np.random.default_rng(3), load_settings()
+    random, parts = np.random.default_rng(3), build_parts()
     right: dict[str, list[bool]] = {question: [] for question, _, _ in QUESTIONS}
     for number in range(given.sets):
         pixels = _cut(photograph_called(PHOTOGRAPHS[number % len(PHOTOGRAPHS)]), random)
         for question, kind, wanted in QUESTIONS:
             order = list(random.permutation(STRENGTHS))
             pictures = [pixels if strength == 0 else distort(pixels, kind, int(strength)) for strength in order]
-            right[question].append(_named(question, pictures, settings) == _asked(order, wanted))
+            right[question].append(_named(question, pictures, parts) == _asked(order, wanted))
     for question, marks in right.items():
         print(f"{question:55} {np.mean(marks):.3f}")
     print(f"all {np.mean([mark for marks in right.values() for mark in marks]):.3f} (target 0.95)")
@@ -61,16 +61,16 @@ def main() -> None:
         given.json.write_text(json.dumps({question: float(np.mean(marks)) for question, marks in right.items()}))
 
 
-def _named(question: str, pictures: list[Pixels], settings: Settings) -> int | None:
+def _named(question: str, pictures: list[Pixels], parts: Parts) -> int | None:
     """The place of the picture that is named; None when none or several are."""
     from agenticiqa.assessor.ranking import LEVEL
 
-    found = read_comparison(question, pictures, settings)
-    if found.shares is None:
+    found, _ = ask_to_rank(question, pictures, parts)
+    if not found.images:
         return None
-    sign = -1 if found.first == "flaw" else 1
-    places = sorted(range(len(pictures)), key=lambda place: sign * (found.shares or ())[place])
-    first, second = (found.shares[place] for place in places[:2])
+    sign = -1 if found.first == "most" else 1
+    places = sorted(range(len(pictures)), key=lambda place: sign * found.images[place].amount)
+    first, second = (found.images[place].amount for place in places[:2])
     return places[0] if abs(first - second) >= LEVEL else None
 
 

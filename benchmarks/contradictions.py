@@ -7,7 +7,6 @@ measurement shows, and a score that reads Good beside a moderate finding must sa
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from agenticiqa.images import LabelledImage, LoadedImage
 from agenticiqa.state import LEVEL_NAMES, SEVERITIES, DistortionCategory
 from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.client import VLMRequest
+from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 
 MODERATE = SEVERITIES.index("moderate")
@@ -70,8 +70,8 @@ def ask_and_check(client: PerceptionClient, image: LoadedImage, look: Look) -> l
 
 def _asked(client: PerceptionClient, image: LoadedImage, query: str) -> tuple[str, str]:
     request = VLMRequest("answer", "", "", (LabelledImage("image", image),), AnswerInputs(query=query), AnswerReply)
-    reply = json.loads(client.ask(request).text)
-    return str(reply["final_answer"]), str(reply["quality_reasoning"])
+    reply = value_of(client.ask(request), AnswerReply)
+    return reply.final_answer, reply.quality_reasoning
 
 
 def _of_answer(question: YesNo, answer: str, look: Look) -> Iterator[str]:

@@ -15,14 +15,14 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Literal
 
-from agenticiqa.embedded.answers.answering import Answer, answer
+from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.asked import Degree, Question, Score
+from agenticiqa.question.asking import read_question
 from agenticiqa.question.scales import OWN_SCALE
-from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionCategory, LevelLetter
-from agenticiqa.values import Distortion, Judgement
+from agenticiqa.values import CATEGORY_OF, Answer, Distortion, Judgement
 from benchmarks.reading import LOCKED, locked_questions
 
 Mark = Literal["right", "wrong", "declined"]
@@ -54,7 +54,7 @@ def main() -> None:
     given = options.parse_args()
     tables: dict[str, dict[str, Counter[Mark]]] = {"topic": defaultdict(Counter), "language": defaultdict(Counter)}
     for row in locked_questions(given.questions, "directions"):
-        question = understand(row["question"])
+        question = read_question(row["question"])
         for state, wanted in row["states"].items():
             if wanted == "either":
                 continue
@@ -77,9 +77,9 @@ def shown(topic: str, state: str, question: Question) -> Evidence:
     flawed: dict[DistortionCategory, str | None] = {STATES[state][0]: STATES[state][1]} if state in STATES else {}
     color = state if state in COLORS else None
     if topic == "rating" and is_flawed:
-        flawed = dict.fromkeys([CATEGORY_OF.get(question.attribute, "Blurs")])
-        if question.attribute in ("dark", "bright"):
-            flawed = {"Brightness change": "darken" if question.attribute == "dark" else "brighten"}
+        flawed = dict.fromkeys([CATEGORY_OF.get(question.topic.flaw.attribute, "Blurs")])
+        if question.topic.flaw.attribute in ("dark", "bright"):
+            flawed = {"Brightness change": "darken" if question.topic.flaw.attribute == "dark" else "brighten"}
     findings = tuple(
         Distortion(category, 0.95, 3.0, flawed[category], colour=color)
         if category in flawed
@@ -102,7 +102,7 @@ def mark(topic: str, wanted: str, question: Question, given: Answer) -> Mark:
 
 
 def _mark_rating(wanted: str, question: Question, given: Answer) -> Mark:
-    scale = question.scale or OWN_SCALE
+    scale = (question.scale if isinstance(question, Score | Degree) else None) or OWN_SCALE
     if not isinstance(given.value, int | float):
         return "wrong"
     return "right" if (given.value > (scale.at(0.0) + scale.at(1.0)) / 2) == (wanted == "high") else "wrong"

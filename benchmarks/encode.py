@@ -21,14 +21,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from agenticiqa.encode.judges import Judge, shipped_judge
 from agenticiqa.encode.originals import Format, Pixels, read_original
 from agenticiqa.encode.searching import (
     HIGHEST,
     LOWEST,
-    Judge,
     encode,
     encoded_bytes,
-    shipped_judge,
 )
 from agenticiqa.errors import EncodingError
 from agenticiqa.images import NamedBytes, load_image

@@ -21,6 +21,7 @@ from agenticiqa.embedded.findings import Eyes, RememberingEyes
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
+from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from benchmarks.known_damage import (
     SYNTHETIC_KINDS,
@@ -97,7 +98,7 @@ def chosen_option(client: PerceptionClient, question: AskedPicture, order: Seque
     choices = question.choices(order)
     reference = None if question.reference is None else load_image(question.reference)
     reply = ask(client, AnswerInputs(query=question.query, choices=choices), load_image(question.pixels), reference)
-    answer: str = json.loads(reply.text)["final_answer"]
+    answer = value_of(reply, AnswerReply).final_answer
     return choices.get(answer, answer)
 
 
@@ -109,7 +110,7 @@ def named_first(client: PerceptionClient, pictures: Sequence[Picture]) -> float:
     hits = []
     for picture in [picture for picture in pictures if picture.category][:300]:
         reply = ask(client, AnswerInputs(query="What is wrong with this image?"), load_image(picture.pixels))
-        text: str = json.loads(reply.text)["quality_reasoning"]
+        text = value_of(reply, AnswerReply).quality_reasoning
         said = {category: text.find(f"{name} (") for category, name in names.items() if f"{name} (" in text}
         hits.append(min(said, key=lambda category: said[category], default=None) == picture.category)
     print(f"{len(hits)} explanations")

@@ -25,7 +25,8 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.client import plan_for
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import Question
+from agenticiqa.question.asked import Compare, Question
+from agenticiqa.question.asking import read_question
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LevelLetter
 from agenticiqa.values import Distortion, Judgement
@@ -120,7 +121,7 @@ def answering(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidenc
 
 def answers_to(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidence]) -> dict[str, dict[str, str]]:
     """The answer to every question about every version of every photograph: id → "photograph version" → text."""
-    understood = {row["id"]: understand(row["q"]) for row in questions}
+    understood = {row["id"]: read_question(row["q"]) for row in questions}
     return {
         name: {place: told(question, found) for place, found in seen.items()} for name, question in understood.items()
     }
@@ -131,7 +132,8 @@ def told(question: Question, evidence: Evidence) -> str:
     if plan_for(question, has_reference=False).query_type == "IQA" and evidence.judgement:
         return evidence.judgement.letter
     # Which place is meant is not judged here: every place looks like the whole.
-    places = dict.fromkeys(question.places or (), evidence.places["centre"])
+    named = question.places if isinstance(question, Compare) else None
+    places = dict.fromkeys(named or (), evidence.places["centre"])
     return answer(question, replace(evidence, places={**evidence.places, **places})).text
 
 

@@ -62,6 +62,9 @@ class BrightnessModel(VLMClient):
                 return {"selected_tools": {}}  # suitable ones are then taken from the catalogue
             case "locate":
                 return {"regions": dict.fromkeys(inputs.objects)}  # not found here; the embedded detector is asked
+            case "rank":
+                shares = [1 - float(np.mean(one.image.pixels)) / 255 for one in request.images]
+                return {"attribute": "darkness", "first": "most", "images": [{"amount": share} for share in shares]}
             case "answer" if inputs.choices:
                 return judged(pixels, min(inputs.choices), max(inputs.choices))
             case "answer":

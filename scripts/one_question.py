@@ -1,5 +1,7 @@
 """Counts the files and calls of our own code that one question crosses, the first time it is asked in a process.
 
+Also how often the question was understood: once is enough. The picture is a cat.
+
 python scripts/one_question.py
 """
 
@@ -12,34 +14,49 @@ from types import FrameType
 from typing import Any
 
 import agenticiqa
+from agenticiqa.question.understanding import understand
 from agenticiqa.tools.synthetic.ladder import photographs
 
 PACKAGE = str(Path(agenticiqa.__file__).parent)
+QUERY = "Is the cat blurry?"
 
 
 class Crossing:
-    """The files entered and the calls made while the profiler is on."""
+    """The files entered, the calls made and the questions read while the profiler is on."""
 
     def __init__(self) -> None:
         self.files: set[str] = set()
         self.calls = 0
+        self.understood = 0
 
     def note(self, frame: FrameType, event: str, _: Any) -> None:
         """Counts a call into our own code."""
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE) and frame.f_code.co_name != "<module>":
-            self.files.add(frame.f_code.co_filename)
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name != "<module>":
+            self.files.add(code.co_filename)
             self.calls += 1
+            self.understood += code is understand.__code__
+
+    def __enter__(self) -> Crossing:
+        threading.setprofile(self.note)
+        sys.setprofile(self.note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
 
 
 def main() -> None:
     """Asks one question and prints what it crossed."""
-    picture = photographs()["coffee"].pixels
-    assessor, crossing = agenticiqa.Assessor(), Crossing()
-    threading.setprofile(crossing.note)
-    sys.setprofile(crossing.note)
-    answer = assessor.assess(picture, "Is it blurry?").answer
-    sys.setprofile(None)
-    sys.stdout.write(f"{answer}\n{len(crossing.files)} files, {crossing.calls} calls\n")
+    picture = photographs()["chelsea"].pixels
+    assessor = agenticiqa.Assessor()
+    with Crossing() as crossing:
+        answer = assessor.assess(picture, QUERY).answer
+    sys.stdout.write(f"{QUERY} {answer}\n")
+    sys.stdout.write(f"{len(crossing.files)} files, {crossing.calls} calls, understood {crossing.understood} times\n")
+    if "--list" in sys.argv:
+        sys.stdout.writelines(f"{Path(name).relative_to(PACKAGE)}\n" for name in sorted(crossing.files))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ import numpy as np
 from PIL import Image
 
 from agenticiqa.embedded.objects.object_detector import overlap_share
-from benchmarks.field.figures import Better, Measured, Rows, share_figure
-from benchmarks.field.flaws import correlation
+from benchmarks.field.figures import Better, Measured, Rows, correlation, share_figure
 from benchmarks.field.sources import Data, Source, field_table
 from benchmarks.known_damage import SYNTHETIC_KINDS, held_out_photographs, synthetic_pictures, tid_pictures
 from benchmarks.objects import read_boxes
@@ -145,8 +144,8 @@ def beside_model(source: Source, data: Data, rows: Rows) -> Iterator[Measured]:
         told = source.on_scale([float(table[picture.id][f"vlm_{prompt}"]) for picture in pictures]) or []
         beliefs = np.array([beliefs_around(score) for score in told])
         fused = Answers(opinions, beliefs, ours).fused(ETA)
-        ids = [picture.id for picture in pictures]
-        yield correlation(f"{source.name} model ({prompt}) SRCC", source, dict(zip(ids, told, strict=True)))
-        yield correlation(
-            f"{source.name} fused ({prompt}) SRCC", source, dict(zip(ids, map(float, fused), strict=True))
+        alone, joint = (
+            dict(zip((picture.id for picture in pictures), map(float, scores), strict=True)) for scores in (told, fused)
         )
+        yield correlation(f"{source.name} model ({prompt}) SRCC", source, alone, "neither")
+        yield correlation(f"{source.name} fused ({prompt}) SRCC", source, joint)

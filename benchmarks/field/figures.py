@@ -41,6 +41,10 @@ class Measured:
     clusters: tuple[str, ...]
     better: Better = "higher"
 
+    def value(self) -> float:
+        """The figure alone."""
+        return self.statistic(self.values, self.observed)
+
     def interval(self) -> Interval:
         """The figure with its 95 % bootstrap interval."""
         return bootstrap(self.statistic, self.values, self.observed, clusters=self.clusters, repetitions=REPETITIONS)
@@ -115,6 +119,13 @@ def share_figure(name: str, half: Half, hits: Mapping[str, float], better: Bette
     """The mean of a value by id: a share, an accuracy."""
     ids, values = tuple(hits), np.array(list(hits.values()), np.float64)
     return Measured(name, half, mean, ids, values, values, tuple(map(cluster, ids)), better)
+
+
+def correlation(name: str, source: Source, values: Mapping[str, float], better: Better = "higher") -> Measured:
+    """The rank correlation of a value by id with the opinions."""
+    pictures = [picture for picture in source.pictures if picture.id in values]
+    found = [values[picture.id] for picture in pictures]
+    return _maker(source.half, pictures)(name, srcc, found, [picture.opinion for picture in pictures], better)
 
 
 def _maker(half: Half, pictures: Sequence[Picture]) -> Callable[..., Measured]:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agenticiqa.evaluation.statistics import srcc
-from benchmarks.field.figures import Measured, Rows, read_tools, share_figure
+from benchmarks.field.figures import Measured, Rows, correlation, read_tools, share_figure
 from benchmarks.field.sources import Data, Half, Picture, Source, field_table, read_rows, read_source
 from training.looks import CATEGORY_OF, OTHER_TABLE, PRESENT, TABLE, read_looks
 
@@ -102,15 +101,5 @@ def attribute_figures(data: Data, rows: Rows) -> Iterator[Measured]:
     for attribute, category in ATTRIBUTES.items():
         pictures = tuple(Picture(r["image"], Path(), float(r[attribute]), r["image"]) for r in table)
         calm = {p.id: -found[p.id].get(category, 0.0) for p in pictures}
-        yield correlation(f"spaq {attribute} by findings SRCC", Source("spaq", "check", pictures), calm)
-
-
-def correlation(name: str, source: Source, values: Mapping[str, float]) -> Measured:
-    """The rank correlation of a value by id with the opinions."""
-    import numpy as np
-
-    pictures = [picture for picture in source.pictures if picture.id in values]
-    ids = tuple(picture.id for picture in pictures)
-    observed = np.array([picture.opinion for picture in pictures])
-    clusters = tuple(picture.cluster for picture in pictures)
-    return Measured(name, source.half, srcc, ids, np.array([values[i] for i in ids]), observed, clusters)
+        if len(set(calm.values())) > 1:
+            yield correlation(f"spaq {attribute} by findings SRCC", Source("spaq", "check", pictures), calm)

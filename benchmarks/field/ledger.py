@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from benchmarks.field.figures import Better, Measured, difference, is_fall
@@ -92,11 +93,12 @@ class FieldLedger(BaseModel):
             half=now.half, version=version, n=len(now.ids), value=_round(found.value), low=_round(found.low),
             high=_round(found.high), better=now.better,
         )  # fmt: skip
-        if earlier:
-            sign = -1 if now.better == "lower" else 1
-            best = max(earlier, key=lambda name: sign * earlier[name].interval().value)
+        # A score that is the same for every picture has no correlation.
+        known = {name: value for name, value in ((n, m.value()) for n, m in earlier.items()) if np.isfinite(value)}
+        if known:
+            best = (min if now.better == "lower" else max)(known, key=lambda name: known[name])
             apart = difference(now, earlier[best])
-            entry.best, entry.best_value = best, _round(earlier[best].interval().value)
+            entry.best, entry.best_value = best, _round(known[best])
             entry.apart = (_round(apart.value), _round(apart.low), _round(apart.high))
             entry.fall = is_fall(apart, now.better)
         before = self.figures.get(now.name)

@@ -397,6 +397,11 @@ class AgenticIQAState(TypedDict):
     image_path: str
     reference_path: NotRequired[str | None]
     choices: NotRequired[dict[str, str] | None]
+    # One of the kinds of `question.asked`, which lies above this module; `question.asking.question_of` reads it.
+    question: NotRequired[Any]
+    # `values.Answer` and a tuple of `values.Reason`, where the backend gives them.
+    answer: NotRequired[Any]
+    reasons: NotRequired[Any]
     plan: NotRequired[PlannerOutput | None]
     executor_evidence: NotRequired[ExecutorOutput | None]
     summarizer_result: NotRequired[SummarizerOutput]

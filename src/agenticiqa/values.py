@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from agenticiqa.state import (
     GLOBAL,
@@ -40,6 +40,29 @@ _DIRECTIONS: dict[str, Direction] = {
 Polarity = Literal["flaw", "fine"]
 """What a yes says: that something is wrong, or that nothing is."""
 Language = Literal["en", "zh", "de", "es", "fr", "ja", "pt"]
+Attribute = Literal[
+    "blur", "noise", "compression", "dark", "bright", "exposure", "contrast", "colour", "oversharp", "overall", "none"
+]
+# The category an attribute is found under, and the kinds that are its direction.
+CATEGORY_OF: dict[Attribute, DistortionCategory] = {
+    "blur": "Blurs", "noise": "Noise", "compression": "Compression", "dark": "Brightness change",
+    "bright": "Brightness change", "exposure": "Brightness change", "contrast": "Contrast",
+    "colour": "Color distortions", "oversharp": "Sharpness",
+}  # fmt: skip
+DIRECTION_OF: dict[Attribute, str] = {"dark": "darken", "bright": "brighten"}
+
+
+class Kept:
+    """Base of the values a state may hold: one that was kept and taken up again has lists where it had tuples."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                object.__setattr__(self, name, _as_tuple(value))
+
+
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(_as_tuple(value) if isinstance(value, list) else value for value in values)
 
 
 @dataclass(frozen=True)
@@ -52,7 +75,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Distortion:
+class Distortion(Kept):
     """One category of distortion in one place: how likely it is there, how strong, of which kind, what was measured.
 
     `strength` lies between 0 (none) and 4 (extreme); severity and presence follow from it and from the probability, so
@@ -74,6 +97,7 @@ class Distortion:
     words: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.probability <= 1:
             raise ValueError(f"the probability of {self.category} must lie between 0 and 1, not {self.probability}")
         strength = min(STRONGEST, max(0.0, self.strength))
@@ -136,6 +160,13 @@ class Distortion:
             return "bright" if brightness.value > MIDDLE_GREY else "dark"
         return _DIRECTIONS.get(self.kind or "")
 
+    @property
+    def attribute(self) -> Attribute:
+        """What a person asks about who means this: too dark or too bright by its direction, else by its category."""
+        if self.category == "Brightness change" and self.direction in ("dark", "bright"):
+            return "dark" if self.direction == "dark" else "bright"
+        return next(name for name, category in reversed(CATEGORY_OF.items()) if category == self.category)
+
     def reading(self, name: str) -> Reading | None:
         """The measurement of this name, if it was made."""
         return next((reading for reading in self.readings if reading.name == name), None)
@@ -182,6 +213,42 @@ class Judgement:
     def letter(self) -> LevelLetter:
         """The level of the expected score, halves rounded up."""
         return level_of(self.score)
+
+
+@dataclass(frozen=True)
+class Answer(Kept):
+    """The answer to a question: as a value and in words, how sure it is, and the distortions it rests on.
+
+    `value` is a yes or no, a number, a label or a word. Without an answer, `why_not` is the name of the reason.
+    """
+
+    text: str
+    certainty: float | None = None
+    why_not: str | None = None
+    value: str | float | bool | None = None
+    rests_on: tuple[Distortion, ...] = ()
+
+
+ReasonKind = Literal[
+    "finding", "judgement", "tool", "region", "reading", "fact", "comparison", "metrics", "question", "answer", "model"
+]
+
+
+@dataclass(frozen=True)
+class Reason(Kept):
+    """One sentence of an explanation and the value it was made of.
+
+    `name` is the tool, the reading or the question's part it speaks of, `number` its value; `others` are the further
+    numbers the sentence names.
+    """
+
+    text: str
+    kind: ReasonKind
+    place: str = GLOBAL
+    distortion: Distortion | None = None
+    name: str = ""
+    number: float | None = None
+    others: tuple[Reading, ...] = ()
 
 
 def severity_of(strength: float) -> Severity:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,25 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from agenticiqa.assessor.ranking import (
-    Comparison,
-    Pair,
-    Ranking,
-    probability_better,
-    query_for_each,
-    rank,
-    read_comparison,
-)
+from agenticiqa.assessor.ranking import Pair, Ranking, ask_to_rank, probability_better, query_for_each, rank
 from agenticiqa.assessor.wording import pair_in_words
-from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
+from agenticiqa.images import ImageSource
+from agenticiqa.parts import build_parts
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
+from agenticiqa.vlm_client.tasks import ComparedImage, RankReply
 from tests.support.agent import picture
 from tests.support.results import assessment, scripted_assessor
 
 scores = st.floats(1, 5)
 widths = st.floats(0.05, 2)
+
+
+def compared(query: str, images: Sequence[ImageSource]) -> RankReply:
+    """What the embedded backend says of the images."""
+    return ask_to_rank(query, images, build_parts())[0]
+
+
+def noise(first: Literal["most", "least"], *amounts: float, visible: Sequence[bool] | None = None) -> RankReply:
+    seen = visible or [True] * len(amounts)
+    images = [ComparedImage(amount=amount, visible=shown) for amount, shown in zip(amounts, seen, strict=True)]
+    return RankReply(attribute="noise", first=first, images=images)
 
 
 def test_images_are_ranked_from_the_best_to_the_worst() -> None:
@@ -128,8 +134,8 @@ def test_what_is_nearly_certain_is_not_called_certain(probability: float, said: 
 def test_a_question_for_an_attribute_ranks_by_it_whatever_the_scores() -> None:
     found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1)), assessment(3.0, (2.9, 3.1))]
 
-    noisiest = rank(["a", "b", "c"], found, Comparison("noise", "flaw", (0.1, 0.4, 0.8)))
-    cleanest = rank(["a", "b", "c"], found, Comparison("noise", "fine", (0.1, 0.4, 0.8)))
+    noisiest = rank(["a", "b", "c"], found, noise("most", 0.1, 0.4, 0.8))
+    cleanest = rank(["a", "b", "c"], found, noise("least", 0.1, 0.4, 0.8))
 
     assert (noisiest.answer, [entry.name for entry in noisiest.entries]) == ("c", ["c", "b", "a"])
     assert cleanest.answer == "a"
@@ -138,7 +144,7 @@ def test_a_question_for_an_attribute_ranks_by_it_whatever_the_scores() -> None:
 def test_images_that_are_level_share_a_rank_and_are_named_together() -> None:
     found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1)), assessment(3.0, (2.9, 3.1))]
 
-    ranking = rank(["a", "b", "c"], found, Comparison("noise", "flaw", (0.5, 0.5, 0.2)))
+    ranking = rank(["a", "b", "c"], found, noise("most", 0.5, 0.5, 0.2))
 
     assert [entry.rank for entry in ranking.entries] == [1, 1, 3]
     assert ranking.answer == "no clear difference between a, b"
@@ -148,7 +154,7 @@ def test_every_image_shows_what_it_has_of_the_attribute_asked_for_and_ties_are_t
     clean = photographs()["chelsea"].pixels
     images = [clean, distort(clean, "gaussian_blur", 5), clean.copy()]
 
-    asked = read_comparison("Which one is the sharpest?", images, load_settings())
+    asked = compared("Which one is the sharpest?", images)
     ranking = rank(["a", "b", "c"], [assessment(4.0), assessment(2.0), assessment(4.0)], asked)
 
     lines = str(ranking).splitlines()
@@ -160,11 +166,11 @@ def test_every_image_shows_what_it_has_of_the_attribute_asked_for_and_ties_are_t
 
 def test_among_pictures_without_noise_none_is_the_noisiest_and_the_cleanest_is_still_named() -> None:
     clean = {"a": assessment(4.0), "b": assessment(4.1), "c": assessment(2.0)}
-    shares, free = (0.07, 0.03, 0.6), (True, True, False)
+    amounts, visible = (0.07, 0.03, 0.6), (False, False, True)
 
-    worst = rank(list(clean), list(clean.values()), Comparison("noise", "flaw", shares, None, free))
-    two = rank(["a", "b"], [clean["a"], clean["b"]], Comparison("noise", "flaw", shares[:2], None, free[:2]))
-    best = rank(list(clean), list(clean.values()), Comparison("noise", "fine", shares, None, free))
+    worst = rank(list(clean), list(clean.values()), noise("most", *amounts, visible=visible))
+    two = rank(["a", "b"], [clean["a"], clean["b"]], noise("most", *amounts[:2], visible=visible[:2]))
+    best = rank(list(clean), list(clean.values()), noise("least", *amounts, visible=visible))
 
     assert [(entry.rank, entry.name) for entry in worst.entries] == [(1, "c"), (2, "a"), (2, "b")]
     assert two.answer == "no clear difference between a, b"
@@ -174,9 +180,9 @@ def test_among_pictures_without_noise_none_is_the_noisiest_and_the_cleanest_is_s
 def test_two_clean_photographs_are_level_in_noise() -> None:
     pictures = [photographs()[name].pixels for name in ("chelsea", "coffee")]
 
-    asked = read_comparison("Which one is the noisiest?", pictures, load_settings())
+    asked = compared("Which one is the noisiest?", pictures)
 
-    assert asked.free == (True, True)
+    assert [image.visible for image in asked.images] == [False, False]
 
 
 def test_equal_scores_share_a_rank() -> None:
@@ -188,14 +194,13 @@ def test_equal_scores_share_a_rank() -> None:
 def test_the_worst_one_is_the_last_by_score() -> None:
     found = [assessment(4.0, (3.9, 4.1)), assessment(2.0, (1.9, 2.1))]
 
-    assert rank(["a", "b"], found, Comparison(first="flaw")).answer == "b"
+    assert rank(["a", "b"], found, RankReply(first="least")).answer == "b"
 
 
 def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> None:
-    asked = read_comparison("How can I fix this photo?", [], load_settings())
+    asked = compared("How can I fix this photo?", [])
 
-    assert asked.unable is not None
-    assert "cannot be answered by comparison" in asked.unable
+    assert "cannot be answered by comparison" in str(asked.why_not)
     assert query_for_each("Which one is the noisiest?") is None
 
 
@@ -210,9 +215,9 @@ def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> Non
     ],
 )
 def test_the_best_of_several_is_asked_for_as_a_whole(query: str) -> None:
-    compared = read_comparison(query, [], load_settings())
+    asked = compared(query, [])
 
-    assert (compared.attribute, compared.first, compared.unable) == ("overall", "fine", None)
+    assert (asked.attribute, asked.first, asked.why_not) == ("overall", "most", None)
 
 
 def test_a_comparison_of_one_thing_looks_at_that_thing() -> None:
@@ -220,16 +225,14 @@ def test_a_comparison_of_one_thing_looks_at_that_thing() -> None:
     soft_face = sharp.copy()
     soft_face[:250, 100:350] = distort(sharp, "gaussian_blur", 3)[:250, 100:350]
 
-    compared = read_comparison("In which one is her face sharpest?", [soft_face, sharp], load_settings())
+    soft, clear = compared("In which one is her face sharpest?", [soft_face, sharp]).images
 
-    assert compared.shares is not None
-    assert compared.shares[0] > compared.shares[1] + 0.3
+    assert soft.amount > clear.amount + 0.3
 
 
 def test_a_thing_that_is_not_in_every_image_is_not_compared() -> None:
     images = [photographs()["astronaut"].pixels, photographs()["coffee"].pixels]
 
-    compared = read_comparison("In which one is her face sharpest?", images, load_settings())
+    asked = compared("In which one is her face sharpest?", images)
 
-    assert compared.unable is not None
-    assert "face could not be located in image 2" in compared.unable
+    assert "face could not be located in image 2" in str(asked.why_not)

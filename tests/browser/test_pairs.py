@@ -40,7 +40,7 @@ def pair(visitor: Visit, pictures: dict[str, Path]) -> Visit:
     """A picture with its reference, under the slider."""
     visitor.ask(pictures["gaussian_blur"], reference=pictures["clean"])
     visitor.result()
-    expect(visitor.page.locator("canvas.map")).to_be_attached()
+    expect(visitor.page.get_by_role("button", name="Map", exact=True)).to_be_visible()
     visitor.page.get_by_role("button", name="Before / after").click()
     return visitor
 
@@ -102,7 +102,7 @@ def test_a_large_photograph_is_shown_pixel_by_pixel(visitor: Visit, pictures: di
         picture.resize((2048, 1536)).convert("RGB").save(tmp_path / "large.jpg")
     visitor.ask(tmp_path / "large.jpg")
     visitor.result()
-    expect(page.locator("canvas.map")).to_be_attached()
+    expect(page.get_by_role("button", name="Map", exact=True)).to_be_visible()
     preview = page.locator("img.base").evaluate("one => one.naturalWidth")
 
     page.get_by_role("button", name="Show every pixel").click()
@@ -186,6 +186,7 @@ def test_every_finding_says_what_to_do_and_nothing_is_said_twice(visitor: Visit,
     page = visitor.page
     visitor.ask(pictures["white_noise"], question="What's wrong with this photo?")
     visitor.result()
+    visitor.unfold()
 
     expect(page.locator(".finding", has_text="Noise").locator(".advice").first).to_contain_text("denoise")
     texts = page.locator("#stage :is(p, li, dd)").evaluate_all(

@@ -51,12 +51,15 @@ class Visit:
         self.page.evaluate(WATCH)
 
     def ask(self, *images: Path, question: str = "", reference: Path | None = None) -> None:
-        """Chooses the images and sends the question."""
-        self.page.set_input_files("#choose", images)
+        """Writes the question and chooses the images, which are judged at once."""
+        self.page.fill("#question", question)
         if reference:
             self.page.set_input_files("#choose-reference", reference)
-        self.page.fill("#question", question)
-        self.page.click("#go")
+        self.page.set_input_files("#choose", images)
+
+    def unfold(self) -> None:
+        """Opens how the picture was judged."""
+        self.page.locator(".judged > summary").click()
 
     def result(self) -> None:
         """Waits for the result."""
@@ -78,10 +81,12 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: Browser, address: str, width: int = 1280, scheme: Any = "light") -> Iterator[Visit]:
-    """A visit with a window of this width in this scheme, nothing moving."""
+def visiting(
+    browser: Browser, address: str, width: int = 1280, scheme: Any = "light", height: int = 900
+) -> Iterator[Visit]:
+    """A visit with a window of this size in this scheme, nothing moving."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
     )
     visit = Visit(context.new_page(), address)
     visit.listen()

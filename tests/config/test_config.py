@@ -234,11 +234,64 @@ def test_they_may_choose_backends_and_numbers_and_the_file_is_named(
     text = "planner:\n  backend: openai.gpt-4o\n  timeout: 9\npipeline:\n  limits: {min_side: 16}\n"
     folder = stand_in(tmp_path, text)
 
-    settings = load_settings(environ={}, directory=folder)
+    settings = load_settings(environ={}, directory=folder, trust_folder=True)
 
     assert (settings.planner.backend, settings.planner.timeout) == ("openai.gpt-4o", 9)
     assert settings.pipeline.limits.min_side == 16
     assert str(folder / "configs" / "model_backends.yaml") in caplog.text
+
+
+@pytest.mark.parametrize("key", ["planner.backend", "summarizer.fallback_backend"])
+def test_a_backend_that_sends_pictures_away_needs_a_trusted_folder(tmp_path: Path, key: str) -> None:
+    role, _, name = key.partition(".")
+    folder = stand_in(tmp_path, f"{role}:\n  {name}: anthropic.claude-opus-4-5\n")
+
+    with pytest.raises(SettingsError, match=rf"{key}: anthropic\.claude-opus-4-5 would send pictures away") as refused:
+        load_settings(environ={}, directory=folder)
+
+    assert "--trust-folder" in str(refused.value)
+    assert load_settings(environ={"AGENTICIQA_PIPELINE__OFFLINE": "true"}, directory=folder).pipeline.offline
+    chosen = {role: {"backend": "builtin.perception", "fallback_backend": "builtin.perception"}}
+    assert load_settings(None, chosen, environ={}, directory=folder).planner.backend == "builtin.perception"
+
+
+@pytest.mark.parametrize("backend", ["builtin.perception", "scripted", "qwen.Qwen2.5-VL-3B-Instruct"])
+def test_a_backend_on_this_machine_may_be_named_by_any_folder(tmp_path: Path, backend: str) -> None:
+    folder = stand_in(tmp_path, f"planner:\n  backend: {backend}\n")
+
+    assert load_settings(environ={}, directory=folder).planner.backend == backend
+
+
+def bomb(levels: int) -> str:
+    """A text of a few lines whose aliases stand for ten to the power of `levels` values."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (bomb(12), "its aliases stand for more than"),
+        ("planner: &a {backend: *a}", "an alias stands inside what it stands for"),
+        ("planner: " + "[" * 20_000, "nested too deeply|not valid YAML"),
+    ],
+)
+def test_a_yaml_bomb_is_refused_in_files_and_in_variables(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "bomb.yaml").write_text(text)
+
+    with pytest.raises(SettingsError, match=words):
+        load_settings(tmp_path / "bomb.yaml", environ={})
+    with pytest.raises(SettingsError, match="is not valid YAML"):
+        load_settings(environ={"AGENTICIQA_PIPELINE__LIMITS": text}, directory=tmp_path)
+
+
+def test_an_alias_that_saves_words_is_no_bomb(tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text(
+        "planner: &model {backend: builtin.perception, timeout: 7}\nexecutor: *model\n"
+    )
+
+    assert load_settings(tmp_path / "short.yaml", environ={}).executor.timeout == 7
 
 
 def test_a_file_that_was_named_may_set_everything(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
 from agenticiqa.values import Distortion, Reading
 from tests.support.looks import BLURRED, CLEAN, NOISY, judged, seen
@@ -33,7 +33,7 @@ SHIFTED_UP = Distortion.called(
 
 def told(query: str, look: Look, choices: dict[str, str] | None = None, *, reference: bool = False) -> str:
     """The answer to a question about an image that looks so, without the remark after a yes or a no."""
-    text = answer(understand(query, choices), evidence_of(look, reference=reference)).text
+    text = answer(read_question(query, choices), evidence_of(look, reference=reference)).text
     return re.split(r" \(|（", text)[0]
 
 
@@ -209,7 +209,7 @@ def test_a_comparison_with_the_reference_uses_the_full_reference_judgement(
 
 
 def test_a_comparison_without_a_reference_is_not_guessed() -> None:
-    given = answer(understand("Is it better than the reference?"), evidence_of(BLURRED))
+    given = answer(read_question("Is it better than the reference?"), evidence_of(BLURRED))
 
     assert (given.text, given.why_not) == (UNABLE, "no_reference")
 
@@ -241,7 +241,7 @@ def test_the_analysis_in_the_evidence_wins_over_the_own_look() -> None:
 
     evidence = gather({GLOBAL: CLEAN}, analysis)
 
-    assert answer(understand("Is it noisy?"), evidence).text == "Yes (severe noise)"
+    assert answer(read_question("Is it noisy?"), evidence).text == "Yes (severe noise)"
 
 
 @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ def test_the_analysis_in_the_evidence_wins_over_the_own_look() -> None:
     ],
 )
 def test_an_answer_takes_the_form_asked_for(query: str, look: Look, expected: str) -> None:
-    assert answer(understand(query), evidence_of(look)).text == expected
+    assert answer(read_question(query), evidence_of(look)).text == expected
 
 
 def test_advice_says_what_to_change_and_whether_it_can_be_mended() -> None:
-    text = answer(understand("How can I fix this photo?"), evidence_of(NOISY)).text
+    text = answer(read_question("How can I fix this photo?"), evidence_of(NOISY)).text
 
     assert text.startswith("Moderate white noise: When shooting, use a lower ISO")
     assert "can be mended" in text
@@ -279,7 +279,7 @@ def test_a_finding_of_unknown_kind_still_answers_a_question_about_the_kind() -> 
 @pytest.mark.parametrize(("advantage", "expected"), [(1.8, "B"), (-1.8, "A"), (0.1, "A")])
 def test_a_test_image_is_only_better_than_its_reference_with_a_clear_advantage(advantage: float, expected: str) -> None:
     evidence = replace(evidence_of(seen(4.0, 2.0), reference=True), advantage=advantage)
-    question = understand("Compared to the reference, the quality is: A. worse B. better C. the same")
+    question = read_question("Compared to the reference, the quality is: A. worse B. better C. the same")
 
     assert answer(question, evidence).text == expected
 
@@ -298,7 +298,7 @@ def test_whatever_was_seen_reordered_options_get_the_same_answer(
     shuffled = random.sample(options, len(options))
 
     first, second = (
-        answer(understand("Which is the most obvious?", dict(zip("ABCDE", order, strict=True))), evidence).text
+        answer(read_question("Which is the most obvious?", dict(zip("ABCDE", order, strict=True))), evidence).text
         for order in (options, shuffled)
     )
 
@@ -324,7 +324,7 @@ def test_a_close_call_about_an_unfamiliar_picture_is_no_answer(query: str) -> No
 
 
 def test_only_several_things_are_counted() -> None:
-    question, evidence = understand("Are the eyes sharp?"), evidence_of(CLEAN)
+    question, evidence = read_question("Are the eyes sharp?"), evidence_of(CLEAN)
 
     assert "2 pairs of eyes" in answer(question, replace(evidence, counts={"eyes": 2})).text
     assert "pairs" not in answer(question, replace(evidence, counts={"eyes": 1})).text
@@ -387,11 +387,11 @@ def test_of_several_flaws_offered_the_likeliest_is_told_although_it_is_hardly_se
     silent = seen(4.5, Color_distortions=(0.012, "none", None), Blurs=(0.01, "none", None), Noise=(0.01, "none", None),
                   Brightness_change=(0.01, "none", None))  # fmt: skip
 
-    assert answer(understand(query), gather({GLOBAL: hinted})).text.startswith("C")
-    assert answer(understand(query), gather({GLOBAL: silent})).text == UNABLE
+    assert answer(read_question(query), gather({GLOBAL: hinted})).text.startswith("C")
+    assert answer(read_question(query), gather({GLOBAL: silent})).text == UNABLE
 
 
 def test_of_two_flaws_that_are_both_absent_neither_is_chosen() -> None:
     hinted = seen(4.5, Blurs=(0.06, "none", None), Noise=(0.01, "none", None))
 
-    assert answer(understand("Is it blurry or noisy?"), gather({GLOBAL: hinted})).text == UNABLE
+    assert answer(read_question("Is it blurry or noisy?"), gather({GLOBAL: hinted})).text == UNABLE

@@ -17,8 +17,8 @@ from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
 from agenticiqa.values import Distortion, Reading
-from agenticiqa.vlm_client import parse_reply
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
+from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
     AnalyzeReply,
@@ -49,7 +49,7 @@ def ask(
     images = [LabelledImage("image", PICTURE)] + [LabelledImage("reference", ORIGINAL)] * reference
     request = VLMRequest(inputs.task, "", "", tuple(images), inputs, model)
     reply = PerceptionClient(eyes).ask(request)
-    return parse_reply(reply.text, model), reply
+    return value_of(reply, model), reply
 
 
 class NoisyReferenceEyes(FixedEyes):
@@ -207,7 +207,10 @@ def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
 
     assert value.final_answer == "B"
     assert "Noise (severe): Heavy grain." in value.quality_reasoning
-    assert "evidence: finding: Noise, severe, Global" in reply.notes
+    assert reply.reasons[0].distortion is not None
+    assert (reply.reasons[0].kind, reply.reasons[0].distortion.severity) == ("finding", "severe")
+    assert reply.answer is not None
+    assert reply.answer.value == "B"
 
 
 def test_an_answer_carries_the_level_probabilities_too() -> None:

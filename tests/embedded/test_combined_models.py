@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import cv2
 import numpy as np
 import pytest
@@ -21,6 +19,7 @@ from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement
 from agenticiqa.vlm_client.client import VLMRequest
+from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
 from tests.support.photos import photo
 
@@ -86,7 +85,7 @@ def test_the_noisy_side_is_found() -> None:
 
     reply = PerceptionClient(shipped_eyes("research")).ask(request)
 
-    assert json.loads(reply.text)["final_answer"] == "B"
+    assert value_of(reply, AnswerReply).final_answer == "B"
 
 
 def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:

@@ -10,11 +10,11 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.asked import Advice, Degree, Flaw, Open, Question, Reply, Topic, YesNo
+from agenticiqa.question.asking import read_question
 from agenticiqa.question.text import Language
-from agenticiqa.question.understanding import understand
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, Severity
-from agenticiqa.values import Distortion, Reading
+from agenticiqa.values import CATEGORY_OF, Distortion, Polarity, Reading
 from agenticiqa.wording import phrase, say
 from tests.support.looks import judged, seen
 
@@ -43,13 +43,13 @@ KINDS = (
     ],
 )
 def test_a_kind_that_was_asked_for_is_answered_by_kind(query: str, look: Look, expected: str) -> None:
-    assert answer(understand(query), gather({GLOBAL: look})).text == expected
+    assert answer(read_question(query), gather({GLOBAL: look})).text == expected
 
 
 @pytest.mark.parametrize(("share", "expected"), [(1.49, "Yes (false contours on 1.49 % of the pixels)"), (0.03, "No")])
 def test_banding_that_was_measured_is_told_where_no_compression_was_found(share: float, expected: str) -> None:
     smooth = Distortion.called("Compression", "none", 0.1, readings=(Reading("banding", share, "%"),))
-    question, evidence = understand("Is there banding?"), gather({GLOBAL: seen(3.0, Compression=smooth)})
+    question, evidence = read_question("Is there banding?"), gather({GLOBAL: seen(3.0, Compression=smooth)})
 
     given = answer(question, evidence)
     told = in_one_text(explain(question, evidence, given), "en")
@@ -59,10 +59,17 @@ def test_banding_that_was_measured_is_told_where_no_compression_was_found(share:
     assert ("Compression (none)" in told) == (share < 1)
 
 
+def made(kind: str, flaw: Flaw, polarity: Polarity, language: Language) -> Question:
+    topic, reply = Topic(flaw), Reply(language)
+    if kind in ("yesno", "degree"):
+        return (YesNo if kind == "yesno" else Degree)(topic, reply, polarity)
+    return (Open if kind == "open" else Advice)(topic, reply)
+
+
 @pytest.mark.parametrize("language", get_args(Language))
 @pytest.mark.parametrize("attribute", CATEGORY_OF)
-@pytest.mark.parametrize("intent", ["yesno", "degree", "open", "advice"])
-def test_what_was_found_is_never_denied(intent: str, attribute: str, language: Language) -> None:
+@pytest.mark.parametrize("kind_of_question", ["yesno", "degree", "open", "advice"])
+def test_what_was_found_is_never_denied(kind_of_question: str, attribute: str, language: Language) -> None:
     category = CATEGORY_OF[attribute]  # type: ignore[index]
     denials = {
         say("none_of", language, categories=phrase("attributes", each, language))
@@ -74,7 +81,7 @@ def test_what_was_found_is_never_denied(intent: str, attribute: str, language: L
             look = Look(judged(3.0), (Distortion.called(category, severity, 0.8, kind),))
             for asked in (None, "motion_blur", "jpeg2000", "impulse_noise", "saturation_up"):
                 for meant in ("flaw", "fine"):
-                    question = Question("", "", language, intent, attribute, meant, kind=asked)  # type: ignore[arg-type]
+                    question = made(kind_of_question, Flaw(attribute, asked), meant, language)  # type: ignore[arg-type]
                     text = answer(question, gather({GLOBAL: look})).text
                     assert not any(denial in text for denial in denials), (text, severity, kind, asked)
 
@@ -84,7 +91,7 @@ def test_what_was_found_is_never_denied(intent: str, attribute: str, language: L
 def test_what_is_taken_to_be_absent_is_not_told_with_a_severity(category: str, severity: Severity) -> None:
     unsure = Look(judged(4.0), (Distortion.called(category, severity, 0.3),))  # type: ignore[arg-type]
     attribute = next(name for name, other in CATEGORY_OF.items() if other == category)
-    question = Question("", "", "en", "yesno", attribute, "flaw")
+    question = made("yesno", Flaw(attribute), "flaw", "en")
     evidence = gather({GLOBAL: unsure})
 
     told = in_one_text(explain(question, evidence, answer(question, evidence)), "en")

@@ -9,7 +9,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.gathering import Observer
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asking import read_question
 from tests.support.looks import FixedEyes, seen
 
 BRIGHT = seen(2.4, Brightness_change=(0.95, "moderate", "brighten"))
@@ -22,7 +22,7 @@ def image() -> LoadedImage:
 
 
 def told(query: str, look: Look, image: LoadedImage) -> str:
-    question = understand(query)
+    question = read_question(query)
     return answer(question, Observer(FixedEyes(look)).evidence(question, image, None)).text.lower()
 
 
@@ -52,5 +52,5 @@ def test_a_yes_or_no_is_about_the_rest(image: LoadedImage) -> None:
 
 
 def test_a_place_or_an_unmeasured_thing_excepted_changes_nothing() -> None:
-    assert understand("Is it sharp except in the corners?").excepted == ()
-    assert understand("Apart from the framing, what is wrong?").excepted == ()
+    assert read_question("Is it sharp except in the corners?").topic.excepted == ()
+    assert read_question("Apart from the framing, what is wrong?").topic.excepted == ()

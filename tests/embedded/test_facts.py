@@ -15,7 +15,7 @@ from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import load_image
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import GLOBAL, UNABLE
 from agenticiqa.values import severity_of
 from agenticiqa.vlm_client.tasks import AnswerInputs
@@ -29,7 +29,7 @@ DARK = seen(1.5, Brightness_change=(0.99, "severe", "darken"), Contrast=(0.7, "s
 
 def asked(query: str, picture: Image.Image, **inputs: object) -> tuple[str, str]:
     """The answer about a picture, and its reasons."""
-    question = understand(query, tools=("PIQE",))
+    question = read_question(query, tools=("PIQE",))
     told = AnswerInputs(query=query, **inputs) if inputs else None
     evidence = Observer(FixedEyes(CLEAN)).evidence(question, load_image(picture), None, told)
     given = answer(question, evidence)
@@ -38,7 +38,7 @@ def asked(query: str, picture: Image.Image, **inputs: object) -> tuple[str, str]
 
 def about(query: str, look: Look) -> tuple[str, str]:
     """The answer about a look, and its reasons."""
-    question, evidence = understand(query), gather({GLOBAL: look})
+    question, evidence = read_question(query), gather({GLOBAL: look})
     given = answer(question, evidence)
     return given.text, in_one_text(explain(question, evidence, given), "en")
 
@@ -126,7 +126,7 @@ def test_a_remark_is_grammatical_whatever_the_gender_of_the_flaw(query: str, exp
 
 
 def test_a_thing_named_in_another_language_is_called_by_its_english_name_in_english_sentences() -> None:
-    question = understand("Ist der Bär scharf?")
+    question = read_question("Ist der Bär scharf?")
     evidence = gather({"bär": BLURRED})
 
     reasons = in_one_text(explain(question, evidence, answer(question, evidence)), "en")

@@ -16,7 +16,7 @@ from agenticiqa.embedded.full_reference.judge import FullReferenceJudge, shipped
 from agenticiqa.embedded.tools import learned_tools
 from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolUnavailableError
 from agenticiqa.images import load_image
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asking import read_question
 from agenticiqa.tools.synthetic.kinds import LEVELS, distort
 from tests.support.photos import photo
 
@@ -229,7 +229,7 @@ def test_the_summary_says_which_metrics_disagree_and_which_is_trusted(
     judge: FullReferenceJudge, picture: Pixels
 ) -> None:
     judgement = judge.judge_pixels(distort(picture, "saturation_down", 4), picture)
-    question = understand("How good is the quality of this image?")
+    question = read_question("How good is the quality of this image?")
     evidence = Evidence(judgement=judgement.for_eyes(), has_reference=True)
 
     sentences = explain(question, evidence, answer(question, evidence))

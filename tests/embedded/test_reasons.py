@@ -8,31 +8,32 @@ import pytest
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
-from agenticiqa.embedded.answers.reasons import describe_finding, explain, in_one_text
+from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis
 from agenticiqa.values import Distortion, Reading
+from agenticiqa.wording.findings import described
 from tests.support.looks import BLURRED, CLEAN, MOTION_BLUR, NOISE, NOISY, judged, seen
 
 
 def told(query: str, evidence: Evidence) -> str:
     """The explanation as one text."""
-    question = understand(query)
-    return in_one_text(explain(question, evidence, answer(question, evidence)), question.language)
+    question = read_question(query)
+    return in_one_text(explain(question, evidence, answer(question, evidence)), question.reply.language)
 
 
 def test_a_finding_is_described_with_its_measurements_in_human_units() -> None:
-    assert describe_finding(MOTION_BLUR, "en") == (
+    assert described(MOTION_BLUR, "en") == (
         "Motion blur, blur length 9.2 px: detail is smeared in one direction (93 % sure)."
     )
-    assert describe_finding(NOISE, "zh") == "白噪声，噪声标准差 14 灰阶：平坦区域可见颗粒（把握 88%）。"
+    assert described(NOISE, "zh") == "白噪声，噪声标准差 14 灰阶：平坦区域可见颗粒（把握 88%）。"
 
 
 def test_an_absent_distortion_is_described_as_absent_with_what_was_measured() -> None:
     quiet = Distortion.called("Noise", "none", 0.06, readings=(Reading("noise sigma", 0.84, "grey levels"),))
 
-    assert describe_finding(quiet, "en") == "no visible sign of it, noise sigma 0.84 grey levels (94 % sure)."
+    assert described(quiet, "en") == "no visible sign of it, noise sigma 0.84 grey levels (94 % sure)."
 
 
 def test_the_explanation_names_the_worst_distortion_first_and_gives_score_and_interval() -> None:
@@ -64,15 +65,17 @@ def test_swapping_the_evidence_of_two_images_swaps_their_explanations() -> None:
 def test_every_sentence_carries_the_item_of_evidence_it_is_made_from() -> None:
     scores = {"Global": {"Blurs": ("NIQE", 2.4)}}
     evidence = gather({GLOBAL: BLURRED}, None, scores)
-    question = understand("What is wrong with the image?")
+    question = read_question("What is wrong with the image?")
 
     sentences = explain(question, evidence, answer(question, evidence))
 
-    assert [sentence.item for sentence in sentences] == [
-        "finding: Blurs, severe, Global",
-        "judgement: AIQA_NR 2.10",
-        "tool: NIQE 2.40, Blurs, Global",
+    assert [(each.kind, each.place, each.name) for each in sentences] == [
+        ("finding", "Global", ""),
+        ("judgement", "Global", "AIQA_NR"),
+        ("tool", "Global", "NIQE"),
     ]
+    assert sentences[0].distortion == evidence.findings[0]
+    assert [each.number for each in sentences[1:]] == [pytest.approx(2.1), 2.4]
 
 
 def test_the_words_of_the_analysis_are_kept() -> None:
@@ -170,10 +173,8 @@ def test_a_place_is_told_with_what_sets_it_apart(query: str, place: str, sentenc
 
 def test_what_is_nowhere_to_be_seen_has_no_place() -> None:
     evidence = replace(gather({GLOBAL: BLURRED}), places={"left": CLEAN, "right": CLEAN}, asked_place="right")
-    question = understand("Where is the noise?")
-
-    assert answer(question, evidence).text == "no visible noise"
-    assert "right" not in told(question.text, evidence)
+    assert answer(read_question("Where is the noise?"), evidence).text == "no visible noise"
+    assert "right" not in told("Where is the noise?", evidence)
 
 
 def test_a_picture_that_equals_its_reference_has_no_likeliest_distortion() -> None:
@@ -199,7 +200,7 @@ def exposed(brightness: float, shadows: float, highlights: float) -> Distortion:
 
 
 def test_only_the_end_of_the_tones_that_is_clipped_is_told() -> None:
-    bright, dark = describe_finding(exposed(216, 0, 38), "en"), describe_finding(exposed(30, 41, 0), "en")
+    bright, dark = described(exposed(216, 0, 38), "en"), described(exposed(30, 41, 0), "en")
 
     assert "clipped highlights 38 %" in bright
     assert "shadows" not in bright
@@ -212,7 +213,7 @@ def test_a_jpeg_quality_of_100_is_no_sign_of_compression() -> None:
         "Compression", "moderate", 0.8, readings=(Reading("JPEG quality", 100), Reading("blockiness", 1.2))
     )
 
-    text = describe_finding(found, "en")
+    text = described(found, "en")
 
     assert "JPEG quality" not in text
     assert "blockiness 1.2" in text.lower()
@@ -253,4 +254,4 @@ def test_a_level_that_reads_good_tells_everything_that_disturbs() -> None:
 def test_a_noise_that_is_seen_is_not_told_with_a_measurement_nobody_would_see(sigma: float, told: bool) -> None:
     noisy = Distortion.called("Noise", "moderate", 0.9, readings=(Reading("noise sigma", sigma, "grey levels"),))
 
-    assert ("sigma" in describe_finding(noisy, "en")) is told
+    assert ("sigma" in described(noisy, "en")) is told

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from agenticiqa.cli import app
-from agenticiqa.encode import encode, find_quality
-from agenticiqa.encode.folders import report_page
-from agenticiqa.encode.originals import Format, Pixels
+from agenticiqa.encode import Metric, encode, find_quality, judge_by
+from agenticiqa.encode.folders import CopyOptions, before_and_after, loss_map, report_page
+from agenticiqa.encode.originals import Format, Pixels, read_original
+from agenticiqa.encode.searching import FORMATS, encoded_bytes
 from agenticiqa.errors import EncodingError
-from agenticiqa.images import load_image
+from agenticiqa.images import NamedBytes, load_image
 from tests.support.photos import photo, save
 
 
@@ -78,7 +81,7 @@ def test_a_folder_is_encoded_with_a_page_and_nothing_else_lies_about(tmp_path: P
     left = {file.relative_to(tmp_path / "out").as_posix() for file in (tmp_path / "out").rglob("*") if file.is_file()}
     assert {name for name in left if not name.startswith(".encode/")} == {"a.webp", "deep/b.webp"}
     page_text = (tmp_path / "page.html").read_text()
-    assert page_text == report_page(tmp_path / "out", "webp", 2.0)
+    assert page_text == report_page(tmp_path / "out", CopyOptions("webp", 2.0, step=25))
     assert (page_text.count("<img"), "deep/b.png" in page_text) == (2, True)
     assert json.loads(again.stdout) == json.loads(shown.stdout)
 
@@ -219,3 +222,141 @@ def test_a_colour_nobody_knows_is_a_wrong_request(tmp_path: Path) -> None:
     )
 
     assert (shown.exit_code, "is no colour" in shown.output) == (2, True)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["encode", *map(str, arguments)])
+
+
+@pytest.fixture
+def coffee(tmp_path: Path) -> Path:
+    return save(tmp_path / "coffee.png", np.ascontiguousarray(photo("coffee")[:128, :192]))
+
+
+def test_the_best_format_is_the_smallest_that_reaches_the_score(coffee: Path) -> None:
+    each = {format: len(encode(coffee, format, 3.0, step=10).data) for format in FORMATS}
+
+    best = encode(coffee, "best", 3.0, step=10)
+
+    assert (best.format, len(best.data)) == min(each.items(), key=lambda item: item[1])
+
+
+def test_the_best_format_names_the_file_and_leaves_out_what_cannot_hold_the_picture(tmp_path: Path) -> None:
+    clear = np.dstack([photo("coffee")[:64, :64], np.full((64, 64), 90, np.uint8)])
+    save(tmp_path / "clear.png", np.ascontiguousarray(clear))
+
+    shown = run(
+        tmp_path / "clear.png", "-o", tmp_path / "small", "--format", "best", "--min-score", "2", "--step", "25"
+    )
+
+    assert shown.exit_code == 0, shown.output
+    made = [file.name for file in tmp_path.iterdir() if file.name.startswith("small")]
+    assert made in (["small.webp"], ["small.avif"])
+
+
+def test_every_encoder_works_at_its_best_effort(coffee: Path) -> None:
+    original = read_original(coffee, "webp")
+    quick: dict[Format, dict[str, int]] = {"webp": {"method": 4}, "avif": {"speed": 8}, "jpeg": {}}
+
+    for format, options in quick.items():
+        stream = io.BytesIO()
+        original.picture.save(stream, format.upper(), quality=60, **options)
+        assert len(encoded_bytes(original, format, 60)) < len(stream.getvalue()), format
+
+
+def test_a_file_fits_into_the_bytes_it_may_have(coffee: Path) -> None:
+    found = encode(coffee, "webp", max_bytes=3000, judge=closeness)
+    larger = encoded_bytes(read_original(coffee, "webp"), "webp", found.quality + 1)
+
+    assert len(found.data) <= 3000 < len(larger)
+    with pytest.raises(EncodingError, match="allow more bytes or shrink the picture"):
+        encode(coffee, "webp", max_bytes=60, judge=closeness)
+    with pytest.raises(EncodingError, match="more than 300; ask for a lower score"):
+        encode(coffee, "jpeg", 3.0, max_bytes=300, judge=closeness)
+
+
+def test_a_picture_is_shrunk_first_and_judged_against_the_shrunk_one(coffee: Path, tmp_path: Path) -> None:
+    found = encode(coffee, "webp", 2.0, max_side=96, step=25)
+
+    assert found.original.shape == found.pixels.shape == (64, 96, 3)
+    assert encode(coffee, "webp", 2.0, max_side=500, step=25).pixels.shape == (128, 192, 3)
+
+
+@pytest.mark.parametrize(("metric", "target"), [("ssim", 0.9), ("ms_ssim", 0.95)])
+def test_another_measure_can_be_the_judge(tmp_path: Path, metric: Metric, target: float) -> None:
+    save(tmp_path / "a.png", np.ascontiguousarray(photo("coffee")[:200, :300]))
+
+    shown = run(tmp_path / "a.png", "-o", tmp_path / "a.jpg", "--metric", metric, "--target", target, "--json", "-q")
+
+    told = json.loads(shown.stdout)
+    original, copy = (load_image(tmp_path / name).pixels for name in ("a.png", "a.jpg"))
+    assert told["score"] == pytest.approx(judge_by(metric)(copy, original))
+    assert told["score"] >= target > min(told["tried"].values())
+
+
+def test_the_measure_of_another_package_is_used_or_asked_for(coffee: Path, tmp_path: Path) -> None:
+    shown = run(coffee, "-o", tmp_path / "a.webp", "--metric", "ssimulacra2", "--target", 50, "--step", 25, "-q")
+
+    if find_spec("ssimulacra2"):
+        assert (shown.exit_code, "SSIMULACRA2 " in shown.output) == (0, True)
+    else:
+        assert (shown.exit_code, "pip install 'agenticiqa[ssimulacra2]'" in shown.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "say what the copies must reach"),
+        (["--metric", "ssim"], "--metric and --target belong together"),
+        (["--metric", "ssim", "--target", "70"], "SSIM runs from 0 to 1"),
+        (["--metric", "ssim", "--target", ".9", "--min-score", "4"], "two scales"),
+        (["--min-score", "4", "--format", "best"], "leave out the suffix"),
+    ],
+)
+def test_targets_that_do_not_fit_together_are_refused(
+    coffee: Path, tmp_path: Path, options: list[str], words: str
+) -> None:
+    shown = run(coffee, "-o", tmp_path / "a.webp", *options)
+
+    assert shown.exit_code == 2
+    assert words in shown.output
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_dry_run_tells_what_would_be_saved_and_writes_nothing(tmp_path: Path, folder: bool) -> None:
+    (tmp_path / "in").mkdir()
+    one = save(tmp_path / "in" / "a.png", np.ascontiguousarray(photo("coffee")[:96, :128]))
+    source, output = (tmp_path / "in", tmp_path / "out") if folder else (one, tmp_path / "a.webp")
+
+    shown = run(source, "-o", output, "--min-score", "2", "--step", "25", "--dry-run", "-j", "1", "-q")
+
+    assert shown.exit_code == 0, shown.output
+    assert "Nothing was written (--dry-run)." in shown.output
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [one]
+
+
+def test_a_folder_is_told_as_a_table_of_before_and_after() -> None:
+    rows: list[dict[str, Any]] = [
+        {"name": "a.png", "error": None, "original_bytes": 200_000, "bytes": 50_000, "format": "avif", "quality": 61,
+         "score": 4.02},
+        {"name": "b.png", "error": "is empty"},
+    ]  # fmt: skip
+
+    lines = before_and_after(rows).splitlines()
+
+    assert lines[0].split() == ["picture", "before", "after", "saved", "setting", "score"]
+    assert lines[1].split() == ["a.png", "200.0", "kB", "50.0", "kB", "75%", "avif", "61", "4.02"]
+    assert lines[2:] == ["b.png: is empty", "1 encoded: 200.0 kB became 50.0 kB (25%)"]
+
+
+@pytest.mark.parametrize("quality", [60, 90])
+def test_the_loss_map_of_a_good_copy_is_not_black_and_has_a_legend(coffee: Path, quality: int) -> None:
+    original = read_original(coffee, "jpeg")
+    copy = load_image(NamedBytes("copy", encoded_bytes(original, "jpeg", quality))).pixels
+
+    drawn = np.asarray(loss_map(original.judged, copy))
+
+    height, width = copy.shape[:2]
+    assert drawn[:height, :width].max() > 200
+    assert drawn.shape[0] > height
+    assert not np.array_equal(drawn[height:], np.full_like(drawn[height:], 255))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.evaluation.faithfulness import check_claims, examine
 from agenticiqa.evaluation.runs import run_full
 from agenticiqa.parts import Parts
+from agenticiqa.values import Reading, Reason
 from tests.support.agent import registry, settings
 from tests.support.looks import BLURRED, NOISY, FixedEyes
 
@@ -45,10 +47,13 @@ def test_a_claim_is_tied_contradicting_or_unsupported(text: str, verdicts: list[
     assert [checked.verdict for checked in check_claims(text, SEEN)] == verdicts
 
 
-def test_an_item_of_evidence_in_the_notes_supports_a_tools_score() -> None:
-    evidence = {**SEEN, "notes": ["evidence: metrics: PSNR (3.5) contradicts VSI (2.1) beyond their spreads"]}
+def test_the_value_of_a_reason_supports_a_tools_score() -> None:
+    reason = Reason("PSNR contradicts VSI.", "metrics", name="VSI", number=2.1, others=(Reading("PSNR", 3.5),))
+    evidence = {**SEEN, "reasons": [asdict(reason)]}
 
-    assert [checked.verdict for checked in check_claims("VSI gives 2.1 of 5.", evidence)] == ["tied"]
+    told = check_claims("VSI gives 2.1 of 5, PSNR 3.5 and SSIM 2.2.", evidence)
+
+    assert [checked.verdict for checked in told] == ["tied", "tied", "unsupported"]
 
 
 def test_shares_are_of_all_claims_and_failed_results_are_left_out() -> None:

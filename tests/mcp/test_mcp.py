@@ -19,7 +19,8 @@ from PIL import Image
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.config import load_settings
-from agenticiqa.encode.searching import encode, shipped_judge
+from agenticiqa.encode.judges import shipped_judge
+from agenticiqa.encode.searching import encode
 from agenticiqa.errors import ImageOutsideRootError, UsageError
 from agenticiqa.mcp.arguments import Images
 from agenticiqa.mcp.server import create_server
@@ -133,6 +134,25 @@ def test_a_page_of_another_site_cannot_reach_the_server(http_address: str) -> No
     answer = httpx.post(http_address, json={}, headers={"Host": "evil.example:80"})
 
     assert answer.status_code == 421
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "127.0.0.1:evil.com"},
+        {"Host": "localhost:9@evil.com"},
+        {"Origin": "http://localhost:6274"},
+        {"Origin": "http://127.0.0.1:@evil.com"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+    ],
+)
+def test_only_the_host_and_the_origins_that_were_told_are_accepted(http_address: str, headers: dict[str, str]) -> None:
+    import httpx
+
+    answer = httpx.post(http_address, json={}, headers=headers)
+
+    assert answer.status_code in (403, 421)
 
 
 def test_messages_name_the_file_and_the_argument_in_the_words_of_the_protocol(folder: Path) -> None:

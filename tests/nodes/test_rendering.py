@@ -1,4 +1,8 @@
-"""The words of a request hold everything its inputs hold."""
+"""The words of a request hold everything its inputs hold.
+
+Exempt is `question`, which the inputs do not dump: it is read from the query and its choices alone, so it says nothing
+the words do not say, and it stands in no prompt.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agenticiqa.nodes.rendering import user_words
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,
@@ -19,6 +24,7 @@ from agenticiqa.vlm_client.tasks import (
     InspectInputs,
     LocateInputs,
     PlanInputs,
+    RankInputs,
     ScoreInputs,
     SelectToolsInputs,
     TaskInputs,
@@ -84,6 +90,7 @@ any_inputs = st.one_of(
         notes=texts,
     ),
     made(LocateInputs, objects=texts),
+    made(RankInputs, query=text, images=texts),
 )
 
 
@@ -115,3 +122,10 @@ def test_the_words_depend_on_nothing_but_the_inputs(inputs: TaskInputs[Any]) -> 
     again = type(inputs).model_validate(inputs.model_dump())
 
     assert (again.task, user_words(again)) == (inputs.task, user_words(inputs))
+
+
+def test_the_question_as_it_was_read_stands_in_no_prompt() -> None:
+    inputs = AnswerInputs(query="Is it blurry?")
+    read = inputs.model_copy(update={"question": read_question(inputs.query)})
+
+    assert (user_words(read), read.model_dump()) == (user_words(inputs), inputs.model_dump())

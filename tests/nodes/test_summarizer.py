@@ -12,8 +12,8 @@ import pytest
 
 from agenticiqa.nodes.summarizer import (
     EXPLANATION_PROMPT_TEMPLATE,
-    NO_TOOL_EVIDENCE,
     SCORING_PROMPT_TEMPLATE,
+    evidence_notes,
     summarizer_node,
     with_notes,
 )
@@ -610,10 +610,12 @@ def test_the_history_keeps_its_newest_ten_entries(tmp_path: Path, caplog: pytest
     assert "Excessive replanning" in caplog.text
 
 
-def test_notes_are_in_the_language_of_the_reasoning() -> None:
-    notes = [NO_TOOL_EVIDENCE, "cat could not be located; its tools saw the whole image."]
+def test_notes_are_in_the_language_of_the_question() -> None:
+    gathered = ExecutorOutput(distortion_set={"cat": ["Blurs"]}, regions={"cat": None})
+    notes = evidence_notes(gathered, "en")
 
-    chinese, english = with_notes("图像模糊。", notes), with_notes("It is blurred.", notes)
+    chinese = with_notes("图像模糊。", evidence_notes(gathered, "zh"), "zh")
+    english = with_notes("It is blurred.", notes, "en")
 
     assert chinese == "图像模糊。[说明：没有可用的工具证据。cat无法定位，其工具评价的是整幅图像。]"
     assert english == f"It is blurred. [Notes: {' '.join(notes)}]"

@@ -6,6 +6,7 @@ import pytest
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence
+from agenticiqa.question.asking import read_question
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import DistortionCategory
 from agenticiqa.values import Distortion
@@ -38,7 +39,7 @@ MOVED, DEFOCUSED = found("Blurs", "motion_blur"), found("Blurs", "defocus_blur")
     ],
 )
 def test_what_goes_the_other_way_is_a_no(query: str, this: Evidence, other: Evidence) -> None:
-    question = understand(query)
+    question = read_question(query)
 
     assert (answer(question, this).value, answer(question, other).value) == (True, False)
 

@@ -6,15 +6,16 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 import uvicorn
 
-from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
+from agenticiqa.server.connections import MAX_HEADER_BYTES, UNREAD_BYTES, guarded_protocol
 from agenticiqa.server.guards import AccessGuard, RateLimit
 from agenticiqa.server.service_options import ServiceOptions
+from agenticiqa.web_addresses import is_known_host, is_same_origin
 
 
 async def answer(scope: dict[str, object], receive: object, send: object) -> None:
@@ -148,3 +149,75 @@ def test_uploads_beyond_the_rate_are_refused_with_the_time_to_wait() -> None:
 def test_lists_are_shown_where_callers_are_known(options: ServiceOptions) -> None:
     assert options.may_list
     assert not ServiceOptions(host="0.0.0.0", allow_anonymous=True).may_list
+
+
+def said(address: tuple[str, int], request: bytes) -> bytes:
+    """Everything the service says until it closes the connection."""
+    with socket.create_connection(address, timeout=20) as connection:
+        connection.sendall(request)
+        found = b""
+        while piece := connection.recv(65536):
+            found += piece
+    return found
+
+
+def test_a_request_with_two_lengths_is_refused_and_what_follows_is_not_read() -> None:
+    twice = b"POST /v1/assess HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+    smuggled = b"0\r\n\r\nGET /v1/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+    with listening(ServiceOptions()) as address:
+        found = said(address, twice + smuggled)
+
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert b"not both" in found
+    assert found.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_body_that_nobody_reads_is_not_read_for_ever() -> None:
+    header = b"POST /v1/assess HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999999\r\n\r\n"
+    sent = 0
+    with listening(ServiceOptions()) as address, socket.create_connection(address, timeout=20) as connection:
+        connection.sendall(header)
+        answer = connection.recv(65536)
+        with suppress(ConnectionError):
+            while sent < 2**30:
+                sent += connection.send(b"x" * 65536)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    # What waits in the system's buffers comes on top.
+    assert sent < UNREAD_BYTES + 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost#.evil.com", "[::1]evil.com", "127.0.0.1/evil.com", "evil.com@127.0.0.1", "localhost?evil.com",
+     "127.0.0.1\\evil.com", "localhost:80:80", "localhost:", "[::1", "[localhost]", "127.0.0.1 evil.com",
+     "localhost%00.evil.com", "127.0.0.1,evil.com", "evil.com"],
+)  # fmt: skip
+def test_a_host_is_read_whole_and_no_beginning_of_it_counts(host: str) -> None:
+    assert not is_known_host(host, {"localhost"})
+    assert not is_same_origin(f"http://{host}", "localhost")
+    assert not is_same_origin(f"http://{host}", "127.0.0.1")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080", "[::1]"])
+def test_the_own_host_and_origin_are_known(host: str) -> None:
+    assert is_known_host(host, {"localhost"})
+    assert is_same_origin(f"http://{host}", host)
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "same"),
+    [
+        ("https://iqa.example", "iqa.example", True),
+        ("https://iqa.example:443", "iqa.example", True),
+        ("http://127.0.0.1:9", "127.0.0.1:8", False),
+        ("http://127.0.0.1:8/path", "127.0.0.1:8", False),
+        ("http://user@127.0.0.1:8", "127.0.0.1:8", False),
+        ("file://127.0.0.1:8", "127.0.0.1:8", False),
+        ("null", "127.0.0.1:8", False),
+        ("", "127.0.0.1:8", False),
+    ],
+)
+def test_an_origin_is_a_scheme_a_host_and_a_port(origin: str, host: str, same: bool) -> None:
+    assert is_same_origin(origin, host) is same

@@ -191,6 +191,24 @@ def test_other_hosts_and_other_sites_are_turned_away(client: httpx.Client) -> No
     assert "access-control-allow-origin" not in foreign.headers
 
 
+@pytest.mark.parametrize("host", ["localhost#.evil.com", "[::1]evil.com", "127.0.0.1/evil.com", "evil.com@127.0.0.1"])
+def test_a_host_that_only_begins_or_ends_like_ours_is_turned_away(client: httpx.Client, host: str) -> None:
+    answer = client.get("/v1/tools", headers={"Host": host})
+
+    assert (answer.status_code, answer.json()["code"]) == (421, "host_not_allowed")
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a/" * 900, "a" * 300 + "/b"])
+def test_a_folder_whose_name_no_folder_can_have_is_not_found(
+    client: httpx.Client, service: RunningService, name: str
+) -> None:
+    files = client.get("/v1/folders/files", params={"path": name})
+    job = client.post("/v1/jobs", data={"paths": [f"{name}/x.png"]})
+
+    assert (files.status_code, files.json()["code"]) == (404, "path_not_found")
+    assert job.status_code < 500
+
+
 def test_every_answer_carries_the_security_headers(client: httpx.Client) -> None:
     for path in ("/", "/v1/health", "/v1/runs/0", "/nowhere"):
         headers = client.get(path).headers

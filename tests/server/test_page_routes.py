@@ -101,3 +101,19 @@ def test_reports_have_a_date_the_hash_and_no_lines_for_programs(client: httpx.Cl
     assert run["assessment"]["provenance"]["images"]["test image"]["sha256"] in report
     assert f"written {run['created'][:10]}" in report
     assert "evidence: judgement" not in report
+
+
+def test_every_route_has_a_title_written_for_people(client: httpx.Client) -> None:
+    paths = client.get("/v1/openapi.json").json()["paths"]
+    routes = [operation for operations in paths.values() for operation in operations.values()]
+
+    named_by_code = [one["summary"] for one in routes if one["summary"] == one["operationId"].replace("_", " ").title()]
+
+    assert routes
+    # One word may well be its own title.
+    assert [title for title in named_by_code if " " in title] == []
+    assert len({one["summary"] for one in routes}) == len(routes)
+
+
+def test_the_limits_name_the_languages_a_question_may_be_in(client: httpx.Client) -> None:
+    assert client.get("/v1/limits").json()["languages"] == ["en", "zh", "de", "es", "fr", "ja", "pt"]

@@ -271,6 +271,45 @@ def test_a_draft_in_thoughts_without_end_is_no_answer() -> None:
         parse_reply(f"<think>{GOOD}", AnswerReply)
 
 
+class Computing(VLMClient):
+    """A client that gives its reply as a value."""
+
+    model = "computing"
+
+    def __init__(self, *values: BaseModel) -> None:
+        self.values = list(values)
+
+    def generate(self, prompt: str, image: Any, **kwargs: Any) -> str:
+        raise AssertionError("nobody asks in words")
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        return VLMReply(text="not JSON {{7}}", model=self.model, value=self.values.pop(0))
+
+
+def test_a_value_is_taken_as_it_is_and_no_text_is_read(request_: VLMRequest) -> None:
+    value = AnswerReply(final_answer="B {{7}} <img src=x>", quality_reasoning='It says "}" and {"final_answer": "A"}.')
+
+    found = ask_for(AnswerReply, Computing(value), request_)
+
+    assert found.value == value
+
+
+def test_a_value_passes_the_same_check_as_a_text(request_: VLMRequest) -> None:
+    class Other(BaseModel):
+        final_answer: str = " "
+
+    def refuse_b(reply: AnswerReply) -> AnswerReply:
+        if reply.final_answer == "B":
+            raise ValueError("B is none of the choices")
+        return reply
+
+    b, c = (AnswerReply(final_answer=letter, quality_reasoning="Soft.") for letter in "BC")
+
+    assert ask_for(AnswerReply, Computing(b, c), request_, check=refuse_b).value == c
+    with pytest.raises(ModelReplyError, match=r"final_answer.*quality_reasoning"):
+        ask_for(AnswerReply, Computing(Other()), request_, attempts=1)
+
+
 def test_each_further_attempt_is_told_what_was_wrong_with_the_last(request_: VLMRequest) -> None:
     client = ScriptedVLMClient({"answer": [{"final_answer": "D", "quality_reasoning": "x"}, "no", GOOD]})
 

@@ -16,7 +16,7 @@ from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_ass
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
-from agenticiqa.images import Align, ImageSource
+from agenticiqa.images import Align, ImageSource, NamedBytes
 from agenticiqa.nodes.context import OnEvent, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.question.choices import Choices
@@ -127,15 +127,28 @@ class Assessor:
 
         "Which one is the noisiest?" ranks by noise; `Ranking.answer` names the image, or says why none can be named.
         """
-        from agenticiqa.assessor.ranking import query_for_each, rank, read_comparison
+        from agenticiqa.assessor.ranking import query_for_each
 
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)
-        comparison = read_comparison(query, images, self.parts.settings) if query else None
         each = query_for_each(query)
         assessments = [self.assess(image, each, reference, on_event=on_event, align=align) for image in images]
-        return rank(_names(images), assessments, comparison)
+        return self.rank(images, assessments, query)
+
+    def rank(
+        self,
+        images: Sequence[ImageSource],
+        assessments: Sequence[Assessment],
+        query: str | None = None,
+        *,
+        names: Sequence[str] | None = None,
+    ) -> Ranking:
+        """The images ranked by the assessments they have, and by what the configured backend sees of what is asked."""
+        from agenticiqa.assessor.ranking import ask_to_rank, rank
+
+        compared, ledger = ask_to_rank(query, images, self.parts) if query else (None, None)
+        return rank(names or _names(images), assessments, compared, ledger)
 
 
 def assess(
@@ -195,6 +208,10 @@ def _names(images: Sequence[ImageSource]) -> list[str]:
     paths = [str(image) if isinstance(image, str | Path) else None for image in images]
     counts = Counter(paths)
     return [
-        path if path is not None and counts[path] == 1 else f"{path or 'image'} {place}"
-        for place, path in enumerate(paths, 1)
+        f"image {place} ({image.name})"
+        if isinstance(image, NamedBytes)
+        else path
+        if path is not None and counts[path] == 1
+        else f"{path or 'image'} {place}"
+        for place, (path, image) in enumerate(zip(paths, images, strict=True), 1)
     ]

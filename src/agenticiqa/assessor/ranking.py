@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from typing import Any, Literal
@@ -13,15 +12,35 @@ from pydantic import Field, model_validator
 
 from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
-from agenticiqa.config import Settings
-from agenticiqa.embedded.answers.amounts import flaw_share, is_free_of, share_in_words
-from agenticiqa.embedded.answers.gathering import place_called
-from agenticiqa.embedded.combined_models import shipped_eyes
-from agenticiqa.embedded.findings import Look
-from agenticiqa.images import ImageSource
-from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Intent, Question
-from agenticiqa.question.understanding import understand
-from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES
+from agenticiqa.errors import ModelReplyError
+from agenticiqa.images import ImageSource, LabelledImage
+from agenticiqa.nodes.context import NodeContext, report
+from agenticiqa.parts import Parts
+from agenticiqa.question.asked import Compare, Declined
+from agenticiqa.question.asking import read_question
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger
+from agenticiqa.vlm_client.tasks import RankInputs, RankReply
+from agenticiqa.vlm_client.tasks.rank import OVERALL_QUALITY
+
+RANKING_PROMPT_TEMPLATE = """\
+You compare images. Look at all of them and find out what the user's question compares them by, and how much of it each
+image has.
+Return a valid JSON object:
+{
+  "attribute": "<what the question compares by, in one or two words>",
+  "first": "most" | "least",
+  "images": [{"amount": <0 to 1>, "evidence": "<what is seen, in few words>", "visible": true | false}, ...],
+  "why_not": "<why the question cannot be answered by comparing these images>" | null
+}
+Rules
+1. images has one entry for each image, in the order in which they are given.
+2. amount is how much of the attribute the image has, on one scale for all of them: 0 is none, 1 as much as an image can
+   have. visible says whether anything of the attribute is to be seen in it.
+3. first says whether the image that is asked for has the most or the least of the attribute.
+4. When the quality as a whole is asked for, attribute is "overall" and images is empty: their scores rank them.
+5. When the question cannot be answered by comparing these images, why_not says why and images is empty; never guess.
+Return the JSON object and nothing else.
+"""
 
 CLEAR = 0.75
 """From this probability on one image is called better; between 1 − CLEAR and CLEAR there is no clear difference."""
@@ -29,8 +48,6 @@ LEVEL = 0.01
 """Images whose shares of a flaw differ by less are level."""
 # Half the width of a 95 % interval of a normal distribution, in standard deviations.
 _HALF_WIDTH = 1.959964
-# Questions that several images can answer together; "where" and "how can I fix it" are about one image.
-_COMPARABLE: tuple[Intent, ...] = ("compare", "score", "degree", "yesno", "choose", "open")
 
 
 class Ranked(Record):
@@ -62,6 +79,7 @@ class Ranking(Record):
     pairs: list[Pair]
     attribute: str = Field(default="overall", description="what the images are ranked by")
     answer: str | None = Field(default=None, description="the answer to the question, if one was asked")
+    ledger: Ledger = Field(default_factory=Ledger, description="the call that compared the images by the question")
 
     @model_validator(mode="before")
     @classmethod
@@ -99,16 +117,48 @@ class Ranking(Record):
         return self.model_dump_json(indent=indent)
 
 
-def rank(names: Sequence[str], assessments: Sequence[Assessment], comparison: Comparison | None = None) -> Ranking:
+def ask_to_rank(query: str, images: Sequence[ImageSource], parts: Parts) -> tuple[RankReply, Ledger]:
+    """What the summarizer's backend says the question compares by, and how much each image has of it.
+
+    A backend that gives no valid reply is a reason why not, and the images can still be ranked by their scores.
+    """
+    store = parts.settings.image_store()
+    shown = tuple(LabelledImage("image", store.open(image), number) for number, image in enumerate(images, 1))
+    context = NodeContext("summarizer", parts, shown, Ledger(), read_question(query))
+
+    def one_entry_each(reply: RankReply) -> RankReply:
+        if reply.images and len(reply.images) != len(shown):
+            raise ValueError(f"images: there are {len(shown)} images, not {len(reply.images)}")
+        return reply
+
+    inputs = RankInputs(query=query, images=tuple(item.label for item in shown))
+    try:
+        reply = context.ask(RANKING_PROMPT_TEMPLATE, inputs, check=one_entry_each).value
+    except ModelReplyError as error:
+        reply = RankReply(why_not=f"{UNABLE}: {report('the comparison', error)}")
+    return reply, context.booked()
+
+
+def rank(
+    names: Sequence[str],
+    assessments: Sequence[Assessment],
+    compared: RankReply | None = None,
+    ledger: Ledger | None = None,
+) -> Ranking:
     """The images in the order the question asks for: by falling score, or by the attribute it names; ties share a rank.
 
     Without a comparison the best comes first; images without a score come last.
     """
-    asked = comparison or Comparison()
-    entries = _by_attribute(names, assessments, asked) if asked.shares else _by_score(names, assessments)
-    pairs = [_attribute_pair(*two) if asked.shares else _pair(*two) for two in combinations(entries, 2)]
-    answer = None if comparison is None else asked.unable or _answer(entries, pairs, asked)
-    return Ranking(entries=entries, pairs=pairs, attribute=asked.attribute, answer=answer)
+    asked = compared or RankReply()
+    by_attribute = bool(asked.images) and asked.attribute != OVERALL_QUALITY
+    entries = _by_attribute(names, assessments, asked) if by_attribute else _by_score(names, assessments)
+    pairs = [_attribute_pair(*two) if by_attribute else _pair(*two) for two in combinations(entries, 2)]
+    answer = None
+    if compared is not None:
+        wants_last = asked.first == "least" and not by_attribute
+        answer = asked.why_not or _answer(entries, pairs, by_attribute, wants_last)
+    attribute = asked.attribute if by_attribute else OVERALL_QUALITY
+    return Ranking(entries=entries, pairs=pairs, attribute=attribute, answer=answer, ledger=ledger or Ledger())
 
 
 def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
@@ -122,33 +172,31 @@ def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[R
     return entries
 
 
-def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked: Comparison) -> list[Ranked]:
+def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked: RankReply) -> list[Ranked]:
     """The images from the end asked for; one that is level with the one before it has the same rank."""
-    sign = -1 if asked.first == "flaw" else 1
-    shares = asked.shares or ()
-    words = asked.evidence or (None,) * len(shares)
-    free = asked.free or (False,) * len(shares)
-    ordered = sorted(zip(names, assessments, shares, words, free, strict=True), key=lambda item: sign * item[2])
+    sign = -1 if asked.first == "most" else 1
+    ordered = sorted(zip(names, assessments, asked.images, strict=True), key=lambda item: sign * item[2].amount)
     entries: list[Ranked] = []
-    # Among images without the flaw none has the most of it.
+    # Among images in which nothing of it is seen none has the most of it.
     was_free = False
-    for place, (name, found, share, evidence, is_free) in enumerate(ordered, 1):
+    for place, (name, found, seen) in enumerate(ordered, 1):
         before = entries[-1] if entries else None
-        near = before is not None and before.share is not None and abs(before.share - share) < LEVEL
-        level = near or (asked.first == "flaw" and was_free and is_free)
-        was_free = is_free
+        near = before is not None and before.share is not None and abs(before.share - seen.amount) < LEVEL
+        level = near or (asked.first == "most" and was_free and not seen.visible)
+        was_free = not seen.visible
         number = before.rank if level and before is not None else place
-        entries.append(Ranked(rank=number, name=name, assessment=found, share=share, evidence=evidence))
+        evidence = seen.evidence or None
+        entries.append(Ranked(rank=number, name=name, assessment=found, share=seen.amount, evidence=evidence))
     return entries
 
 
-def _answer(entries: Sequence[Ranked], pairs: Sequence[Pair], asked: Comparison) -> str:
+def _answer(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool, wants_last: bool) -> str:
     """The image the question asks for; several where they are level."""
     ranked = [entry for entry in entries if entry.rank is not None]
     if not ranked:
-        return "Unable to determine: no image has a score"
-    if asked.shares is None:
-        wanted = ranked[-1] if asked.first == "flaw" else ranked[0]
+        return f"{UNABLE}: no image has a score"
+    if not by_attribute:
+        wanted = ranked[-1] if wants_last else ranked[0]
         unclear = {"no clear difference", "unknown"}
         level = [
             entry.name
@@ -226,65 +274,6 @@ def _falling(score: float | None) -> float:
     return math.inf if score is None else -score
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How images are to be ranked: by overall quality, or by an attribute measured for each of them."""
-
-    attribute: Attribute = "overall"
-    first: Literal["flaw", "fine"] = "fine"
-    """Which end comes first: the most of the flaw ("noisiest") or the least ("cleanest")."""
-    shares: tuple[float, ...] | None = None
-    """How much of the flaw each image has, 0 to 1; None when they are ranked by their scores."""
-    evidence: tuple[str, ...] | None = None
-    """The share of each image and what was measured of it, in words."""
-    free: tuple[bool, ...] | None = None
-    """Whether nothing is to be seen of the flaw in each image."""
-    unable: str | None = None
-    """Why the question cannot be answered by comparing."""
-
-
-def read_comparison(query: str | None, images: Sequence[ImageSource], settings: Settings) -> Comparison:
-    """What the question compares, with the attribute measured in every image where it asks for one."""
-    if query is None:
-        return Comparison()
-    question = understand(query)
-    if question.intent not in _COMPARABLE:
-        return Comparison(unable=_why_not(question))
-    first = question.yes_means or "fine"
-    if question.attribute not in CATEGORY_OF or question.tool:
-        return Comparison(first=first)
-    looks = _looks(question, images, settings)
-    if isinstance(looks, str):
-        return Comparison(unable=looks)
-    shares = tuple(flaw_share(question.attribute, look) for look in looks)
-    evidence = tuple(share_in_words(question.attribute, one) for one in looks)
-    free = tuple(is_free_of(question.attribute, one) for one in looks)
-    return Comparison(question.attribute, first, shares, evidence, free)
-
-
-def _looks(question: Question, images: Sequence[ImageSource], settings: Settings) -> list[Look] | str:
-    """What is seen of each image, or of the one thing asked about in each; else why that thing cannot be compared."""
-    eyes = shipped_eyes(settings.pipeline.terms)
-    store = settings.image_store()
-    loaded = [store.open(image) for image in images]
-    if len(question.scope) != 1:
-        return [eyes.look(image) for image in loaded]
-    (thing,) = question.scope
-    regions = [eyes.locate(image, place_called(thing)) for image in loaded]
-    missing = [str(number) for number, region in enumerate(regions, start=1) if region is None]
-    if missing:
-        return f"the {thing} could not be located in image {', '.join(missing)}; the images are ranked by quality"
-    return [eyes.look(image, region=region) for image, region in zip(loaded, regions, strict=True)]
-
-
 def query_for_each(query: str | None) -> str | None:
     """The question for each image alone: a comparison is none that one image could answer, so it is rated."""
-    return None if query is None or understand(query).intent in ("compare", "unclear", "decline") else query
-
-
-def _why_not(question: Question) -> str:
-    if question.intent == "decline":
-        return "the question is not about image quality, so it cannot be answered by comparison"
-    if question.intent == "unclear":
-        return "the question was not understood; ask for example which image is the sharpest, noisiest or best"
-    return "the question is about one image and cannot be answered by comparison; the images are ranked by quality"
+    return None if query is None or isinstance(read_question(query), Compare | Declined) else query

@@ -20,6 +20,7 @@ from agenticiqa.cli.shared_options import (
     Mode,
     Offline,
     Quiet,
+    TrustFolder,
     Verbose,
     effective_settings,
     guard_outputs,
@@ -64,6 +65,7 @@ def assess(
     max_replan: MaxReplan = None,
     mode: Mode = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -90,7 +92,7 @@ def assess(
     refuse_picture_as_question(image, query)
     if html is not None:
         require_folder_of(html)
-    settings = effective_settings(config, backend, offline, max_replan, mode)
+    settings = effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
     inputs = (image, reference, gate_file or Path(SETTINGS_FILE), STANDARD_INPUT if query == "-" else None)
     guard_outputs(settings, (html, crop_dir), inputs)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)

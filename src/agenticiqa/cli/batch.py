@@ -30,6 +30,7 @@ from agenticiqa.cli.shared_options import (
     Mode,
     Offline,
     Quiet,
+    TrustFolder,
     Verbose,
     effective_settings,
     guard_outputs,
@@ -100,6 +101,7 @@ def batch(
     max_replan: MaxReplan = None,
     mode: Mode = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -128,7 +130,7 @@ def batch(
 
     for page in filter(None, (html, junit)):
         require_folder_of(page)
-    settings = effective_settings(config, backend, offline, max_replan, mode)
+    settings = effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     limits = Limits(max_cost, max_calls, max_failures)
     measured = tuple(tools_of(gate, settings)) if gate.measurements() else ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.command_frame import writing_to
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, settings_files
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, TrustFolder, settings_files
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def calibrate(
         bool, typer.Option("--force", help="Store fits to your ratings even where they agree less than before.")
     ] = False,
     config: ConfigFile = None,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit scores to your eyes: limits from pictures you accept, or curves from your ratings or from made damage.
@@ -76,7 +76,8 @@ def calibrate(
 
     if sum(each is not None for each in (ladder, manifest, accepted)) != 1:
         raise UsageError("name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted")
-    settings = load_settings(config, {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None)
+    chosen = {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None
+    settings = load_settings(config, chosen, trust_folder=trust_folder)
     refuse_overwriting([settings.tools_overlay_path()], [*settings_files(settings), manifest])
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)
@@ -112,14 +113,15 @@ def _from_accepted(
 
 def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterator[str]:
     """What each rule would do to new pictures like these, the best rule first."""
+    from agenticiqa.gate.threshold_proposals import needed_for
+
     best = proposals[0]
     against = f" and {best.rejected} you reject" if best.rejected else ""
-    yield f"From {best.accepted} pictures you accept{against}; expected of new pictures like these:"
+    yield f"From {best.accepted} pictures you accept{against}. Of new pictures like these, with 95 % confidence:"
     for each in proposals:
         yield f'  --fail-if "{each.rule}" fails up to {each.false_rejects:.0%} of good ones{_let_through(each)}'
     if best.false_rejects > allowed:
-        needed = math.ceil(1 / allowed - 1) if allowed else None
-        more = f"; {needed} accepted pictures would do" if needed else ""
+        more = f"; {needed_for(allowed)} accepted pictures would do" if 0 < allowed < 1 else ""
         yield f"Too few to promise at most {allowed:.0%} of good ones{more}."
     if not best.rejected:
         yield "Add pictures you reject (--rejected) to learn how many bad ones each rule lets through."
@@ -230,7 +232,7 @@ def _outcome(found: Recalibration, path: Path, config: Path | None) -> str:
 def _since(path: Path, config: Path | None) -> str:
     from agenticiqa.config import load_settings
 
-    used = load_settings(config).tools_overlay_path() == path
+    used = load_settings(config, trust_folder=True).tools_overlay_path() == path
     return "from now on" if used else f"where the setting pipeline.tools_overlay is {path}"
 
 

@@ -14,6 +14,7 @@ from agenticiqa.cli.shared_options import (
     Mode,
     Offline,
     Quiet,
+    TrustFolder,
     Verbose,
     effective_settings,
     start_logging,
@@ -36,6 +37,7 @@ def compare(
     backend: Backend = None,
     mode: Mode = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -51,7 +53,7 @@ def compare(
     """
     from agenticiqa.assessor import Assessor
 
-    settings = effective_settings(config, backend, offline, mode=mode)
+    settings = effective_settings(config, backend, offline, mode=mode, trust_folder=trust_folder)
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference, on_event, align=align)

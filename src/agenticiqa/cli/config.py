@@ -25,7 +25,7 @@ def show(config: ConfigFile = None, as_json: AsJson = False) -> None:
 
     from agenticiqa.config import load_settings
 
-    settings = load_settings(config)
+    settings = load_settings(config, trust_folder=True)
     if as_json:
         typer.echo(settings.model_dump_json(indent=2))
         return
@@ -45,5 +45,5 @@ def check(
     """
     from agenticiqa.config import load_settings
 
-    settings = load_settings(file)
+    settings = load_settings(file, trust_folder=True)
     typer.echo(f"ok: {' < '.join(settings.sources)}")

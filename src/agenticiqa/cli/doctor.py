@@ -29,6 +29,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "mcp": ("agenticiqa mcp", ("mcp",)),
     "ray": ("--engine ray", ("ray",)),
     "parquet": (".parquet files", ("pyarrow",)),
+    "ssimulacra2": ("encode --metric ssimulacra2", ("ssimulacra2",)),
     "evaluation": ("agenticiqa evaluate", ("scipy",)),
 }
 
@@ -78,7 +79,7 @@ def live_checks(backend: str, base_url: str | None) -> list[Check]:
 
     return [
         Check(f"{backend} {found.capability}", found.ok, found.line())
-        for found in live_check(backend, load_settings(), base_url)
+        for found in live_check(backend, load_settings(trust_folder=True), base_url)
     ]
 
 
@@ -91,7 +92,7 @@ def all_checks() -> list[Check]:
     checks = [Check("agenticiqa", True, f"{version_text()} on Python {platform.python_version()}")]
     rest = [*extra_checks(), *key_checks()]
     try:
-        settings = load_settings()
+        settings = load_settings(trust_folder=True)
     except SettingsError as error:
         return [*checks, Check("settings", False, str(error), "agenticiqa config check"), *rest]
     checks += settings_checks(settings)

@@ -19,6 +19,7 @@ from agenticiqa.cli.shared_options import (
     ConfigFile,
     Offline,
     Quiet,
+    TrustFolder,
     Verbose,
     effective_settings,
     guard_outputs,
@@ -69,6 +70,7 @@ def evaluate(
     config: ConfigFile = None,
     backend: Backend = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -90,7 +92,7 @@ def evaluate(
     from agenticiqa.parts import build_parts
 
     ablations = chosen_ablations(ablation or [])
-    settings = effective_settings(config, backend, offline)
+    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
     found, seen = _read(dataset, manifest, root, scale)
     given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate}
     _refuse_idle(found, given)

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.shared_options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+from agenticiqa.cli.shared_options import (
+    Backend,
+    ConfigFile,
+    Offline,
+    TrustFolder,
+    Verbose,
+    effective_settings,
+    start_logging,
+)
 
 
 def mcp(
@@ -17,10 +25,15 @@ def mcp(
         list[Path] | None,
         typer.Option("--allow-folder", help="Folder whose images may be named; default: this one, with --http none."),
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option("--allow-origin", help="Page that may call --http, such as http://localhost:6274; default: none."),
+    ] = None,
     time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a call may take.")] = 120,
     config: ConfigFile = None,
     backend: Backend = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     verbose: Verbose = False,
 ) -> None:
     """Serve tools that assess, compare, measure, audit and encode images to an agent.
@@ -37,7 +50,7 @@ def mcp(
         from agenticiqa.mcp import server
     except ModuleNotFoundError as error:
         raise MissingExtraError("the MCP server", "mcp") from error
-    settings = effective_settings(config, backend, offline)
+    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
     start_logging(settings, verbose)
     here = Path(settings.pipeline.allowed_root or Path.cwd()).expanduser()
     folders = tuple(allow_folder) if allow_folder else () if http else (here,)
@@ -45,6 +58,6 @@ def mcp(
     if http:
         # Standard output stays free of it, as with stdio.
         typer.echo(f"AgenticIQA speaks MCP at http://127.0.0.1:{port}/mcp", err=True)
-        server.serve_http(created, port)
+        server.serve_http(created, port, tuple(allow_origin or ()))
     else:
         server.serve_stdio(created)

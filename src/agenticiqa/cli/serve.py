@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.shared_options import Backend, ConfigFile, Offline, Verbose, effective_settings, start_logging
+from agenticiqa.cli.shared_options import (
+    Backend,
+    ConfigFile,
+    Offline,
+    TrustFolder,
+    Verbose,
+    effective_settings,
+    start_logging,
+)
 
 
 def serve(
@@ -53,6 +61,7 @@ def serve(
     config: ConfigFile = None,
     backend: Backend = None,
     offline: Offline = False,
+    trust_folder: TrustFolder = False,
     verbose: Verbose = False,
 ) -> None:
     """Serve the page and the REST interface, on this machine only unless told otherwise.
@@ -70,7 +79,7 @@ def serve(
         from agenticiqa.server.service_options import ServiceOptions
     except ModuleNotFoundError as error:
         raise MissingExtraError("the service", "server") from error
-    settings = effective_settings(config, backend, offline)
+    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
     start_logging(settings, verbose)
     options = ServiceOptions(
         host=host,

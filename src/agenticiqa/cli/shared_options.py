@@ -27,6 +27,10 @@ Mode = Annotated[
     Literal["full", "fast"] | None, typer.Option("--mode", help="fast asks the model fewer questions; default full.")
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")]
+TrustFolder = Annotated[
+    bool,
+    typer.Option("--trust-folder", help="Let ./configs/model_backends.yaml name a backend that pictures are sent to."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no warnings.")]
@@ -41,8 +45,10 @@ def effective_settings(
     offline: bool = False,
     max_replan: int | None = None,
     mode: Literal["full", "fast"] | None = None,
+    *,
+    trust_folder: bool = True,
 ) -> Settings:
-    """The settings with what the options say laid over them."""
+    """The settings with what the options say laid over them; whoever asks no model may trust every folder."""
     from agenticiqa.config import ROLES, load_settings
 
     pipeline: dict[str, Any] = {"offline": True} if offline else {}
@@ -53,7 +59,7 @@ def effective_settings(
     chosen: dict[str, Any] = {"pipeline": pipeline} if pipeline else {}
     if backend is not None:
         chosen |= {role: {"backend": backend} for role in ROLES}
-    return load_settings(config, chosen)
+    return load_settings(config, chosen, trust_folder=trust_folder)
 
 
 def guard_outputs(settings: Settings, outputs: Iterable[Path | None], inputs: Iterable[Place | None] = ()) -> None:

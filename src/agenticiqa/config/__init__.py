@@ -1,6 +1,6 @@
 """Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
 
-from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections
+from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections, read_yaml
 from agenticiqa.config.settings import (
     ADDRESS_VARIABLES,
     KEY_VARIABLES,
@@ -34,5 +34,6 @@ __all__ = [
     "packaged_defaults",
     "process_variables",
     "read_sections",
+    "read_yaml",
     "service_token",
 ]

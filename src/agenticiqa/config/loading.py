@@ -2,7 +2,8 @@
 
 A file that was named (by argument or $AGENTICIQA_CONFIG) is the only file. Without one, the user's own file counts, and
 `./configs/model_backends.yaml` over it; the latter belongs to whoever made the folder, so it may choose backends and
-numbers, but not where data is sent or written, and it sees no variables.
+numbers, but not where data is sent or written, and it sees no variables; a backend that sends pictures away counts only
+where the folder is trusted.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ CONFIG_VARIABLE = "AGENTICIQA_CONFIG"
 BACKEND_VARIABLE = "AGENTICIQA_BACKEND"
 LOCAL_FILE = Path("configs/model_backends.yaml")
 _PREFIX = "AGENTICIQA_"
+# Far more than settings or a catalogue of tools hold.
+MOST_YAML_VALUES = 200_000
+# Providers that look at pictures on this machine; every other one sends them away.
+LOCAL_PROVIDERS = ("builtin", "qwen", "scripted")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KEY_NAMES = {"api_key", "apikey", "key", "token", "secret"}
 # What a file found in the working folder may set; everything else could send data somewhere or write a file.
@@ -57,10 +62,12 @@ def load_settings(
     *,
     environ: Mapping[str, str] | None = None,
     directory: Path | None = None,
+    trust_folder: bool = False,
 ) -> Settings:
     """The effective settings, or a SettingsError naming file, key and remedy.
 
     `overrides` are nested (`{"pipeline": {"offline": True}}`); `environ` and `directory` default to the process's own.
+    Without `trust_folder`, a backend that sends pictures away is refused if only the working folder's file names it.
     """
     variables = process_variables() if environ is None else environ
     layers: list[tuple[str, dict[str, Any]]] = [("packaged defaults", packaged_defaults())]
@@ -71,7 +78,32 @@ def load_settings(
     origin: dict[str, str] = {}
     for source, layer in layers:
         _merge(merged, layer, source, origin)
+    if not trust_folder:
+        _refuse_sending(merged, origin, layers)
     return _validate(merged, origin, tuple(source for source, layer in layers if layer), variables)
+
+
+def _refuse_sending(
+    merged: Mapping[str, Any], origin: Mapping[str, str], layers: list[tuple[str, dict[str, Any]]]
+) -> None:
+    """Raises SettingsError where the working folder alone decides that pictures are sent to a service."""
+    found = [source for source, layer in layers if isinstance(layer, _Unasked)]
+    if not found or dict(merged.get("pipeline") or {}).get("offline") is True:
+        return
+    for role in ROLES:
+        for name in ("backend", "fallback_backend"):
+            key, section = f"{role}.{name}", merged.get(role)
+            value = section.get(name) if isinstance(section, Mapping) else None
+            came_from = next((origin[each] for each in _prefixes(key) if each in origin), None)
+            if came_from == found[0] and value and str(value).partition(".")[0] not in LOCAL_PROVIDERS:
+                raise SettingsError(
+                    f"{found[0]}: {key}: {value} would send pictures away, and the file was only found in the working "
+                    f"folder; add --trust-folder if you want that, or name the file (--config {found[0]})"
+                )
+
+
+class _Unasked(dict[str, Any]):
+    """The content of a file that nobody named."""
 
 
 def packaged_defaults() -> dict[str, Any]:
@@ -96,7 +128,7 @@ def _file_layers(
     local = find_settings_file(None, variables, directory)
     if local:
         _say_once(local)
-        yield str(local), _read_unasked(local)
+        yield str(local), _Unasked(_read_unasked(local))
 
 
 @cache
@@ -167,7 +199,7 @@ def read_settings_file(path: Path, variables: Mapping[str, str]) -> dict[str, An
 def read_sections(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     """The sections of a YAML file, none if it is empty; a SettingsError names the file and the sections it may hold."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid YAML: {error}; correct the file") from error
     except OSError as error:
@@ -177,6 +209,42 @@ def read_sections(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise SettingsError(f"{path}: must hold sections ({', '.join(names)}), not a bare value; correct the file")
     return content
+
+
+def read_yaml(text: str) -> Any:
+    """The values of a YAML text; a YAMLError where aliases or nesting would make far more of it than stands there."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _refuse_bomb(node)
+        return loader.construct_document(node)
+    except RecursionError:
+        raise yaml.YAMLError("nested too deeply") from None
+    finally:
+        loader.dispose()
+
+
+def _refuse_bomb(root: yaml.Node) -> None:
+    """Raises YAMLError where the text holds too many values once every alias is spelled out, or an alias of itself."""
+    counts: dict[int, int | None] = {}
+
+    def count(node: yaml.Node) -> int:
+        if id(node) in counts:
+            known = counts[id(node)]
+            if known is None:
+                raise yaml.YAMLError("an alias stands inside what it stands for")
+            return known
+        counts[id(node)] = None
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        inner = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in pairs for part in pair]
+        found = counts[id(node)] = 1 + sum(map(count, inner))
+        if found > MOST_YAML_VALUES:
+            raise yaml.YAMLError(f"its aliases stand for more than {MOST_YAML_VALUES} values")
+        return found
+
+    count(root)
 
 
 def settings_from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
@@ -203,7 +271,7 @@ def _section(found: dict[str, Any], path: list[str], variable: str) -> dict[str,
 def _yaml_value(text: str, where: str) -> Any:
     """The text with the type YAML gives it, so that numbers and booleans work."""
     try:
-        return yaml.safe_load(text)
+        return read_yaml(text)
     except yaml.YAMLError as error:
         raise SettingsError(f"{where}: {text!r} is not valid YAML; put it in quotes") from error
 

@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PIL import Image
+from pydantic import BaseModel
 
 from agenticiqa.config import RoleSettings, Settings
-from agenticiqa.embedded.answers.answering import Answer, answer
+from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
-from agenticiqa.embedded.answers.reasons import Sentence, describe_finding, explain, in_one_text
+from agenticiqa.embedded.answers.reasons import explain, in_one_text
+from agenticiqa.embedded.comparing import compare_images
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.question.meaning import Question
-from agenticiqa.question.several_questions import split_questions
-from agenticiqa.question.text import Language
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asked import Declined, Flaw, Open, Question, Score, categories_of
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
-from agenticiqa.values import Distortion, Judgement
+from agenticiqa.values import Answer, Distortion, Judgement, Language, Reason
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.tasks import (
+    AnalyzedDistortion,
     AnalyzeInputs,
+    AnalyzeReply,
     AnswerInputs,
+    AnswerReply,
+    Box,
     DetectInputs,
+    DetectReply,
+    InspectedDistortion,
     InspectInputs,
+    InspectReply,
     LocateInputs,
+    LocateReply,
     PlanInputs,
+    PlanReply,
+    RankInputs,
     ScoreInputs,
     SelectToolsInputs,
+    SelectToolsReply,
     ToolOffer,
 )
 from agenticiqa.wording import say
+from agenticiqa.wording.findings import described
 
 NAME = "builtin.perception"
-Reply = dict[str, Any]
 
 
 class PerceptionClient(VLMClient):
@@ -52,6 +62,7 @@ class PerceptionClient(VLMClient):
     derived_from = ("AIQA_NR", "AIQA_FR", *METRICS)
 
     def __init__(self, eyes: Eyes) -> None:
+        self._eyes = eyes
         self._observer = Observer(eyes)
         self._tasks: dict[str, Callable[[VLMRequest, Any], VLMReply]] = {
             "plan": self._plan,
@@ -62,6 +73,7 @@ class PerceptionClient(VLMClient):
             "locate": self._locate,
             "answer": self._answer,
             "score": self._score,
+            "rank": self._rank,
         }
 
     @classmethod
@@ -78,54 +90,50 @@ class PerceptionClient(VLMClient):
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The answer to a question about one image, with its reasons, as plain text."""
-        if several := asked_together(prompt):
-            given, reasons = self._one_by_one(several, load_image(image), None)
-            return f"{given.text}. {in_one_text([*reasons, _no_vlm('en')], 'en')}"
-        question = understand(prompt)
-        evidence = self._observer.evidence(question, load_image(image), None)
-        given = answer(question, evidence)
-        reasons = [*explain(question, evidence, given), _no_vlm(question.language)]
-        lead = "" if given.text == UNABLE and given.why_not else f"{given.text}. "
-        return lead + in_one_text(reasons, question.language)
+        question, picture = read_question(prompt), load_image(image)
+        given, reasons, _ = self._worked_out(question, picture, None, None)
+        language = question.reply.language
+        lead = "" if given.why_not else f"{given.text}. "
+        return lead + in_one_text([*reasons, _no_vlm(language)], language)
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The reply to a task, computed from its inputs and images."""
         return self._tasks[request.task](request, request.inputs)
 
     def _plan(self, request: VLMRequest, inputs: PlanInputs) -> VLMReply:
-        question = understand(inputs.query, inputs.choices, inputs.tools)
-        if not inputs.choices and (several := asked_together(inputs.query)):
-            question = _about_all(several)
+        question = inputs.question or read_question(inputs.query, inputs.choices, inputs.tools)
         plan = plan_for(question, has_reference=inputs.has_reference, gap=inputs.gap)
-        return self._reply(plan.model_dump(), f"question understood as: {question.intent}, {question.attribute}")
+        asked = f"{type(question).__name__}, {question.topic.flaw.attribute}"
+        return self._reply(PlanReply.model_validate(plan.model_dump()), f"question understood as: {asked}")
 
     def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
-        return self._reply({"distortion_set": self._detected(request, inputs)})
+        return self._reply(DetectReply(distortion_set=self._detected(request, inputs)))
 
     def _detected(self, request: VLMRequest, inputs: DetectInputs | InspectInputs) -> dict[str, list[str]]:
-        looks, _ = self._looks(request, inputs.objects, inputs.query)
+        looks, _ = self._looks(request, inputs.objects, _question(inputs))
         return {
             name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
             for name in inputs.objects
         }
 
     def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
-        return self._reply({"distortion_analysis": self._analyzed(request, inputs.distortions, inputs.query)})
+        analysis = self._analyzed(request, inputs.distortions, _question(inputs))
+        return self._reply(AnalyzeReply(distortion_analysis=analysis))
 
     def _analyzed(
-        self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], query: str
-    ) -> dict[str, list[dict[str, str]]]:
-        looks, unlocated = self._looks(request, tuple(distortions), query)
-        language = understand(query).language
+        self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], question: Question
+    ) -> dict[str, list[AnalyzedDistortion]]:
+        looks, unlocated = self._looks(request, tuple(distortions), question)
+        language = question.reply.language
         seen = seen_in(_test_image(request), language) if unlocated else ""
         whole = {name: _whole_image(name, seen, language) for name in unlocated}
         return {
             name: [
-                {
-                    "type": finding.category,
-                    "severity": finding.severity,
-                    "explanation": whole.get(name, "") + describe_finding(finding, language),
-                }
+                AnalyzedDistortion(
+                    type=finding.category,
+                    severity=finding.severity,
+                    explanation=whole.get(name, "") + described(finding, language),
+                )
                 for finding in map(looks[name].finding, categories)
                 if finding is not None
             ]
@@ -137,87 +145,88 @@ class PerceptionClient(VLMClient):
             name: {category: tool for category in categories if (tool := best_tool(category, inputs))}
             for name, categories in inputs.distortions.items()
         }
-        return self._reply({"selected_tools": chosen})
+        return self._reply(SelectToolsReply(selected_tools=chosen))
 
     def _inspect(self, request: VLMRequest, inputs: InspectInputs) -> VLMReply:
         found = inputs.distortions or self._detected(request, inputs)
-        findings = {name: [{"type": category} for category in categories] for name, categories in found.items()}
-        if inputs.severity_wanted:
-            findings = self._analyzed(request, found, inputs.query)
-        for finding in (finding for entries in findings.values() for finding in entries):
-            finding["tool"] = best_tool(finding["type"], inputs) or ""
+        analyzed = self._analyzed(request, found, _question(inputs)) if inputs.severity_wanted else {}
+        judged = {(name, entry.type): entry.model_dump() for name, entries in analyzed.items() for entry in entries}
+        findings = {
+            name: [
+                InspectedDistortion.model_validate(
+                    {**judged.get((name, kind), {"type": kind}), "tool": best_tool(kind, inputs) or ""}
+                )
+                for kind in kinds
+                if not inputs.severity_wanted or (name, kind) in judged
+            ]
+            for name, kinds in found.items()
+        }
         overall = {name: tool for name in inputs.objects if (tool := best_tool(OVERALL, inputs))}
-        return self._reply({"findings": findings, "overall_tools": overall})
+        return self._reply(InspectReply(findings=findings, overall_tools=overall))
 
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)
         boxes = {name: self._observer.region(image, name) for name in inputs.objects}
-        return self._reply({"regions": {name: _in_fractions(box, image) for name, box in boxes.items()}})
+        return self._reply(LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
+
+    def _rank(self, request: VLMRequest, inputs: RankInputs) -> VLMReply:
+        images = [item.image for item in request.images if item.role == "image"]
+        return self._reply(compare_images(_question(inputs), images, self._eyes))
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
-        question = understand(inputs.query, inputs.choices)
+        question = _question(inputs)
         image, reference = _test_image(request), request.image("reference")
-        if not inputs.choices and (several := asked_together(inputs.query)):
-            given, sentences = self._one_by_one(several, image, reference)
-            evidence = self._observer.evidence(_about_all(several), image, reference, inputs)
-            return self._told(evidence, given, sentences, "en")
-        evidence = self._observer.evidence(question, image, reference, inputs)
-        return self._answered(question, evidence, answer(question, evidence))
+        given, reasons, evidence = self._worked_out(question, image, reference, inputs)
+        return self._told(evidence, given, reasons, question.reply.language)
 
-    def _one_by_one(
-        self, questions: Sequence[Question], image: LoadedImage, reference: LoadedImage | None
-    ) -> tuple[Answer, list[Sentence]]:
-        """The answers to several questions of one sentence in one text, and the reasons of each under its number."""
-        texts, sentences = [], []
-        for number, question in enumerate(questions, 1):
-            evidence = self._observer.evidence(question, image, reference)
+    def _worked_out(
+        self, question: Question, image: LoadedImage, reference: LoadedImage | None, inputs: AnswerInputs | None
+    ) -> tuple[Answer, list[Reason], Evidence]:
+        """The answer, its reasons and what both rest on; of several questions each under its number."""
+        evidence = self._observer.evidence(question, image, reference, inputs)
+        if not (isinstance(question, Open) and question.parts):
             given = answer(question, evidence)
+            return given, explain(question, evidence, given), evidence
+        texts, reasons = [], list[Reason]()
+        for number, part in enumerate(question.parts, 1):
+            given, own, _ = self._worked_out(part, image, reference, None)
             texts.append(f"{number}: {given.text}")
-            first, *rest = explain(question, evidence, given) or [_no_vlm("en")]
-            sentences += [replace(first, text=f"{number}: {first.text}"), *rest]
-        return Answer("; ".join(texts)), sentences
+            first, *rest = own or [_no_vlm("en")]
+            reasons += [replace(first, text=f"{number}: {first.text}"), *rest]
+        return Answer("; ".join(texts)), reasons, evidence
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
-        question = replace(understand(inputs.query), intent="score", attribute="overall", yes_means="fine", doubts=())
+        asked = _question(inputs)
+        scale = asked.scale if isinstance(asked, Score) else None
+        question = Score(replace(asked.topic, flaw=Flaw()), asked.reply, "fine", scale)
         evidence = self._observer.evidence(question, _test_image(request), request.image("reference"), inputs)
-        if evidence.judgement is None:
-            return self._answered(question, evidence, Answer(UNABLE, why_not="no_evidence"))
-        return self._answered(question, evidence, Answer(evidence.judgement.letter))
+        judged = evidence.judgement
+        given = Answer(UNABLE, why_not="no_evidence") if judged is None else Answer(judged.letter, value=judged.letter)
+        return self._told(evidence, given, explain(question, evidence, given), question.reply.language)
 
-    def _answered(self, question: Question, evidence: Evidence, given: Answer) -> VLMReply:
-        return self._told(evidence, given, explain(question, evidence, given), question.language)
-
-    def _told(self, evidence: Evidence, given: Answer, sentences: list[Sentence], language: Language) -> VLMReply:
-        reasons = in_one_text(sentences or [_no_vlm(language)], language)
-        items = [f"evidence: {sentence.item}" for sentence in sentences]
-        items += evidence.judgement.notes if evidence.judgement else ()
-        reply = self._reply({"final_answer": given.text, "quality_reasoning": reasons}, *items)
+    def _told(self, evidence: Evidence, given: Answer, reasons: list[Reason], language: Language) -> VLMReply:
+        text = in_one_text(reasons or [_no_vlm(language)], language)
+        notes = evidence.judgement.notes if evidence.judgement else ()
+        reply = self._reply(AnswerReply(final_answer=given.text, quality_reasoning=text), *notes)
+        reply = replace(reply, answer=given, reasons=tuple(reasons))
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
-    def _looks(self, request: VLMRequest, names: Sequence[str], query: str) -> tuple[dict[str, Look], tuple[str, ...]]:
-        return self._observer.looks(_test_image(request), request.image("reference"), names, understand(query))
+    def _looks(
+        self, request: VLMRequest, names: Sequence[str], question: Question
+    ) -> tuple[dict[str, Look], tuple[str, ...]]:
+        return self._observer.looks(_test_image(request), request.image("reference"), names, question)
 
-    def _reply(self, content: Reply, *notes: str) -> VLMReply:
-        text = json.dumps(content, ensure_ascii=False)
-        return VLMReply(text=text, model=NAME, notes=(_no_vlm("en").text, *notes))
-
-
-def asked_together(query: str) -> list[Question]:
-    """The questions of a sentence that asks several things, each of which is understood; empty for a single one."""
-    questions = [understand(part) for part in split_questions(query)]
-    different = {(question.attribute, question.scope, question.intent) for question in questions}
-    plain = all(not question.is_declined and question.intent in _ASKED_TOGETHER for question in questions)
-    return questions if plain and len(different) == len(questions) > 1 else []
+    def _reply(self, value: BaseModel, *notes: str) -> VLMReply:
+        return VLMReply(text="", model=NAME, notes=(_no_vlm("en").text, *notes), value=value)
 
 
-_ASKED_TOGETHER = ("yesno", "degree", "open", "where", "advice", "measure")
+_Asked = DetectInputs | AnalyzeInputs | InspectInputs | AnswerInputs | ScoreInputs | RankInputs
 
 
-def _about_all(questions: Sequence[Question]) -> Question:
-    """A question whose plan finds out what each of several needs."""
-    named = [question.scope for question in questions]
-    scope = tuple(dict.fromkeys(name for names in named for name in names)) if all(named) else ()
-    return replace(questions[0], intent="open", attribute="overall", kind=None, tool=None, reach=None, scope=scope)
+def _question(inputs: _Asked) -> Question:
+    """The question of a request: as the run read it, or read now for a request that was made by hand."""
+    choices = inputs.choices if isinstance(inputs, AnswerInputs) else None
+    return inputs.question or read_question(inputs.query, choices)
 
 
 def _test_image(request: VLMRequest) -> LoadedImage:
@@ -236,11 +245,11 @@ def _whole_image(name: str, seen: str, language: Language) -> str:
     return say("whole_image", language, name=name, seen=say("seen_instead", language, things=seen) if seen else "")
 
 
-def _no_vlm(language: Language) -> Sentence:
-    return Sentence(say("no_vlm", language), "model: embedded")
+def _no_vlm(language: Language) -> Reason:
+    return Reason(say("no_vlm", language), "model", name=NAME)
 
 
-def _in_fractions(box: Region | None, image: LoadedImage) -> tuple[float, ...] | None:
+def _in_fractions(box: Region | None, image: LoadedImage) -> Box | None:
     if box is None:
         return None
     width, height = image.size
@@ -270,25 +279,27 @@ _NOTHING_TO_DO = PlanControlFlags(
 
 def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None) -> PlannerOutput:
     """The plan that finds out what the question needs, widened by what earlier plans failed to provide."""
-    named = list[DistortionCategory]() if _must_look_again(gap) else question.categories
-    scope = list(question.scope) or GLOBAL
-    places = [GLOBAL] if scope == GLOBAL else list(question.scope)
+    named = list[DistortionCategory]() if _must_look_again(gap) else categories_of(question)
+    topic = question.topic
+    scope = list(topic.scope) or GLOBAL
+    places = [GLOBAL] if scope == GLOBAL else list(topic.scope)
+    rates = isinstance(question, Score) and topic.flaw.attribute == "overall" and question.scale is None
     return PlannerOutput(
-        query_type="IQA" if question.is_scoring and question.scale is None else "Other",
+        query_type="IQA" if rates else "Other",
         query_scope=scope,
         distortion_source="Explicit" if named else "Inferred",
         distortions=dict.fromkeys(places, named) if named else None,
-        reference_mode="Full-Reference" if has_reference and not question.refuses_reference else "No-Reference",
-        required_tool=question.tool,
-        plan=_NOTHING_TO_DO if question.is_declined else _flags(question, explicit=bool(named)),
+        reference_mode="Full-Reference" if has_reference and topic.reference != "refused" else "No-Reference",
+        required_tool=topic.tool,
+        plan=_NOTHING_TO_DO if isinstance(question, Declined) else _flags(topic.tool, explicit=bool(named)),
     )
 
 
-def _flags(question: Question, *, explicit: bool) -> PlanControlFlags:
+def _flags(tool: str | None, *, explicit: bool) -> PlanControlFlags:
     return PlanControlFlags(
         distortion_detection=not explicit,
         distortion_analysis=True,
-        tool_selection=question.tool is None,
+        tool_selection=tool is None,
         tool_execution=True,
     )
 

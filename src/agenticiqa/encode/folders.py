@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageDraw
 
 from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
-from agenticiqa.encode.originals import Format
-from agenticiqa.encode.searching import SUFFIXES, Encoded, Judge, encode, original_bytes, shipped_judge
+from agenticiqa.encode.judges import METRIC_NAMES, Judge, Metric, judge_by
+from agenticiqa.encode.originals import Format, Pixels
+from agenticiqa.encode.searching import SUFFIXES, Encoded, OnTry, encode, original_bytes
 from agenticiqa.errors import ManifestError, OutputError
 from agenticiqa.images import ImageSource, ImageStore
 from agenticiqa.outputs import replacing, write_whole
@@ -28,6 +30,9 @@ from agenticiqa.report.pictures import data_url
 JOURNAL = Path(".encode") / "records.jsonl"
 MAP_SUFFIX = ".loss.png"
 MAP_SIDE = 220
+LEGEND_WIDTH, LEGEND_BAR = 330, 10
+# Differences below this share of severe damage are not made bright: nobody sees them.
+FAINTEST = 0.02
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; } body { margin: 1rem auto; max-width: 78rem; }
 table { border-collapse: collapse; } td, th { padding: .25rem .9rem .25rem 0; text-align: right; }
@@ -39,19 +44,36 @@ td:first-child, th:first-child { text-align: left; overflow-wrap: anywhere; } im
 class CopyOptions:
     """What copies are to be like, as `encode` takes it; `maps` also draws where each differs."""
 
-    format: Format
-    min_score: float
+    format: Format | Literal["best"]
+    min_score: float | None = None
     maps: bool = False
     step: int = 1
     background: str | None = None
     strip: bool = False
+    metric: Metric = "score"
+    max_bytes: int | None = None
+    max_side: int | None = None
 
-    def encode(self, image: ImageSource, judge: Judge) -> Encoded:
+    def encode(self, image: ImageSource, judge: Judge, on_try: OnTry | None = None) -> Encoded:
         """The smallest such copy of an image; raises EncodingError."""
         return encode(
-            image, self.format, self.min_score, judge=judge, step=self.step,
-            background=self.background, strip=self.strip,
+            image, self.format, self.min_score, judge=judge, step=self.step, max_bytes=self.max_bytes,
+            max_side=self.max_side, background=self.background, strip=self.strip, on_try=on_try,
         )  # fmt: skip
+
+    def suffixes(self) -> list[str]:
+        """Those a copy may get."""
+        return [suffix for format, suffix in SUFFIXES.items() if self.format in (format, "best")]
+
+    def in_words(self) -> str:
+        """What every copy reaches, for a person."""
+        wanted = []
+        if self.min_score is not None:
+            measure = "scores" if self.metric == "score" else f"has {METRIC_NAMES[self.metric]}"
+            wanted.append(f"{measure} {self.min_score:g} or more against its original")
+        if self.max_bytes is not None:
+            wanted.append(f"has at most {self.max_bytes:,} bytes")
+        return " and ".join(wanted)
 
 
 @dataclass(frozen=True)
@@ -62,12 +84,13 @@ class EncodeWith:
     options: CopyOptions
     terms: str
     names: Mapping[str, str]
-    """What each sample's copy is called, from the output folder on."""
+    """What each sample's copy is called, from the output folder on; its suffix is that of the format found."""
     store: ImageStore
+    dry_run: bool = False
 
     def __call__(self) -> Assess:
         """The way with a sample."""
-        judge = shipped_judge(self.terms)
+        judge = judge_by(self.options.metric, self.terms)
         return lambda sample: self.encode(sample, judge)
 
     def encode(self, sample: Sample, judge: Judge) -> Mapping[str, Any]:
@@ -75,15 +98,17 @@ class EncodeWith:
         started = time.perf_counter()
         original = self.store.open(sample.image_path)
         found = self.options.encode(sample.image_path, judge)
-        target = Path(self.output) / self.names[sample.sample_id]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, found.data)
+        target = (Path(self.output) / self.names[sample.sample_id]).with_suffix(SUFFIXES[found.format])
         drawn = loss_map(found.original, found.pixels)
-        if self.options.maps:
-            with replacing(target.with_suffix(MAP_SUFFIX)) as spare:
-                drawn.save(spare, "PNG")
+        if not self.dry_run:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(target, found.data)
+            if self.options.maps:
+                with replacing(target.with_suffix(MAP_SUFFIX)) as spare:
+                    drawn.save(spare, "PNG")
         return {
             "file": str(target),
+            "format": found.format,
             "quality": found.quality,
             "score": found.score,
             "bytes": len(found.data),
@@ -96,11 +121,24 @@ class EncodeWith:
         }
 
 
-def loss_map(original: Any, copy: Any) -> Image.Image:
-    """Where the copy differs visibly, dark where it does not."""
+def loss_map(original: Pixels, copy: Pixels) -> Image.Image:
+    """Where the copy differs visibly, with a legend below; the strongest difference of the picture is brightest.
+
+    The losses of a good copy are a few hundredths of severe damage: unscaled, its map would be black.
+    """
     from agenticiqa.embedded.full_reference.difference_map import difference_map
 
-    return Image.fromarray(difference_map(original, copy).picture())
+    found = difference_map(original, copy)
+    strongest = max(float(np.percentile(found.array, 99.5)), FAINTEST)
+    scaled = replace(found, array=np.clip(found.array / np.float32(strongest), 0, 1)).picture()
+    ramp = np.tile(np.linspace(0, 1, LEGEND_WIDTH, dtype=np.float32), (LEGEND_BAR, 1))
+    bar = Image.fromarray(replace(found, array=ramp).picture())
+    sheet = Image.new("RGB", (max(scaled.shape[1], LEGEND_WIDTH), scaled.shape[0] + LEGEND_BAR + 16), "white")
+    sheet.paste(Image.fromarray(scaled), (0, 0))
+    sheet.paste(bar, (0, scaled.shape[0] + 2))
+    text = f"0: none visible   brightest: {strongest:.2f} (1 is severe damage)"
+    ImageDraw.Draw(sheet).text((2, scaled.shape[0] + LEGEND_BAR + 3), text, fill="black")
+    return sheet
 
 
 def encode_folder(
@@ -111,28 +149,34 @@ def encode_folder(
     settings: Settings,
     concurrency: int | None = None,
     force: bool = False,
+    dry_run: Path | None = None,
     stop: Callable[[], bool] = lambda: False,
     on_progress: Callable[[BatchProgress], None] | None = None,
 ) -> BatchSummary:
     """Encodes every picture of a folder into another; the same call again finishes the rest.
 
-    `force` encodes again what was encoded with other settings, and writes over files that were there before. Raises
-    OutputError where a copy would take the place of an original, of another copy or of a file of somebody else.
+    `force` encodes again what was encoded with other settings, and writes over files that were there before. `dry_run`
+    names a folder for the journal alone: copies are made and judged, and thrown away. Raises OutputError where a copy
+    would take the place of an original, of another copy or of a file of somebody else.
     """
     if not source.is_dir():
         raise ManifestError(f"{source}: is no folder")
     if output.resolve().is_relative_to(source.resolve()):
         raise OutputError(f"{output}: lies in the folder of the originals; choose a folder outside {source}")
     manifest, wanted = open_manifest(source), vars(options)
-    names = copy_names((sample.sample_id for sample in manifest), SUFFIXES[options.format])
+    names = copy_names((sample.sample_id for sample in manifest), options.suffixes()[0])
     if not force and not (output / JOURNAL).exists():
-        _refuse_strangers(output, names.values())
+        _refuse_strangers(
+            output, (str(Path(name).with_suffix(each)) for name in names.values() for each in options.suffixes())
+        )
     return run_batch(
         manifest,
-        output / JOURNAL,
+        (dry_run or output) / JOURNAL,
         BatchOptions(concurrency=concurrency, force=force),
         settings=settings,
-        prepare=EncodeWith(str(output.absolute()), options, settings.pipeline.terms, names, settings.image_store()),
+        prepare=EncodeWith(
+            str(output.absolute()), options, settings.pipeline.terms, names, settings.image_store(), dry_run is not None
+        ),
         identity={"encode": options.format, **{name: wanted[name] for name in wanted if name != "format"}},
         stop=stop,
         on_progress=on_progress,
@@ -169,21 +213,22 @@ def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:
         yield {**(record["assessment"] or {}), "name": record["sample_id"], "error": record["error"]}
 
 
-def report_page(output: Path, format: Format, min_score: float) -> str:
+def report_page(output: Path, options: CopyOptions) -> str:
     """A page with every picture's quality, score, saving and loss map."""
     rows = list(encoded_rows(output))
     before = sum(row.get("original_bytes") or 0 for row in rows)
     after = sum(row.get("bytes") or 0 for row in rows)
     style = f"style-src '{source_hash(_STYLE)}'"
     policy = f"default-src 'none'; img-src data:; {style}; base-uri 'none'; form-action 'none'"
-    headings = ("Picture", "Quality", "Score", "Before", "After", "Where it differs")
+    headings = ("Picture", "Quality", METRIC_NAMES[options.metric], "Before", "After", "Where it differs")
+    sizes = f"{size_in_words(before)} became {size_in_words(after)}"
     head = f"<tr>{''.join(f'<th>{each}</th>' for each in headings)}</tr>"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}"><title>Encoded pictures</title>'
         f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><h1>Encoded pictures</h1>'
-        f"<p>{len(rows):,} pictures as {format}, each at the lowest quality that scores {min_score:g} or more against "
-        f"its original: {_size(before)} became {_size(after)}.</p>"
+        f"<p>{len(rows):,} pictures, each as the smallest file that {options.in_words()}: {sizes}. The brightest place "
+        "of each map is the strongest difference of that picture.</p>"
         f"<table>{head}{''.join(map(_row, rows))}</table></body></html>\n"
     )
 
@@ -193,8 +238,43 @@ def _row(row: Mapping[str, Any]) -> str:
     if row["error"] is not None:
         return f'<tr><td>{name}</td><td colspan="5">{escape(row["error"])}</td></tr>'
     picture = f'<img alt="" src="{escape(row["map"], quote=True)}">'
-    cells = [str(row["quality"]), f"{row['score']:.2f}", _size(row["original_bytes"]), _size(row["bytes"]), picture]
+    cells = [
+        f"{row['format']} {row['quality']}",
+        f"{row['score']:.4g}",
+        size_in_words(row["original_bytes"]),
+        size_in_words(row["bytes"]),
+        picture,
+    ]
     return f"<tr><td>{name}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def before_and_after(rows: Iterable[Mapping[str, Any]], metric: Metric = "score") -> str:
+    """A table for the terminal: each picture's size before and after, what was saved, the setting and the score."""
+    cells = [("picture", "before", "after", "saved", "setting", METRIC_NAMES[metric])]
+    failed, before, after = list[str](), 0, 0
+    for row in rows:
+        if row["error"] is not None:
+            failed.append(f"{row['name']}: {row['error']}")
+            continue
+        old, new = row["original_bytes"], row["bytes"]
+        sizes = (size_in_words(old), size_in_words(new), f"{1 - new / old:.0%}")
+        cells.append((row["name"], *sizes, f"{row['format']} {row['quality']}", f"{row['score']:.4g}"))
+        before, after = before + old, after + new
+    share = f" ({after / before:.0%})" if before else ""
+    total = f"{len(cells) - 1} encoded: {size_in_words(before)} became {size_in_words(after)}{share}"
+    return "\n".join([*aligned(cells), *failed, total])
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as lines, the first cell of each to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
 
 
 def _thumbnail(drawn: Image.Image) -> str:
@@ -203,5 +283,6 @@ def _thumbnail(drawn: Image.Image) -> str:
     return data_url(small)
 
 
-def _size(count: int) -> str:
+def size_in_words(count: int) -> str:
+    """Bytes as kB or MB."""
     return f"{count / 1e6:.2f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

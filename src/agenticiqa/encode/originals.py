@@ -35,11 +35,17 @@ class Original:
 
 
 def read_original(
-    source: ImageSource, format: Format, *, background: str | None = None, strip: bool = False
+    source: ImageSource,
+    format: Format,
+    *,
+    background: str | None = None,
+    strip: bool = False,
+    max_side: int | None = None,
 ) -> Original:
     """The picture with everything a copy keeps; EncodingError where the format cannot hold it.
 
-    `background` fills transparent places with a colour; `strip` leaves out EXIF and turns colours into sRGB.
+    `background` fills transparent places with a colour; `strip` leaves out EXIF and turns colours into sRGB; a picture
+    with a side longer than `max_side` is shrunk.
     """
     loaded = load_image(source)
     if loaded.frames > 1 and loaded.media_type != "image/heic":
@@ -56,10 +62,12 @@ def read_original(
             f"{_name(loaded)}: has transparent places, which JPEG cannot hold; take webp or avif, or fill them "
             "(--background white)"
         )
-    judged = loaded.pixels
+    judged, whole = loaded.pixels, picture.size
+    if max_side is not None:
+        picture.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
     if profile is not None:
         picture.info["icc_profile"] = profile
-    if alpha is not None:
+    if alpha is not None or picture.size != whole:
         judged = load_image(picture).pixels
     return Original(picture, profile, None if strip else _exif(loaded, image), judged)
 

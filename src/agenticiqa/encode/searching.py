@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
+from agenticiqa.encode.judges import Judge, shipped_judge
 from agenticiqa.encode.originals import Format, Original, Pixels, read_original
-from agenticiqa.errors import EncodingError
+from agenticiqa.errors import EncodingError, UsageError
 from agenticiqa.images import ImageSource, LoadedImage, NamedBytes, load_image
-from agenticiqa.weights import weight_set
 
-Judge = Callable[[Pixels, Pixels], float]
-"""The score from 1 to 5 of a picture against its original."""
-
+OnTry = Callable[[Format, int, float], None]
+"""Told of each copy that was judged: its format, quality and score."""
+FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES: dict[Format, str] = {"webp": ".webp", "avif": ".avif", "jpeg": ".jpg"}
 LOWEST, HIGHEST = 1, 100
 STEP = 1
@@ -33,45 +33,121 @@ class Encoded:
     quality: int
     score: float
     tried: dict[int, float]
+    format: Format
 
 
 def encode(
     image: ImageSource,
-    format: Format,
-    min_score: float,
+    format: Format | Literal["best"],
+    min_score: float | None = None,
     *,
     judge: Judge | None = None,
     step: int = STEP,
+    max_bytes: int | None = None,
+    max_side: int | None = None,
     background: str | None = None,
     strip: bool = False,
+    on_try: OnTry | None = None,
 ) -> Encoded:
     """The smallest file of this format at or above the score; raises EncodingError when no quality reaches it.
+
+    `judge` is what the score comes from, by default our learned one. `max_bytes` is the most the file may have; without
+    a score the best such file is found. `max_side` shrinks the picture first, and copies are judged against the shrunk
+    one. The format "best" tries all of them and keeps the smallest file (without a score: the one that scores best).
 
     Transparency, colour profile and EXIF stay; the picture is stored upright. An animation is an EncodingError, and so
     is transparency in a JPEG unless `background` names a colour to fill it with. `strip` leaves out EXIF and profile
     and stores sRGB.
     """
-    original = read_original(image, format, background=background, strip=strip)
+    if min_score is None and max_bytes is None:
+        raise UsageError("encode needs a score to reach or a number of bytes to fit into: give min_score or max_bytes")
     score = judge or shipped_judge()
-    tries: dict[int, tuple[bytes, Pixels, float]] = {}
+    found, problems = list[Encoded](), list[EncodingError]()
+    for each in FORMATS if format == "best" else (format,):
+        try:
+            original = read_original(image, each, background=background, strip=strip, max_side=max_side)
+            copies = Copies(original, each, score, on_try)
+            found.append(copies.best_of(min_score, max_bytes, step))
+        except EncodingError as error:
+            problems.append(error)
+    if not found:
+        raise problems[0] if len(problems) == 1 else EncodingError("; ".join(map(str, problems)))
+    if min_score is None:
+        return max(found, key=lambda copy: copy.score)
+    return min(found, key=lambda copy: len(copy.data))
 
-    def score_of(quality: int) -> float:
-        if quality not in tries:
-            data = encoded_bytes(original, format, quality)
-            decoded = load_image(NamedBytes(f"the {format} at quality {quality}", data)).pixels
-            tries[quality] = data, decoded, score(decoded, original.judged)
-        return tries[quality][2]
 
-    quality = find_quality(score_of, min_score, step)
-    scores = {each: found[2] for each, found in sorted(tries.items())}
-    if quality is None:
-        best = max(scores, key=lambda each: scores[each])
-        raise EncodingError(
-            f"no {format} quality reaches {min_score:g}: {scores[best]:.2f} at quality {best} is the best; "
-            "ask for a lower score or another format"
+class Copies:
+    """The copies of one original in one format, each encoded and judged at most once."""
+
+    def __init__(
+        self,
+        original: Original,
+        format: Format,
+        judge: Judge,
+        on_try: OnTry | None = None,
+    ) -> None:
+        self._original, self._format, self._judge, self._on_try = original, format, judge, on_try
+        self._data: dict[int, bytes] = {}
+        self._judged: dict[int, tuple[Pixels, float]] = {}
+
+    def best_of(self, min_score: float | None, max_bytes: int | None, step: int) -> Encoded:
+        """The smallest copy that reaches the score, or without one the best that fits; raises EncodingError."""
+        if min_score is None:
+            return self._largest_within(max_bytes or 0, step)
+        quality = find_quality(self._score, min_score, step)
+        if quality is None:
+            scores = self._scores()
+            best = max(scores, key=lambda each: scores[each])
+            raise EncodingError(
+                f"no {self._format} quality reaches {min_score:g}: {scores[best]:.4g} at quality {best} is the best; "
+                "ask for a lower score or another format"
+            )
+        size = len(self._bytes(quality))
+        if max_bytes is not None and size > max_bytes:
+            raise EncodingError(
+                f"{min_score:g} needs {size:,} bytes as {self._format}, more than {max_bytes:,}; ask for a lower "
+                "score, more bytes or fewer pixels"
+            )
+        return self._encoded(quality)
+
+    def _largest_within(self, max_bytes: int, step: int) -> Encoded:
+        # Sizes rise with quality: the first that does not fit is one step above the answer.
+        first_too_large = find_quality(lambda quality: len(self._bytes(quality)), max_bytes + 1, step)
+        if first_too_large is None:
+            return self._encoded(HIGHEST)
+        fitting = [quality for quality in self._data if len(self._bytes(quality)) <= max_bytes]
+        if not fitting:
+            least = len(self._bytes(first_too_large))
+            raise EncodingError(
+                f"as {self._format} even quality {first_too_large} has {least:,} bytes, more than {max_bytes:,}; allow "
+                "more bytes or shrink the picture (max_side)"
+            )
+        return self._encoded(max(fitting))
+
+    def _bytes(self, quality: int) -> bytes:
+        if quality not in self._data:
+            self._data[quality] = encoded_bytes(self._original, self._format, quality)
+        return self._data[quality]
+
+    def _score(self, quality: int) -> float:
+        if quality not in self._judged:
+            name = f"the {self._format} at quality {quality}"
+            pixels = load_image(NamedBytes(name, self._bytes(quality))).pixels
+            self._judged[quality] = pixels, self._judge(pixels, self._original.judged)
+            if self._on_try is not None:
+                self._on_try(self._format, quality, self._judged[quality][1])
+        return self._judged[quality][1]
+
+    def _scores(self) -> dict[int, float]:
+        return {quality: score for quality, (_, score) in sorted(self._judged.items())}
+
+    def _encoded(self, quality: int) -> Encoded:
+        score = self._score(quality)
+        pixels = self._judged[quality][0]
+        return Encoded(
+            self._bytes(quality), pixels, self._original.judged, quality, score, self._scores(), self._format
         )
-    data, decoded, reached = tries[quality]
-    return Encoded(data, decoded, original.judged, quality, reached, scores)
 
 
 def find_quality(score_of: Callable[[int], float], wanted: float, step: int = STEP) -> int | None:
@@ -93,29 +169,21 @@ def find_quality(score_of: Callable[[int], float], wanted: float, step: int = ST
 
 
 def encoded_bytes(original: Original, format: Format, quality: int) -> bytes:
-    """The picture in this format; settings are those sites use: 4:2:0 colours, encoders at their default effort."""
+    """The picture in this format; 4:2:0 colours, and each encoder at its best effort that a person still waits for."""
     stream = io.BytesIO()
     kept: dict[str, Any] = {"icc_profile": original.profile or b"", "exif": original.exif or b""}
     try:
         if format == "jpeg":
             original.picture.save(stream, "JPEG", quality=quality, optimize=True, progressive=True, **kept)
         elif format == "webp":
-            original.picture.save(stream, "WEBP", quality=quality, method=4, **kept)
+            original.picture.save(stream, "WEBP", quality=quality, method=6, **kept)
         else:
-            original.picture.save(stream, "AVIF", quality=quality, speed=8, **kept)
+            original.picture.save(stream, "AVIF", quality=quality, speed=4, **kept)
     except (OSError, ValueError, KeyError) as error:
         raise EncodingError(
             f"{format} at quality {quality}: the encoder failed ({error}); try another format"
         ) from error
     return stream.getvalue()
-
-
-def shipped_judge(terms: str = "research") -> Judge:
-    """The learned full-reference score."""
-    from agenticiqa.embedded.tools import FullReferenceTool
-
-    tool = FullReferenceTool(weight_set(terms))
-    return lambda test, reference: tool.measure(test, reference)
 
 
 def original_bytes(image: LoadedImage) -> int:

@@ -20,8 +20,6 @@ from agenticiqa.state import LevelLetter, Severity
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
 _ROUNDING = 0.06
-# How a backend marks the notes that hold an item of evidence.
-_ITEM = "evidence: "
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|[。！？]")
 _TOOL_SCORE = re.compile(r"\b([A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\b[^.;,]{0,40}?\b([1-5]\.\d+)\b")
 
@@ -133,13 +131,14 @@ def _scores(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
 
 
 def _known_scores(evidence: Mapping[str, Any]) -> dict[str, list[float]]:
-    """What each tool said: run by the agent, or named in a backend's item of evidence."""
+    """What each tool said: run by the agent, or the value of one of the backend's reasons."""
     known: dict[str, list[float]] = {}
     for name, value in (evidence.get("tools") or {}).items():
         known.setdefault(name.casefold(), []).extend([] if value is None else [float(value)])
-    items = [str(note) for note in evidence.get("notes") or [] if str(note).startswith(_ITEM)]
-    for name, number in (pair for item in items for pair in _TOOL_SCORE.findall(item)):
-        known.setdefault(name.casefold(), []).append(float(number))
+    for reason in evidence.get("reasons") or []:
+        for named in ({"name": reason["name"], "value": reason["number"]}, *reason["others"]):
+            if named["name"] and named["value"] is not None:
+                known.setdefault(named["name"].casefold(), []).append(float(named["value"]))
     return known
 
 

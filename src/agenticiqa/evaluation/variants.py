@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+
+from pydantic import BaseModel
 
 from agenticiqa.parts import Parts
 from agenticiqa.state import PlannerOutput
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import request_key
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
-from agenticiqa.vlm_client.tasks import DetectInputs, InspectInputs, PlanInputs
+from agenticiqa.vlm_client.tasks import DetectInputs, DetectReply, InspectInputs, InspectReply, PlanInputs
 
 
 class SharedReplies(WrappingVLMClient):
@@ -37,7 +37,7 @@ class FixedPlan(WrappingVLMClient):
         """The fixed plan for a planning task, whatever is asked; other tasks go to the client."""
         if not isinstance(request.inputs, PlanInputs):
             return self.client.ask(request)
-        return _given(fixed_plan(request.inputs.has_reference).model_dump(mode="json"), self.model)
+        return _given(fixed_plan(request.inputs.has_reference), self.model)
 
 
 class NoDetection(WrappingVLMClient):
@@ -46,10 +46,9 @@ class NoDetection(WrappingVLMClient):
     def ask(self, request: VLMRequest) -> VLMReply:
         """An empty finding for a detection task; other tasks go to the client."""
         if isinstance(request.inputs, DetectInputs):
-            return _given({"distortion_set": {name: [] for name in request.inputs.objects}}, self.model)
+            return _given(DetectReply(distortion_set={name: [] for name in request.inputs.objects}), self.model)
         if isinstance(request.inputs, InspectInputs):
-            empty: dict[str, list[str]] = {name: [] for name in request.inputs.objects}
-            return _given({"findings": empty, "overall_tools": {}}, self.model)
+            return _given(InspectReply(findings={name: [] for name in request.inputs.objects}), self.model)
         return self.client.ask(request)
 
 
@@ -97,6 +96,6 @@ def _around(client: VLMClient, wrap: Callable[[VLMClient], VLMClient]) -> VLMCli
     return wrap(client)
 
 
-def _given(content: dict[str, Any], model: str) -> VLMReply:
+def _given(value: BaseModel, model: str) -> VLMReply:
     # Counted like a reply from a cache: nobody was asked.
-    return VLMReply(text=json.dumps(content), model=model, usage=Usage(from_cache=True))
+    return VLMReply(text="", model=model, usage=Usage(from_cache=True), value=value)

@@ -11,6 +11,7 @@ from agenticiqa.errors import UsageError
 FEWEST = 10
 # A rule that lets so many of the bad pictures pass is no gate.
 USELESS = 0.8
+CONFIDENCE = 0.95
 DIGITS = 4
 Values = Mapping[str, Sequence[float]]
 """What was measured of each picture, by measurement."""
@@ -18,9 +19,10 @@ Values = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Proposal:
-    """One rule, and the shares of pictures like these that it would reject and accept wrongly.
+    """One rule, and the largest shares of pictures like these that it may reject and accept wrongly.
 
-    `false_rejects` is of accepted pictures; `false_accepts` of rejected ones, None where none were given.
+    `false_rejects` is of accepted pictures; `false_accepts` of rejected ones, None where none were given. Both are
+    exact upper bounds, with 95 % confidence; the expected shares are means over what new pictures may show.
     """
 
     measurement: str
@@ -30,6 +32,8 @@ class Proposal:
     false_accepts: float | None
     accepted: int
     rejected: int
+    expected_false_rejects: float
+    expected_false_accepts: float | None
 
     @property
     def rule(self) -> str:
@@ -39,7 +43,7 @@ class Proposal:
     @property
     def is_useless(self) -> bool:
         """Whether it lets most of the rejected pictures pass."""
-        return self.false_accepts is not None and self.false_accepts >= USELESS
+        return self.expected_false_accepts is not None and self.expected_false_accepts >= USELESS
 
 
 def propose(
@@ -48,9 +52,9 @@ def propose(
     """A rule per measurement, the most useful first.
 
     Without rejected pictures a limit is as strict as `most_false_rejects` allows. With them it is where both kinds of
-    error together are fewest, within that allowance. Shares are what new pictures reach at most in the mean, not what
-    these do: a rule that rejects k of n accepted ones rejects up to (k + 1) of n + 1, since the next picture is as
-    likely to fall into any of the gaps between them.
+    error together are fewest, within that allowance. The allowance is on the expected share: a rule that rejects k of n
+    accepted pictures rejects k + 1 of n + 1 in the mean, since the next picture is as likely to fall into any of the
+    gaps between them. What is promised is the bound.
     """
     found = [
         _proposal(name, list(values), list(rejected.get(name, ())), higher_is_better[name], most_false_rejects)
@@ -64,8 +68,8 @@ def propose(
 
 def _order(each: Proposal) -> tuple[float, float, bool, str]:
     """The fewest errors first; of rules that are equally good the one on the score, which sees every flaw."""
-    accepts = 1.0 if each.false_accepts is None else each.false_accepts
-    return accepts, each.false_rejects, each.measurement != "score", each.rule
+    accepts = 1.0 if each.expected_false_accepts is None else each.expected_false_accepts
+    return accepts, each.expected_false_rejects, each.measurement != "score", each.rule
 
 
 def _proposal(name: str, good: list[float], bad: list[float], rising: bool, allowed: float) -> Proposal:
@@ -74,14 +78,26 @@ def _proposal(name: str, good: list[float], bad: list[float], rising: bool, allo
     options = [
         _option(kept, refused, place) for place in range(len(kept)) if not place or kept[place] > kept[place - 1]
     ]
-    affordable = [option for option in options if option[1] <= allowed] or options[:1]
-    limit, rejects, accepts = min(affordable, key=lambda option: (option[1] + (option[2] or 0.0), -option[0]))
-    if not bad:
-        limit, rejects, accepts = affordable[-1]
-    return Proposal(name, rising, sign * limit, rejects, accepts if bad else None, len(good), len(bad))
+    affordable = [option for option in options if option.expected_rejects <= allowed] or options[:1]
+    best = min(affordable, key=lambda option: (option.expected_rejects + (option.expected_accepts or 0), -option.limit))
+    chosen = best if bad else affordable[-1]
+    return Proposal(
+        name, rising, sign * chosen.limit,
+        upper_bound(chosen.failed, len(good)), upper_bound(chosen.passed, len(bad)) if bad else None,
+        len(good), len(bad), chosen.expected_rejects, chosen.expected_accepts,
+    )  # fmt: skip
 
 
-def _option(kept: list[float], refused: list[float], place: int) -> tuple[float, float, float | None]:
+@dataclass(frozen=True)
+class _Option:
+    limit: float
+    failed: int
+    passed: int
+    expected_rejects: float
+    expected_accepts: float | None
+
+
+def _option(kept: list[float], refused: list[float], place: int) -> _Option:
     """A limit just under the accepted picture at this place, counted from the worst, and what it costs."""
     below = kept[place - 1] if place else min([kept[0], *(each for each in refused if each < kept[0])])
     inside = [each for each in refused if below < each < kept[place]]
@@ -89,7 +105,32 @@ def _option(kept: list[float], refused: list[float], place: int) -> tuple[float,
     limit = _rounded_down(limit)
     passed, failed = (sum(each >= limit for each in refused), sum(each < limit for each in kept))
     accepts = (passed + 1) / (len(refused) + 1) if refused else None
-    return limit, (failed + 1) / (len(kept) + 1), accepts
+    return _Option(limit, failed, passed, (failed + 1) / (len(kept) + 1), accepts)
+
+
+def upper_bound(failed: int, total: int, confidence: float = CONFIDENCE) -> float:
+    """The largest share that is still believable after so many failures: the exact bound of Clopper and Pearson.
+
+    It holds for a limit put just under the worst picture too, whatever the measurement's distribution is.
+
+    >>> round(upper_bound(0, 15), 3)
+    0.181
+    """
+    if failed >= total:
+        return 1.0
+    low, high = failed / total, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        at_most = math.fsum(
+            math.comb(total, count) * middle**count * (1 - middle) ** (total - count) for count in range(failed + 1)
+        )
+        low, high = (middle, high) if at_most > 1 - confidence else (low, middle)
+    return high
+
+
+def needed_for(share: float, confidence: float = CONFIDENCE) -> int:
+    """How many accepted pictures, none of which fails, promise that at most this share of others does."""
+    return math.ceil(math.log(1 - confidence) / math.log(1 - share))
 
 
 def _rounded_down(limit: float) -> float:

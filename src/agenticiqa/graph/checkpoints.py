@@ -14,6 +14,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from agenticiqa.question.asked import KINDS, Flaw, JsonReply, Reply, Topic
+from agenticiqa.question.meaning import OptionMeaning
+from agenticiqa.question.scales import Scale
 from agenticiqa.state import (
     CallCount,
     DistortionAnalysis,
@@ -26,6 +29,7 @@ from agenticiqa.state import (
     SummarizerOutput,
     ToolExecutionLog,
 )
+from agenticiqa.values import Answer, Distortion, Reading, Reason
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite import SqliteSaver
@@ -41,6 +45,17 @@ _KEPT = (
     Gap,
     Ledger,
     CallCount,
+    *KINDS,
+    Topic,
+    Flaw,
+    Reply,
+    JsonReply,
+    OptionMeaning,
+    Scale,
+    Answer,
+    Reason,
+    Distortion,
+    Reading,
 )
 
 

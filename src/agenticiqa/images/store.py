@@ -22,15 +22,19 @@ _LABELS: dict[Role, str] = {
 
 @dataclass(frozen=True)
 class LabelledImage:
-    """An image and its role in a question: the one asked about, its reference, or a close-up of it."""
+    """An image and its role in a question: the one asked about, its reference, or a close-up of it.
+
+    Where several images are compared, each has a number.
+    """
 
     role: Role
     image: LoadedImage
+    number: int | None = None
 
     @property
     def label(self) -> str:
         """The words that name it in a prompt and in records."""
-        return _LABELS[self.role]
+        return _LABELS[self.role] if self.number is None else f"image {self.number}"
 
 
 def in_role(images: Iterable[LabelledImage], role: Role) -> LoadedImage | None:

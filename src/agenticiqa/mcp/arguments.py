@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from contextlib import suppress
 from inspect import getdoc, signature
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -116,9 +117,11 @@ class Images:
     def folder(self, named: str) -> Path:
         """A folder under the allowed ones; raises an ImageError with the way out."""
         for allowed in self._folders:
-            found = (allowed / named).resolve()
-            if found.is_dir() and found.is_relative_to(allowed):
-                return found
+            # A name with a zero byte, or one too long for any folder, leads nowhere.
+            with suppress(ValueError, OSError, RuntimeError):
+                found = (allowed / named).resolve()
+                if found.is_dir() and found.is_relative_to(allowed):
+                    return found
         listed = ", ".join(map(str, self._folders)) or "none"
         raise ImageOutsideRootError(f"{named}: no folder under the allowed folders ({listed}); name one of those")
 

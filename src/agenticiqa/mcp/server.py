@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import BaseModel, BeforeValidator, Field
 
-from agenticiqa.assessor import Assessment, Assessor, Ranking, rank
-from agenticiqa.assessor.ranking import query_for_each, read_comparison
+from agenticiqa.assessor import Assessment, Assessor, Ranking
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.config import Settings
 from agenticiqa.encode import Format, encode
-from agenticiqa.encode.searching import shipped_judge
+from agenticiqa.encode.judges import shipped_judge
 from agenticiqa.images import Align, NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
@@ -154,12 +154,7 @@ class Tools:
         def work(tell: OnEvent) -> CallToolResult:
             opened = [self._images.open(name, f"image {place} sent") for place, name in enumerate(images, 1)]
             original = self._reference(reference)
-            comparison = read_comparison(question, opened, self._assessor.parts.settings) if question else None
-            each = query_for_each(question)
-            found = [self._assessor.assess(image, each, original, on_event=tell, align=align) for image in opened]
-            ranking = rank(
-                [f"image {place} ({image.name})" for place, image in enumerate(opened, 1)], found, comparison
-            )
+            ranking = self._assessor.compare(opened, question, original, on_event=tell, align=align)
             return _result(ranking, ranking_in_words(ranking), [])
 
         return await self._calls.carry_out(context, work)
@@ -278,8 +273,10 @@ def serve_stdio(server: SentenceServer) -> None:
     server.run("stdio")
 
 
-def serve_http(server: SentenceServer, port: int) -> None:
-    """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal."""
+def serve_http(server: SentenceServer, port: int, origins: tuple[str, ...] = ()) -> None:
+    """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal; of pages those of `origins`."""
+    # Whole values: the SDK compares what ends in :* by its beginning.
+    hosts = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     server.run(
         "streamable-http",
         host="127.0.0.1",
@@ -287,6 +284,7 @@ def serve_http(server: SentenceServer, port: int) -> None:
         max_request_body_size=MAX_REQUEST,
         max_sessions=MAX_SESSIONS,
         session_idle_timeout=SESSION_IDLE_SECONDS,
+        transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=list(origins)),
     )
 
 

@@ -17,6 +17,8 @@ from agenticiqa.images import ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.logs import log_context
 from agenticiqa.nodes.rendering import system_words, user_words
 from agenticiqa.parts import Parts, parts_from
+from agenticiqa.question.asked import Question
+from agenticiqa.question.asking import question_of
 from agenticiqa.state import AgenticIQAState, Ledger
 from agenticiqa.vlm_client.client import Sampling, VLMRequest
 from agenticiqa.vlm_client.structured import Structured, ask_for
@@ -36,6 +38,7 @@ class NodeContext:
     parts: Parts
     images: tuple[LabelledImage, ...]
     ledger: Ledger
+    question: Question
     iteration: int = 0
     on_event: OnEvent | None = None
     stream: Callable[[Any], None] | None = None
@@ -62,6 +65,7 @@ class NodeContext:
     ) -> Structured[Reply]:
         """The reply of the role's model to a task put with this prompt, as data; raises ModelReplyError."""
         role = self.parts.settings.role(self.role)
+        inputs = inputs.model_copy(update={"question": self.question})
         model = cast(type[Reply], inputs.reply)
         request = VLMRequest(
             task=inputs.task,
@@ -117,6 +121,7 @@ def node_context(role: str, state: AgenticIQAState, config: Optional[RunnableCon
         parts=parts,
         images=_images(role, state, store),
         ledger=ledger,
+        question=question_of(state, parts.tools.names()),
         iteration=state.get("iteration_count", 0),
         on_event=configurable.get("on_event"),
         stream=_stream_writer(),

@@ -17,8 +17,7 @@ from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.reply_normalisation import known_categories, known_name, letters_of
 from agenticiqa.nodes.sufficiency import replan_limit
-from agenticiqa.question.choices import choices_of
-from agenticiqa.question.understanding import refuses_reference
+from agenticiqa.question.asked import Question
 from agenticiqa.state import (
     GLOBAL,
     LEVEL_NAMES,
@@ -74,11 +73,14 @@ _QUESTION = ("query", "image_path", "reference_path", "choices")
 # What an earlier question may have left, and what it is at the start of one; a channel cannot be emptied but by None.
 _AT_THE_START: dict[str, Any] = {
     "error": None,
+    "question": None,
     "iteration_count": 0,
     "replan_history": [],
     "plan": None,
     "executor_evidence": None,
     "summarizer_result": None,
+    "answer": None,
+    "reasons": [],
     "gap": None,
     "plan_notes": [],
     "pass_keys": [],
@@ -112,7 +114,8 @@ def _planned(state: AgenticIQAState, config: Optional[RunnableConfig]) -> dict[s
     try:
         with context.reporting():
             plan, notes = make_plan(context, state)
-            return {"plan": plan, "ledger": context.booked(), **({"plan_notes": notes} if notes else {})}
+            told = {"plan_notes": notes} if notes else {}
+            return {"question": context.question, "plan": plan, "ledger": context.booked(), **told}
     except Exception as error:
         return {"error": f"planner: {report('planner', error)}", "ledger": context.booked()}
 
@@ -126,7 +129,7 @@ def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutp
     inputs = PlanInputs(
         query=state["query"],
         has_reference=context.reference is not None,
-        choices=choices_of(state),
+        choices=context.question.reply.choices,
         tools=tuple(name for name in tools.names() if _is_told(name, context, state["query"])),
         previous_plan=state.get("plan") if again else None,
         evidence=in_short(state.get("executor_evidence")) if again else None,
@@ -135,7 +138,7 @@ def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutp
     )
     notes: list[str] = []
     written = context.ask(PLANNER_PROMPT_TEMPLATE, inputs, check=_checked).value
-    plan = make_consistent(plan_of(written, notes), inputs, tools)
+    plan = make_consistent(plan_of(written, notes), inputs, tools, context.question)
     logger.info("plan: %s", plan.model_dump_json())
     return plan, notes
 
@@ -199,11 +202,13 @@ def plan_of(reply: PlanReply, notes: list[str] | None = None) -> PlannerOutput:
     return PlannerOutput.model_validate({**reply.model_dump(), "distortions": distortions or None})
 
 
-def make_consistent(plan: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry) -> PlannerOutput:
+def make_consistent(
+    plan: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry, question: Question | None = None
+) -> PlannerOutput:
     """The plan with every rule applied; UnknownToolError or ToolUnavailableError for a tool the query insists on."""
     query, gap = inputs.query, inputs.gap
     # A reference that is given is used, whatever the model wrote, unless the question itself refuses it.
-    has_reference = inputs.has_reference and not refuses_reference(query)
+    has_reference = inputs.has_reference and (question is None or question.topic.reference != "refused")
     rules: list[Callable[[PlannerOutput], PlannerOutput]] = [
         lambda p: _match_choices(p, inputs.choices),
         lambda p: _match_reference(p, has_reference),

@@ -20,7 +20,7 @@ def user_words(inputs: TaskInputs[Any], advice: Sequence[str] = ()) -> str:
     sections = [
         f"{described.title}:\n{_as_json(values[name])}"
         for name, described in type(inputs).model_fields.items()
-        if _is_given(values[name])
+        if name in values and _is_given(values[name])
     ]
     return "\n\n".join([*sections, *advice])
 

@@ -13,8 +13,8 @@ from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.sufficiency import Decision, contradictions, decide, should_replan
 from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting_scores, weigh
 from agenticiqa.parts import Parts
-from agenticiqa.question.choices import choices_of, match_choice
-from agenticiqa.question.text import language_of
+from agenticiqa.question.asked import Question
+from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import (
     GLOBAL,
@@ -29,8 +29,10 @@ from agenticiqa.state import (
     UsedEvidence,
     remember_replan,
 )
+from agenticiqa.values import Language
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
+from agenticiqa.wording import say
 
 __all__ = ["should_replan", "summarizer_node"]
 
@@ -98,29 +100,33 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     except Exception as error:  # a node reports, it does not raise
         return _update(_unable(NO_ANSWER, report("summarizer", error), UsedEvidence()), state, Decision())
     with context.reporting():
-        result, decision = _summarize(context, state)
-    return {**_update(result, state, decision), "ledger": context.booked()}
+        result, decision, said = _summarize(context, state)
+    update = _update(result, state, decision)
+    return {**update, **(said if "summarizer_result" in update else {}), "ledger": context.booked()}
 
 
 def _has_failed(result: SummarizerOutput | None) -> bool:
     return result is None or UsedEvidence.of(result).error is not None
 
 
-def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision]:
+def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision, dict[str, Any]]:
+    """The result, whether it leads to a new plan, and the answer with its reasons as values, where there are any."""
     known = UsedEvidence()
+    nothing: dict[str, Any] = {"answer": None, "reasons": []}
     try:
-        request = AnswerRequest.of(state, context.parts)
+        request = AnswerRequest.of(state, context.parts, context.question)
         known = request.tool_evidence()
         _log_invocation(request, state)
         answered = request.ask(context)
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
-        return _result(request, answered, decision, _backend_notes(context, answered)), decision
+        said = {"answer": answered.reply.answer, "reasons": [*answered.reply.reasons]}
+        return _result(request, answered, decision, _backend_notes(context, answered)), decision, said
     except ModelReplyError as error:
-        said = report("summarizer", error)
-        reasoning = f"{NO_REPLY[type(error)]}: {said}" if type(error) in NO_REPLY else PARSING_FAILED
-        return _unable(reasoning, said, known), Decision()
+        why = report("summarizer", error)
+        reasoning = f"{NO_REPLY[type(error)]}: {why}" if type(error) in NO_REPLY else PARSING_FAILED
+        return _unable(reasoning, why, known), Decision(), nothing
     except Exception as error:
-        return _unable(NO_ANSWER, report("summarizer", error), known), Decision()
+        return _unable(NO_ANSWER, report("summarizer", error), known), Decision(), nothing
 
 
 def _backend_notes(context: NodeContext, answered: Structured[AnswerReply]) -> list[str]:
@@ -139,7 +145,7 @@ def _result(
     used = weighed.model_copy(update={"gap": decision.gap.reason if decision.gap else None, "notes": [*notes, *aside]})
     return SummarizerOutput(
         final_answer=reply.final_answer,
-        quality_reasoning=with_notes(reply.quality_reasoning, notes),
+        quality_reasoning=with_notes(reply.quality_reasoning, notes, request.language),
         need_replan=decision.needs_replan,
         replan_reason=used.gap if decision.needs_replan else None,
         used_evidence=used.model_dump(mode="json"),
@@ -182,6 +188,7 @@ class AnswerRequest:
 
     query: str
     choices: dict[str, str]
+    language: Language
     plan: PlannerOutput | None
     evidence: ExecutorOutput | None
     notes: list[str]
@@ -193,7 +200,7 @@ class AnswerRequest:
     as_printed: bool = False
 
     @classmethod
-    def of(cls, state: AgenticIQAState, parts: Parts) -> AnswerRequest:
+    def of(cls, state: AgenticIQAState, parts: Parts, question: Question) -> AnswerRequest:
         """The request the state describes."""
         evidence, plan = state.get("executor_evidence"), state.get("plan")
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
@@ -205,10 +212,11 @@ class AnswerRequest:
         ]
         return cls(
             query=state["query"],
-            choices=choices_of(state),
+            choices=question.reply.choices,
+            language=question.reply.language,
             plan=plan,
             evidence=evidence,
-            notes=[*evidence_notes(evidence), *(state.get("plan_notes") or []), *unknown],
+            notes=[*evidence_notes(evidence, question.reply.language), *(state.get("plan_notes") or []), *unknown],
             tool_only=mean_score(voting_scores(evidence, parts.tools)),
             tool_scores=voting,
             spread=spread,
@@ -301,56 +309,37 @@ class AnswerRequest:
         }
 
 
-NO_EVIDENCE = "No tool or distortion evidence is available; the answer rests on the image alone."
-NO_TOOL_EVIDENCE = "No tool evidence is available."
-NOT_LOCATED = " could not be located; its tools saw the whole image."
-# The notes that a reader without any English has to understand; the others quote tools and their errors.
-_IN_CHINESE = {
-    NO_EVIDENCE: "没有工具或失真证据，回答仅依据图像本身。",
-    NO_TOOL_EVIDENCE: "没有可用的工具证据。",
-    NOT_LOCATED: "无法定位，其工具评价的是整幅图像。",
-}
+def evidence_notes(evidence: ExecutorOutput | None, language: Language = "en") -> list[str]:
+    """Missing, failed, contradictory and uncertain evidence, one sentence each, as far as they are known in a language.
 
-
-def evidence_notes(evidence: ExecutorOutput | None) -> list[str]:
-    """Missing, failed, contradictory and uncertain evidence, one sentence each."""
+    Those that quote tools and their errors stay in English.
+    """
     if evidence is None:
-        return [NO_EVIDENCE]
+        return [say("nothing_gathered", language)]
+    unlocated = [name for name, region in evidence.regions.items() if region is None and name != GLOBAL]
     return [
-        *_missing(evidence),
+        *_missing(evidence, language),
         *(f"{name} failed: {error}" for name, error in evidence.errors.items()),
         *(gap.reason for gap in contradictions(evidence)),
         *evidence.notes,
         *(f"Uncertain: {doubt}" for doubt in evidence.uncertainties),
-        *(_not_located(name) for name, region in evidence.regions.items() if region is None and name != GLOBAL),
+        *(say("region_not_located", language, name=name) for name in unlocated),
     ]
 
 
-def with_notes(reasoning: str, notes: list[str]) -> str:
-    """The reasoning with the notes it does not already contain, in its language as far as they are known in it."""
+def with_notes(reasoning: str, notes: list[str], language: Language = "en") -> str:
+    """The reasoning with the notes it does not already contain."""
     added = [_sentence(note) for note in notes if note not in reasoning]
     if not added:
         return reasoning
-    if language_of(reasoning) == "zh":
-        return f"{reasoning}[说明：{''.join(map(_in_chinese, added))}]"
-    return f"{reasoning} [Notes: {' '.join(added)}]"
+    return f"{reasoning}[说明：{''.join(added)}]" if language == "zh" else f"{reasoning} [Notes: {' '.join(added)}]"
 
 
-def _in_chinese(note: str) -> str:
-    for english, chinese in _IN_CHINESE.items():
-        note = note.replace(english, chinese)
-    return note
-
-
-def _missing(evidence: ExecutorOutput) -> list[str]:
+def _missing(evidence: ExecutorOutput, language: Language) -> list[str]:
     has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)
     if not evidence.quality_scores and not has_analysis:
-        return [NO_EVIDENCE]
-    return [] if evidence.quality_scores else [NO_TOOL_EVIDENCE]
-
-
-def _not_located(name: str) -> str:
-    return f"{name}{NOT_LOCATED}"
+        return [say("nothing_gathered", language)]
+    return [] if evidence.quality_scores else [say("nothing_measured", language)]
 
 
 def _sentence(text: str) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from agenticiqa.question.default_question import DEFAULT_QUERY
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.text import normalise
-from agenticiqa.state import UNABLE, AgenticIQAState
+from agenticiqa.state import UNABLE
 
 _CJK = r"\u3040-\u30ff\u4e00-\u9fff"
 _NAME = r"[A-Ha-h]|[0-9]|iii|ii|iv|i|[甲乙丙丁アイウエ]"
@@ -318,14 +317,6 @@ def _trimmed(options: list[str]) -> list[str]:
     if len(options) > 2 and len(first.split()) > longest + 2:
         return options[1:]
     return [first, *(_without_lead_in(option, is_first=False) or option for option in options[1:])]
-
-
-def choices_of(state: AgenticIQAState) -> dict[str, str]:
-    """The choices given as data, else those written into the question with labels."""
-    given: Choices | None = state.get("choices")
-    if given:
-        return lettered(given)
-    return {} if state["query"] == DEFAULT_QUERY else split_choices(state["query"])[1]
 
 
 def match_choice(answer: str, choices: Mapping[str, str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agenticiqa.question.meaning import Question
+from agenticiqa.question.meaning import Draft
 
 DEFAULT_QUERY = "Rate the perceptual quality of this image."
-DEFAULT_QUESTION = Question(
+DEFAULT_QUESTION = Draft(
     text=DEFAULT_QUERY,
     stem=DEFAULT_QUERY,
     language="en",

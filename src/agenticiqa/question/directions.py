@@ -14,7 +14,7 @@ from typing import Any, cast
 import yaml
 
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.meaning import Attribute, Question, Tint
+from agenticiqa.question.meaning import Attribute, Draft, Tint
 
 _TOO = (
     r"(?:too|overly|a bit|a little|slightly|kinda|kind of|sort of|somewhat|rather|zu|demasiado|muy|algo|trop|un peu"
@@ -34,7 +34,7 @@ _TURNING = LatePattern(
 _SHORT = 6
 
 
-def with_direction(question: Question) -> Question:
+def with_direction(question: Draft) -> Draft:
     """The question with the kind of flaw, or the colors of a cast, that it names; as it is where it names none."""
     if question.choices or question.intent not in ("yesno", "degree", "unclear", "decline", "score"):
         return question
@@ -51,7 +51,7 @@ def with_direction(question: Question) -> Question:
     return _certainly(replace(question, attribute=attribute, kind=kind, tints=tints), question)
 
 
-def _certainly(named: Question, read: Question) -> Question:
+def _certainly(named: Draft, read: Draft) -> Draft:
     """The question as one for the flaw it names, where the reader was in doubt and no word turns it."""
     is_short = len(read.stem.split()) <= _SHORT and read.unmeasured is None
     in_doubt = read.intent == "unclear" or (read.intent == "decline" and is_short) or read.intent == "yesno"

@@ -13,7 +13,7 @@ import yaml
 from agenticiqa.question.answer_options import attribute_of
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import Mention, lexicon
-from agenticiqa.question.meaning import Attribute, Degree, Meant, Question
+from agenticiqa.question.meaning import Attribute, Degree, Draft, Meant
 from agenticiqa.question.reader import read
 from agenticiqa.question.text import plain_text, written_language
 
@@ -74,13 +74,13 @@ def in_its_usual_sense(text: str) -> str:
     return text
 
 
-def exact_question(text: str) -> Question | None:
+def exact_question(text: str) -> Draft | None:
     """The question, where its words leave nothing to guess; None for every other one."""
     plain = plain_text(text)
     return _of_fact(text, plain) or _of_the_unmeasured(text, plain) or _of_deed(text, plain)
 
 
-def with_named_kind(question: Question) -> Question:
+def with_named_kind(question: Draft) -> Draft:
     """A question that names one kind of damage is about the category of that kind, whatever it was taken for."""
     if question.intent not in ("yesno", "degree") or question.kind is None:
         return question
@@ -90,7 +90,7 @@ def with_named_kind(question: Question) -> Question:
     return replace(question, attribute=attribute_of(mention))
 
 
-def _of_fact(text: str, plain: str) -> Question | None:
+def _of_fact(text: str, plain: str) -> Draft | None:
     grey, colour = (_found(group, plain) for group in ("grey", "in_colour"))
     if (grey or colour) and not _names_a_distortion(plain, "grey", "in_colour"):
         meant: Meant | None = None if grey and colour else "flaw" if grey else "fine"
@@ -103,14 +103,14 @@ def _of_fact(text: str, plain: str) -> Question | None:
     return None
 
 
-def _of_the_unmeasured(text: str, plain: str) -> Question | None:
+def _of_the_unmeasured(text: str, plain: str) -> Draft | None:
     for name in _unmeasured():
         if _found(name, plain) and not _names_a_distortion(plain, name):
             return replace(_plainly(text, "decline"), attribute="none", unmeasured=name)
     return None
 
 
-def _of_deed(text: str, plain: str) -> Question | None:
+def _of_deed(text: str, plain: str) -> Draft | None:
     asked = re.sub(r"^(?:so|and|well|ok|please|hey),? |[\s?.!]+$", "", plain)
     for pattern, attribute, yes_means, degree in _DEEDS:
         if re.fullmatch(pattern, asked):
@@ -122,9 +122,9 @@ def _of_deed(text: str, plain: str) -> Question | None:
     return _plainly(text, "advice") if _MEND.fullmatch(asked) else None
 
 
-def _plainly(text: str, intent: str) -> Question:
+def _plainly(text: str, intent: str) -> Draft:
     language = written_language(text, read(text).language)
-    return Question(text=text, stem=text, language=language, intent=intent)  # type: ignore[arg-type]
+    return Draft(text=text, stem=text, language=language, intent=intent)  # type: ignore[arg-type]
 
 
 def _names_a_distortion(plain: str, *topics: str) -> bool:

@@ -8,12 +8,13 @@ from typing import Literal, get_args
 from agenticiqa.question.scales import Scale
 from agenticiqa.question.text import Language
 from agenticiqa.state import DistortionCategory
+from agenticiqa.values import CATEGORY_OF as CATEGORY_OF
+from agenticiqa.values import DIRECTION_OF as DIRECTION_OF
+from agenticiqa.values import Attribute as Attribute
+from agenticiqa.values import Kept
 
 Intent = Literal[
     "yesno", "degree", "open", "score", "advice", "where", "decline", "choose", "compare", "measure", "unclear"
-]
-Attribute = Literal[
-    "blur", "noise", "compression", "dark", "bright", "exposure", "contrast", "colour", "oversharp", "overall", "none"
 ]
 Meant = Literal["flaw", "fine"]
 Degree = Literal["any", "visible", "acceptable", "severe"]
@@ -25,17 +26,10 @@ Tint = Literal["red", "orange", "yellow", "green", "cyan", "blue", "violet", "ma
 # The intents that are not answered from the image.
 DECLINED: tuple[Intent, ...] = ("decline", "unclear")
 ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
-# The category an attribute is found under, and the kinds that are its direction.
-CATEGORY_OF: dict[Attribute, DistortionCategory] = {
-    "blur": "Blurs", "noise": "Noise", "compression": "Compression", "dark": "Brightness change",
-    "bright": "Brightness change", "exposure": "Brightness change", "contrast": "Contrast",
-    "colour": "Color distortions", "oversharp": "Sharpness",
-}  # fmt: skip
-DIRECTION_OF: dict[Attribute, str] = {"dark": "darken", "bright": "brighten"}
 
 
 @dataclass(frozen=True)
-class OptionMeaning:
+class OptionMeaning(Kept):
     """What one option says; the fields it says nothing about are None.
 
     `attribute` with `says` "flaw" claims the flaw, with "fine" its absence; `severity` (0 none … 4 extreme) says how
@@ -62,7 +56,7 @@ class OptionMeaning:
 
 
 @dataclass(frozen=True)
-class Question:
+class Draft:
     """A question understood; `confidence` is the probability that it was, `doubts` are the parts that were not."""
 
     text: str

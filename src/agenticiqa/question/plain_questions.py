@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.meaning import Attribute, Meant, Question
+from agenticiqa.question.meaning import Attribute, Draft, Meant
 
 # Nothing but a subject and one word for a merit or a flaw, and no word that could turn it.
 _TURNING = (
@@ -53,7 +53,7 @@ _NOT_OUR_TRADE = LatePattern(
 )
 
 
-def with_plain_words(question: Question) -> Question:
+def with_plain_words(question: Draft) -> Draft:
     """ "Is her face in focus?" needs no guess about what "yes" means; how straight a horizon is we do not judge."""
     if _NOT_OUR_TRADE.search(question.stem) and not question.choices:
         return replace(question, intent="decline", attribute="none", yes_means=None, doubts=())
@@ -80,11 +80,11 @@ def with_plain_words(question: Question) -> Question:
     return question
 
 
-def _is_merit(words: str, question: Question) -> bool:
+def _is_merit(words: str, question: Draft) -> bool:
     return words.startswith("enough ") or composed_polarity(words, question.language) < 0
 
 
-def _of_one_attribute(question: Question, plain: re.Match[str]) -> Question:
+def _of_one_attribute(question: Draft, plain: re.Match[str]) -> Draft:
     yes_means: Meant = "fine" if plain["fine"] else "flaw"
     if question.intent in ("yesno", "unclear"):
         return replace(question, intent="yesno", yes_means=yes_means, doubts=())

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.meaning import Question
+from agenticiqa.question.meaning import Draft
 from agenticiqa.question.scales import scale_in
 from agenticiqa.question.text import plain_text
 
@@ -48,7 +48,7 @@ _CHINESE_BESIDE = LatePattern(
 )
 
 
-def with_rating_direction(question: Question) -> Question:
+def with_rating_direction(question: Draft) -> Draft:
     """The question as a rating of quality where it plainly asks for one; more is better where no word says otherwise.
 
     A reader that learnt from phrasings guesses which end of a scale is the good one; a request that names no flaw
@@ -98,6 +98,6 @@ def _without_chinese(plain: str) -> str:
     return _CHINESE_BESIDE.sub(" ", _CHINESE_RATE.sub(" ", plain))
 
 
-def _names_a_side(question: Question) -> bool:
+def _names_a_side(question: Draft) -> bool:
     """Whether some word of the question is for a flaw, so that more of it may be worse."""
     return composed_polarity(question.stem, question.language) > 0

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.meaning import Intent, Meant, Question
+from agenticiqa.question.meaning import Draft, Intent, Meant
 
 Reach = Literal["all", "any"]
 
@@ -42,7 +42,7 @@ _PLAIN = LatePattern(
 _OPEN_POLARITY: tuple[Intent, ...] = ("yesno", "unclear")
 
 
-def with_reach(question: Question) -> Question:
+def with_reach(question: Draft) -> Draft:
     """The question with how much of the picture it is about, and with the polarity its words compose."""
     text = question.stem.strip().lower()
     if question.attribute != "blur" or question.choices or question.intent not in _OPEN_POLARITY:

@@ -9,7 +9,7 @@ from typing import Literal
 from agenticiqa.question.composition import composed_polarity
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.question.lexicon import lexicon
-from agenticiqa.question.meaning import Attribute, Meant, Question
+from agenticiqa.question.meaning import Attribute, Draft, Meant
 
 _SAME = LatePattern(r"\b(?:identical|the same|alike|equal|indistinguishable)\b|一样|相同|一致")
 _DIFFERENT = LatePattern(
@@ -34,7 +34,7 @@ _SIDES = LatePattern(r"\b(?:the )?(?:left|right)(?: one| image| side| half)?\b")
 _PAIR = LatePattern(r"\b(?:the two|both|these two|they|two images|two pictures)\b|两[张幅图]|它们|二者")
 
 
-def beside_reference(question: Question) -> Question:
+def beside_reference(question: Draft) -> Draft:
     """The question as a comparison with the reference, where it speaks of one and compares."""
     text = question.stem.lower()
     if question.tool or question.intent in ("where", "advice", "measure"):
@@ -61,7 +61,7 @@ def beside_reference(question: Question) -> Question:
     )
 
 
-def _comparison(text: str, question: Question) -> Literal["more", "same", "different", "what"] | None:
+def _comparison(text: str, question: Draft) -> Literal["more", "same", "different", "what"] | None:
     speaks_of_two = (
         question.wants_reference or bool(_PAIR.search(text)) or bool(lexicon()["reference_wish"].found_in(text))
     )
@@ -76,7 +76,7 @@ def _comparison(text: str, question: Question) -> Literal["more", "same", "diffe
     return "more" if question.intent == "compare" or _MORE.search(text) else None
 
 
-def _whole(question: Question) -> Attribute:
+def _whole(question: Draft) -> Attribute:
     return "overall" if question.attribute == "none" else question.attribute
 
 
@@ -89,7 +89,7 @@ _COMPARATIVE: tuple[tuple[str, Attribute, Meant], ...] = (
 _THAN = LatePattern(r"(?:is|are|was|were) (?:the|my|his|her|our) .+? (?P<more>[\w -]+?) than (?:the|my|his|her|our) .+")
 
 
-def with_comparison(question: Question) -> Question:
+def with_comparison(question: Draft) -> Draft:
     """ "Is the dog on the left sharper than the one beside it?" is a comparison, whatever dogs do."""
     than = _THAN.fullmatch(question.stem.strip(" ?").lower())
     if than is None or question.intent not in ("decline", "unclear") or question.choices or question.unmeasured:
@@ -100,7 +100,7 @@ def with_comparison(question: Question) -> Question:
     return question
 
 
-def beside_place(question: Question) -> Question:
+def beside_place(question: Draft) -> Draft:
     """The question as a comparison of two places of the image, where it names two and compares them."""
     text, named = question.stem.lower(), question.scope
     if (

@@ -21,11 +21,11 @@ from agenticiqa.question.meaning import (
     Attribute,
     Degree,
     Doubt,
+    Draft,
     Form,
     Intent,
     Meant,
     OptionMeaning,
-    Question,
 )
 from agenticiqa.question.plain_questions import with_plain_words
 from agenticiqa.question.ratings import with_rating_direction
@@ -75,7 +75,7 @@ _OF_EVERYTHING: tuple[Intent, ...] = ("open", "advice", "yesno")
 _HAS_POLARITY: tuple[Intent, ...] = ("yesno", "degree", "score", "compare")
 
 
-def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Question:
+def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iterable[str] = ()) -> Draft:
     """The question in a text; choices given as data win over those written in it."""
     if query == DEFAULT_QUERY and not choices:
         return DEFAULT_QUESTION
@@ -87,7 +87,7 @@ def understand(query: str, choices: Mapping[str, str] | None = None, tools: Iter
     return _understand(query, choices, tools)
 
 
-def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[str]) -> Question:
+def _understand(query: str, choices: Mapping[str, str] | None, tools: Iterable[str]) -> Draft:
     text = in_its_usual_sense(normalise(query))
     asked = without_asides(text)
     stem, written = split_choices(asked)
@@ -123,7 +123,7 @@ def _asked(scope: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in scope if name != "edges")
 
 
-def _with_exact_names(question: Question) -> Question:
+def _with_exact_names(question: Draft) -> Draft:
     """The question with what the seven categories are called, and "has it been changed?" as a question for a flaw."""
     text = question.stem.lower()
     named = next((attribute for name, attribute in _CATEGORY_NAMES.items() if name in text), None)
@@ -132,7 +132,7 @@ def _with_exact_names(question: Question) -> Question:
     return replace(question, yes_means="flaw") if question.yes_means and _CHANGED.search(text) else question
 
 
-def _with_named_end(question: Question) -> Question:
+def _with_named_end(question: Draft) -> Draft:
     """A rating whose question says which end of the scale is the good one needs no guess about that."""
     if question.scale is None or "intent" in question.doubts or question.choices:
         return question
@@ -144,7 +144,7 @@ def _with_named_end(question: Question) -> Question:
     return replace(question, intent=intent, yes_means=yes_means, doubts=())
 
 
-def _with_the_least(question: Question) -> Question:
+def _with_the_least(question: Draft) -> Draft:
     """A comparison for the least of a flaw ("the fewest artifacts") asks for the good end, "least sharp" for the bad.
 
     Where clauses differ ("the cleanest, with the least noise") the one with the least in it decides.
@@ -197,9 +197,9 @@ def _intent(reading: Reading, *, has_options: bool) -> Intent:
     return cast(Intent, reading.best("intent"))
 
 
-def _read(text: str, stem: str, intent: Intent, reading: Reading) -> Question:
+def _read(text: str, stem: str, intent: Intent, reading: Reading) -> Draft:
     doubts = _doubts(intent, reading)
-    question = Question(
+    question = Draft(
         text=text,
         stem=stem,
         language=written_language(text, reading.language),
@@ -250,7 +250,7 @@ def _kind(text: str) -> str | None:
     return next((kind for kind in kinds if kind), None)
 
 
-def _with_wishes(question: Question) -> Question:
+def _with_wishes(question: Draft) -> Draft:
     lowered, words = question.stem.lower(), lexicon()
     refuses = refuses_reference(lowered)
     return replace(
@@ -274,7 +274,7 @@ _PLACE_WORD = LatePattern(
 )
 
 
-def _wants_the_good_end(text: str, question: Question) -> bool:
+def _wants_the_good_end(text: str, question: Draft) -> bool:
     """Whether the place with the least of a flaw, or the best quality, is asked for."""
     if question.attribute not in CATEGORY_OF:
         return bool(re.search(_BEST, text))

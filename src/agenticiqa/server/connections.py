@@ -20,6 +20,9 @@ MAX_HEADER_BYTES = 32 * 1024
 MAX_HEADERS = 100
 HALF_OPEN_PER_ADDRESS = 64
 HALF_OPEN_IN_ALL = 256
+# What is still read of a body after its answer, so that the answer is not lost on a client that sends on.
+UNREAD_BYTES = 1024 * 1024
+UNREAD_SECONDS = 5.0
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -71,6 +74,8 @@ class GuardedProtocol(H11Protocol):
         super().__init__(*arguments, **options)
         self._address: str | None = None
         self._patience: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+        self._unread_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         """Takes a new connection, or turns it away."""
@@ -88,6 +93,7 @@ class GuardedProtocol(H11Protocol):
         if self._address is None:
             return
         self._stop_waiting()
+        self._forget_unread()
         self.guard.leave(self, self._address)
         super().connection_lost(exc)
 
@@ -95,11 +101,25 @@ class GuardedProtocol(H11Protocol):
         """Reads on; a header has to come as a whole in time, however slowly its bytes trickle in."""
         if self._address is None:
             return
+        if self._unread is not None:
+            self._unread_bytes += len(data)
+            if self._unread_bytes > UNREAD_BYTES:
+                self.give_up()
+                return
         super().data_received(data)
+        if self.conn.their_state is not h11.SEND_BODY:
+            self._forget_unread()
         if self.conn.their_state is h11.IDLE:
             self._expect_header()
         else:
             self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Ends the request; of a body that nobody read only a little more is waited for."""
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY and self._unread is None:
+            self._unread_bytes = 0
+            self._unread = self.loop.call_later(UNREAD_SECONDS, self.give_up)
 
     def eof_received(self) -> None:
         """Nothing more will come."""
@@ -107,10 +127,16 @@ class GuardedProtocol(H11Protocol):
             super().eof_received()
 
     def give_up(self) -> None:
-        """Closes a connection whose header did not come."""
+        """Closes a connection whose header did not come, or whose body does not end."""
         self._stop_waiting()
+        self._forget_unread()
         if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
+
+    def _forget_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _expect_header(self) -> None:
         if self._patience is None and self._address is not None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import math
 import time
-from collections.abc import Callable, Iterable
-from urllib.parse import urlsplit
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +15,7 @@ from agenticiqa.server.connections import MAX_HEADER_BYTES, MAX_HEADERS, is_head
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
+from agenticiqa.web_addresses import is_known_host, is_same_origin
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -106,11 +105,18 @@ class AccessGuard:
                 f"a request may have {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them; send fewer",
                 headers={"Connection": "close"},
             )
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Two lengths: what stands before the service may have read another one, and with it another request.
+            return Problem(
+                "bad_request",
+                "a body has a length or comes in chunks, not both; leave out Content-Length or Transfer-Encoding",
+                headers={"Connection": "close"},
+            )
         host = headers.get("host", "")
         if not is_known_host(host, self._hosts):
             return Problem("host_not_allowed", "this host name is not served; the operator can add it: --allow-host")
         origin = headers.get("origin")
-        if origin is not None and scope["method"] not in _READING and not _is_same(origin, host):
+        if origin is not None and scope["method"] not in _READING and not is_same_origin(origin, host):
             return Problem("cross_origin", "pages of other sites may not use this service")
         if self._token is not None and _needs_token(scope["path"]) and not self._has_token(headers):
             return Problem(
@@ -233,37 +239,8 @@ class _Body:
             self._on_end()
 
 
-def is_known_host(host: str, names: Iterable[str]) -> bool:
-    """Whether the Host header is an address or a known name; pages rebound to this address come under their own."""
-    name = urlsplit(f"//{host}").hostname if _parses(host) else None
-    if not name:
-        return False
-    if name in names:
-        return True
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 def _address(scope: Scope) -> str:
     return scope["client"][0] if scope.get("client") else "local"
-
-
-def _parses(host: str) -> bool:
-    try:
-        urlsplit(f"//{host}")
-    except ValueError:
-        return False
-    return True
-
-
-def _is_same(origin: str, host: str) -> bool:
-    try:
-        return urlsplit(origin).netloc == host
-    except ValueError:
-        return False
 
 
 def _needs_token(path: str) -> bool:

@@ -177,16 +177,22 @@ class LimitsView(BaseModel):
     time_limit_seconds: float
     token_required: bool
     formats: list[str]
+    languages: list[str] = Field(description="those a question may be in", examples=[["en", "zh"]])
 
 
 class HealthView(BaseModel):
     """Whether the service can work, and how busy it is."""
 
-    status: Literal["ready", "starting", "stopping"]
+    status: Literal["ready", "starting", "stopping", "damaged"] = Field(
+        description="damaged: what the service keeps its runs in cannot be read; restart it"
+    )
     version: str
     workers: int
     workers_ready: int
     running: int
+    moved_aside: str | None = Field(
+        default=None, description="the file of earlier runs that was found damaged at the start and put aside"
+    )
 
 
 class LiveView(BaseModel):

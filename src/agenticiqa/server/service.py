@@ -48,8 +48,12 @@ class Service:
         self.settings = options.limited(settings)
         self.folder = options.storage
         self.runs_folder = self.folder / "runs"
-        self.runs_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(self.folder / "service.sqlite")
+        if self.store.moved_aside is not None and self.runs_folder.exists():
+            # Without the file that names them they would be taken for strays and removed.
+            self.runs_folder.rename(self.store.moved_aside.with_suffix(".runs"))
+        self.runs_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.retention = Retention(self.store, self.runs_folder, options.keep_days, options.keep_megabytes)
         self.gallery = Gallery(self.folder / "examples")
         self.metrics = Metrics()

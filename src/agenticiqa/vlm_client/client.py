@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
 from agenticiqa.state import ProbabilitySource
+from agenticiqa.values import Answer, Reason
 from agenticiqa.vlm_client.tasks.base import TaskInputs
 
 
@@ -100,7 +101,9 @@ def charge(error: BackendError, usage: Usage) -> None:
 class VLMReply:
     """What the model said, with the log-probabilities of the level letters where it gives them.
 
-    `interval` is the 95 % interval of the score on the 1–5 scale, where the backend knows its own errors.
+    A model that computes fills `value` with the task's reply, and nothing is read back from words; one that writes
+    fills `text`. Both pass the same check. `interval` is the 95 % interval of the score on the 1–5 scale, where the
+    backend knows its own errors.
     """
 
     text: str
@@ -112,6 +115,15 @@ class VLMReply:
     notes: tuple[str, ...] = field(default=())
     cut: bool = False
     """Whether it ends because max_tokens was reached."""
+    answer: Answer | None = None
+    """The answer as a value, from a backend that computes it."""
+    reasons: tuple[Reason, ...] = ()
+    """Why, each sentence with the value it is made of."""
+    value: BaseModel | None = None
+
+    def words(self) -> str:
+        """The reply as text, for logs and files: what was written, or the value as JSON."""
+        return self.text if self.value is None else self.value.model_dump_json()
 
 
 def _as_text(said: object, model: str) -> str:
@@ -153,17 +165,19 @@ class VLMClient(ABC):
         """The model's reply to a request; by default through `generate`.
 
         A reference image is passed as the keyword `reference` if `generate` names it, else it stands beside the test
-        image; the reply's notes say which.
+        image, as images to be compared do; the reply's notes say which.
         """
-        known = (request.image("image"), request.image("reference"))
-        pictures = [Image.fromarray(image.pixels) for image in known if image is not None]
+        shown = [item for item in request.images if item.role != "closeup"]
+        pictures = [Image.fromarray(item.image.pixels) for item in shown]
+        has_reference = request.image("reference") is not None
         more: dict[str, Any] = dict(vars(request.sampling))
         notes: tuple[str, ...] = ()
         image = pictures[0]
-        if len(pictures) > 1 and "reference" in signature(self.generate).parameters:
+        if has_reference and "reference" in signature(self.generate).parameters:
             more["reference"], notes = pictures[1], ("the reference was shown as an image of its own",)
         elif len(pictures) > 1:
-            image, notes = _side_by_side(pictures), ("test image (left) and reference (right) were shown side by side",)
+            named = "test image (left) and reference (right)" if has_reference else f"{len(pictures)} images"
+            image, notes = _side_by_side(pictures), (f"{named} were shown side by side",)
         said: object = self.generate(f"{request.system}\n\n{request.user}", image, **more)
         return VLMReply(text=_as_text(said, self.model), model=self.model, notes=notes)
 

@@ -134,9 +134,19 @@ class _Asking(Generic[Reply]):
 
     def _ask_once(self, backend: VLMClient, words: VLMRequest) -> Structured[Reply]:
         reply = _ask(backend, words, self.counter)
-        self.last_reply, self.replies = reply.text, self.replies + 1
-        value = parse_reply(reply.text, self.model)
+        self.last_reply, self.replies = reply.words(), self.replies + 1
+        value = value_of(reply, self.model)
         return Structured(self.check(value) if self.check else value, reply, backend)
+
+
+def value_of(reply: VLMReply, model: type[Reply]) -> Reply:
+    """What the reply says as data; RejectedReplyError when it is not what the model describes."""
+    if reply.value is None:
+        return parse_reply(reply.text, model)
+    try:
+        return model.model_validate(reply.value.model_dump())
+    except ValidationError as error:
+        raise RejectedReplyError(f"the reply was not accepted: {_complaints(error)}") from error
 
 
 def parse_reply(text: str, model: type[Reply]) -> Reply:
@@ -146,7 +156,7 @@ def parse_reply(text: str, model: type[Reply]) -> Reply:
         try:
             return model.model_validate(_known(candidate, model))
         except ValidationError as error:
-            problem = "; ".join(_say(detail) for detail in error.errors()[:3])
+            problem = _complaints(error)
     raise RejectedReplyError(f"the reply was not accepted: {problem}")
 
 
@@ -181,7 +191,7 @@ def _ask(backend: VLMClient, request: VLMRequest, counter: CallCounter) -> VLMRe
         raise foreign from error
     seconds = reply.usage.seconds or time.perf_counter() - start
     counter.add(replace(reply.usage, seconds=seconds), backend)
-    logger.debug("reply of %s: %s", reply.model, _shortened(reply.text))
+    logger.debug("reply of %s: %s", reply.model, _shortened(reply.words()))
     return reply
 
 
@@ -229,6 +239,10 @@ def _known(candidate: Any, model: type[BaseModel]) -> Any:
             kind, value = described.annotation, candidate[name]
             known[name] = _known(value, kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else value
     return known
+
+
+def _complaints(error: ValidationError) -> str:
+    return "; ".join(_say(detail) for detail in error.errors()[:3])
 
 
 def _say(detail: Any) -> str:

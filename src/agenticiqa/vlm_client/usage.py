@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agenticiqa.config import read_yaml
 from agenticiqa.errors import AuthenticationError, BackendError, SettingsError
 from agenticiqa.logs import redact
 from agenticiqa.state import CallCount
@@ -151,7 +152,7 @@ class PricingVLMClient(WrappingVLMClient):
 
 def _parse(text: str, name: str) -> dict[str, Price]:
     try:
-        content = yaml.safe_load(text) or {}
+        content = read_yaml(text) or {}
     except yaml.YAMLError as error:
         raise SettingsError(f"{name}: not a price table: {error}; correct the file") from error
     return _parsed(content, name)

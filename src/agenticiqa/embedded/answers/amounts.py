@@ -9,22 +9,20 @@ from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import CATEGORY_OF, DIRECTION_OF, Attribute, Degree, Question
-from agenticiqa.values import MIDDLE_GREY, PRESENT, Distortion, Reading
+from agenticiqa.question.asked import Allowed, Compare, Flaw
+from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, MIDDLE_GREY, PRESENT, Attribute, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
-_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
+_LIMIT: dict[Allowed, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
 # The same for the overall quality: the strongest finding, or a score below this one.
-_OVERALL_LIMIT: dict[Degree, float] = {"any": 0.5, "visible": 1.5, "acceptable": 1.5, "severe": 2.5}
-_OVERALL_SCORE: dict[Degree, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
+_OVERALL_LIMIT: dict[Allowed, float] = {"any": 0.5, "visible": 1.5, "acceptable": 1.5, "severe": 2.5}
+_OVERALL_SCORE: dict[Allowed, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
 # Where nothing was found, only a score that reads Poor says that something must be wrong.
-_WITHOUT_FINDING: dict[Degree, float] = {**_OVERALL_SCORE, "any": 2.5, "visible": 2.5}
+_WITHOUT_FINDING: dict[Allowed, float] = {**_OVERALL_SCORE, "any": 2.5, "visible": 2.5}
 # From this share of pixels on false contours, in percent, a picture is banded: photographs stay below 0.05, the same
 # with 16 grey levels left lie between 0.5 and 2.5.
 BANDED = 0.25
-# How sure such a measurement is.
-SURE_OF_BANDING = 0.9
 Relation = Literal["better", "worse", "same"]
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
@@ -65,18 +63,18 @@ class Amount:
         return min(4, math.floor(self.strength + 0.5)) if self.is_present else 0
 
 
-def amount_of(attribute: Attribute, evidence: Evidence, kind: str | None = None) -> Amount | None:
-    """How much of the attribute's flaw is there; None when it was not looked for."""
-    if attribute not in CATEGORY_OF:
+def amount_of(flaw: Flaw, evidence: Evidence) -> Amount | None:
+    """How much of a flaw is there; None when it was not looked for."""
+    if flaw.category is None:
         return _overall(evidence)
-    item = evidence.strongest([CATEGORY_OF[attribute]])
+    attribute, item = flaw.attribute, evidence.strongest([flaw.category])
     if item is None:
         return None
     if attribute in DIRECTION_OF and item.directions:
         return _in_direction(item, list(DIRECTION_OF).index(attribute))
     finding = item
     found = kind_by_direction(finding)
-    fit = kind_factor(DIRECTION_OF.get(attribute) or kind, found)
+    fit = kind_factor(DIRECTION_OF.get(attribute) or flaw.kind, found)
     strength = 0.0 if not finding.is_present or fit < PRESENT else finding.strength
     # What is too bright is not too dark as well.
     is_opposite = attribute in DIRECTION_OF and fit < PRESENT
@@ -92,26 +90,27 @@ def _in_direction(item: Distortion, number: int) -> Amount:
     return Amount(finding.probability, finding.strength, item if same else replace(finding, place=item.place))
 
 
-def is_too_much(attribute: Attribute, degree: Degree, evidence: Evidence, kind: str | None = None) -> float | None:
+def is_too_much(flaw: Flaw, allowed: Allowed, evidence: Evidence) -> float | None:
     """How likely there is more of a flaw than the question allows; None when the evidence cannot tell."""
-    amount = amount_of(attribute, evidence, kind)
+    amount = amount_of(flaw, evidence)
     if amount is None:
         return None
-    if attribute not in CATEGORY_OF:
-        return _overall_too_much(degree, evidence, amount)
+    if flaw.category is None:
+        return _overall_too_much(allowed, evidence, amount)
     if not amount.is_present:
         return min(amount.probability, 0.49)
-    if degree in ("any", "visible"):
+    if allowed in ("any", "visible"):
         return amount.probability
-    return min(amount.probability, step(amount.strength, _LIMIT[degree], 0.25))
+    return min(amount.probability, step(amount.strength, _LIMIT[allowed], 0.25))
 
 
-def measured_banding(question: Question, evidence: Evidence) -> Reading | None:
+def measured_banding(flaw: Flaw, evidence: Evidence) -> Reading | None:
     """The banding that was measured, where it was asked for and no compression that was found explains it."""
-    item = evidence.strongest(["Compression"]) if question.kind == "banding" else None
+    item = evidence.strongest(["Compression"]) if flaw.kind == "banding" else None
     if item is None or item.is_present:
         return None
-    return next((each for each in item.readings if each.name == "banding" and each.value >= BANDED), None)
+    found = item.reading("banding")
+    return found if found is not None and found.value >= BANDED else None
 
 
 def is_free_of(attribute: Attribute, look: Look) -> bool:
@@ -194,32 +193,32 @@ def _overall(evidence: Evidence) -> Amount | None:
     return Amount(max(strength and found.probability if found else 0.0, step(lost, 1.0, 0.4)), max(strength, lost), top)
 
 
-def _overall_too_much(degree: Degree, evidence: Evidence, amount: Amount) -> float:
+def _overall_too_much(allowed: Allowed, evidence: Evidence, amount: Amount) -> float:
     top = amount.item
     by_finding = 0.0
     if top is not None and top.is_present:
-        by_finding = min(top.probability, step(top.strength, _OVERALL_LIMIT[degree], 0.25))
+        by_finding = min(top.probability, step(top.strength, _OVERALL_LIMIT[allowed], 0.25))
     if evidence.judgement is None:
         return by_finding
-    limit = _OVERALL_SCORE[degree] if by_finding >= PRESENT or not evidence.findings else _WITHOUT_FINDING[degree]
+    limit = _OVERALL_SCORE[allowed] if by_finding >= PRESENT or not evidence.findings else _WITHOUT_FINDING[allowed]
     return max(by_finding, step(-evidence.judgement.score, -limit, 0.25))
 
 
-def relation_of(attribute: Attribute, evidence: Evidence) -> Relation | None:
+def relation_of(flaw: Flaw, evidence: Evidence) -> Relation | None:
     """Whether the test image is better, worse or about the same as its reference; None when nothing tells."""
     relations: tuple[Relation, ...] = ("better", "worse", "same")
-    likely = {each: likelihood_of(each, attribute, evidence) or 0.0 for each in relations}
+    likely = {each: likelihood_of(each, flaw, evidence) or 0.0 for each in relations}
     best: Relation = max(relations, key=lambda each: likely[each])
     return best if likely[best] else None
 
 
-def likelihood_of(relation: Relation, attribute: Attribute, evidence: Evidence) -> float | None:
+def likelihood_of(relation: Relation, flaw: Flaw, evidence: Evidence) -> float | None:
     """How likely the test image is better, worse or the same as its reference in the attribute, or as a whole."""
     if not evidence.has_reference:
         return None
-    worse = _worse(attribute, evidence) if attribute in CATEGORY_OF else None
+    worse = _worse(flaw, evidence) if flaw.category else None
     if worse is not None:
-        better = _better(attribute, evidence)
+        better = _better(flaw, evidence)
         return {"worse": worse * (1 - better), "better": better, "same": (1 - worse) * (1 - better)}[relation]
     same = same_quality(evidence)
     if same is None:
@@ -228,13 +227,13 @@ def likelihood_of(relation: Relation, attribute: Attribute, evidence: Evidence) 
     return {"same": same, "better": better, "worse": 1 - same - better}[relation]
 
 
-def yes_likelihood(question: Question, evidence: Evidence) -> float | None:
+def yes_likelihood(question: Compare, evidence: Evidence) -> float | None:
     """How likely "yes" is to a yes/no question that compares the test image with its reference."""
-    if question.compares in ("same", "different"):
+    if question.by in ("same", "different"):
         same = same_quality(evidence)
-        return same if same is None or question.compares == "same" else 1 - same
-    is_worse = (question.yes_means == "flaw") != (question.subject == "reference")
-    return likelihood_of("worse" if is_worse else "better", question.attribute, evidence)
+        return same if same is None or question.by == "same" else 1 - same
+    is_worse = (question.polarity == "flaw") != (question.between == "reference")
+    return likelihood_of("worse" if is_worse else "better", question.topic.flaw, evidence)
 
 
 def same_quality(evidence: Evidence) -> float | None:
@@ -249,13 +248,13 @@ def better_if_different(evidence: Evidence) -> float:
     return max(BETTER_THAN_REFERENCE, step(evidence.advantage, CLEAR_ADVANTAGE, ADVANTAGE_STEP))
 
 
-def _worse(attribute: Attribute, evidence: Evidence) -> float | None:
-    amount = amount_of(attribute, evidence)
+def _worse(flaw: Flaw, evidence: Evidence) -> float | None:
+    amount = amount_of(Flaw(flaw.attribute), evidence)
     if amount is None:
         return None
     return amount.probability if amount.is_present else min(amount.probability, PRESENT - 0.01)
 
 
-def _better(attribute: Attribute, evidence: Evidence) -> float:
-    lead = evidence.leads.get(CATEGORY_OF[attribute], 0.0)
+def _better(flaw: Flaw, evidence: Evidence) -> float:
+    lead = evidence.leads.get(flaw.category or "", 0.0)
     return 1 - BETTER_THAN_REFERENCE if lead <= -CLEAR_LEAD else BETTER_THAN_REFERENCE

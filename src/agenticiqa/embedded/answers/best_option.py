@@ -16,9 +16,10 @@ from agenticiqa.embedded.answers.amounts import (
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.tint_answers import cast_of, is_called
 from agenticiqa.embedded.answers.where_answers import share_in
-from agenticiqa.question.meaning import CATEGORY_OF, Attribute, OptionMeaning, Question
+from agenticiqa.question.asked import Choose, Flaw
+from agenticiqa.question.meaning import OptionMeaning
 from agenticiqa.state import DistortionCategory
-from agenticiqa.values import PRESENT
+from agenticiqa.values import CATEGORY_OF, PRESENT, Attribute
 
 # Two options closer than this are not told apart by the evidence.
 TIE = 1e-6
@@ -37,7 +38,7 @@ _DIRECTIONS: dict[Attribute, dict[str, str]] = {
 }
 
 
-def best_option(question: Question, evidence: Evidence) -> tuple[str, float] | str:
+def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str:
     """The label of the option that fits best with its share of the belief, or the reason why there is none."""
     fits = {label: fit_of(option, question, evidence) for label, option in question.options.items()}
     known = {label: fit for label, fit in fits.items() if fit is not None}
@@ -59,7 +60,7 @@ def best_option(question: Question, evidence: Evidence) -> tuple[str, float] | s
     return best, known[best] / total if total else 0.0
 
 
-def _is_hinted_at(question: Question, fits: Mapping[str, float]) -> bool:
+def _is_hinted_at(question: Choose, fits: Mapping[str, float]) -> bool:
     """Whether one of several flaws offered, none of which is seen, is clearly the likeliest."""
     offered = [option.attribute for option in question.options.values() if option.says == "flaw"]
     if not len(set(offered)) == len(question.options) == len(fits) >= 3:
@@ -68,21 +69,21 @@ def _is_hinted_at(question: Question, fits: Mapping[str, float]) -> bool:
     return best >= max(_HARDLY_SEEN, _CLEARLY_LIKELIEST * second)
 
 
-def fit_of(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+def fit_of(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     """How well an option fits the evidence; only comparable among the options of one question."""
     fit = _fit(option, question, evidence)
-    return 1 - fit if fit is not None and question.asks_for_absent and not option.nothing else fit
+    return 1 - fit if fit is not None and question.absent and not option.nothing else fit
 
 
-def _fit(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+def _fit(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     if option.truth is not None:
         return _truth(option, question, evidence)
     if option.side and evidence.has_reference:
-        wanted: Relation = "worse" if question.yes_means == "flaw" else "better"
+        wanted: Relation = "worse" if question.polarity == "flaw" else "better"
         other: Relation = "better" if wanted == "worse" else "worse"
-        return likelihood_of(wanted if option.side == "test" else other, question.attribute, evidence)
+        return likelihood_of(wanted if option.side == "test" else other, question.topic.flaw, evidence)
     if option.relation and evidence.has_reference:
-        return likelihood_of(option.relation, question.attribute, evidence)
+        return likelihood_of(option.relation, question.topic.flaw, evidence)
     if option.place and option.place in evidence.places:
         return share_in(evidence.places[option.place], question)
     if option.all_of_them:
@@ -99,23 +100,23 @@ def _fit(option: OptionMeaning, question: Question, evidence: Evidence) -> float
     return _grade(option, question, evidence)
 
 
-def _truth(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
-    too_much = is_too_much(question.attribute, question.degree, evidence, question.kind)
-    if too_much is None or question.yes_means is None:
+def _truth(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
+    too_much = is_too_much(question.topic.flaw, question.allowed, evidence)
+    if too_much is None or question.polarity is None:
         return None
-    yes = too_much if question.yes_means == "flaw" else 1 - too_much
+    yes = too_much if question.polarity == "flaw" else 1 - too_much
     likely = yes if option.truth else 1 - yes
     # "Yes, slightly" and "yes, severely", "no, too dark" and "no, too bright" differ in what follows.
     if option.attribute in CATEGORY_OF:
         return likely * (_claim(option, question, evidence) or 0.0)
-    if option.severity is not None and (amount := amount_of(question.attribute, evidence)):
+    if option.severity is not None and (amount := amount_of(Flaw(question.topic.flaw.attribute), evidence)):
         return likely * _closeness(amount, option.severity)
     return likely
 
 
-def _claim(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+def _claim(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     assert option.attribute is not None
-    amount = amount_of(option.attribute, evidence, option.kind)
+    amount = amount_of(Flaw(option.attribute, option.kind), evidence)
     if amount is None:
         return None
     if option.says == "fine":
@@ -131,10 +132,10 @@ def _claim(option: OptionMeaning, question: Question, evidence: Evidence) -> flo
     return amount.probability * (0.75 + 0.0625 * amount.strength)
 
 
-def _nothing_else(attribute: Attribute, question: Question, evidence: Evidence) -> float:
+def _nothing_else(attribute: Attribute, question: Choose, evidence: Evidence) -> float:
     """How likely none of the flaws that other options claim is there: "sharp" is no answer for a noisy picture then."""
     others = {each.attribute for each in question.options.values() if each.says == "flaw"} - {attribute, None}
-    amounts = [amount_of(other, evidence) for other in others if other is not None]
+    amounts = [amount_of(Flaw(other), evidence) for other in others if other is not None]
     return math.prod(1 - amount.probability for amount in amounts if amount)
 
 
@@ -144,41 +145,41 @@ def _claimed_strength(option: OptionMeaning) -> float:
     return 2.5 if option.severity is None else option.severity
 
 
-def _is_graded(attribute: Attribute, question: Question) -> bool:
+def _is_graded(attribute: Attribute, question: Choose) -> bool:
     """Whether several options claim different strengths of the same flaw."""
     claimed = [option for option in question.options.values() if option.attribute == attribute]
     strengths = {_claimed_strength(option) for option in claimed if option.says == "flaw"}
     return len(strengths) > 1
 
 
-def _grades_one_flaw(question: Question) -> bool:
+def _grades_one_flaw(question: Choose) -> bool:
     """Whether "none" is a strength of the flaw asked about, not the absence of all flaws."""
-    return question.attribute in CATEGORY_OF and not any(
-        option.attribute in CATEGORY_OF and option.attribute != question.attribute
-        for option in question.options.values()
+    asked = question.topic.flaw.attribute
+    return asked in CATEGORY_OF and not any(
+        option.attribute in CATEGORY_OF and option.attribute != asked for option in question.options.values()
     )
 
 
-def _nothing(question: Question, evidence: Evidence) -> float | None:
+def _nothing(question: Choose, evidence: Evidence) -> float | None:
     """How likely none of the flaws that are offered is there, or none at all where no flaw is offered by name."""
     offered = [each.attribute for each in question.options.values() if each.says == "flaw" and each.attribute]
-    amounts = [amount_of(attribute, evidence) for attribute in offered]
+    amounts = [amount_of(Flaw(attribute), evidence) for attribute in offered]
     if offered and all(amount is not None for amount in amounts):
         return math.prod(1 - amount.probability for amount in amounts if amount)
     present = evidence.any_distortion
     return None if present is None else 1 - present
 
 
-def _grade(option: OptionMeaning, question: Question, evidence: Evidence) -> float | None:
+def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     """ "Good", "slight", "too low": of what the question asks about."""
-    attribute = question.attribute
+    attribute = question.topic.flaw.attribute
     if option.amount and attribute in _DIRECTIONS:
         kind = _DIRECTIONS[attribute].get(option.amount)
         return _of_kind(CATEGORY_OF[attribute], kind, evidence)
-    amount = amount_of(attribute, evidence)
+    amount = amount_of(Flaw(attribute), evidence)
     if amount is None:
         return None
-    is_flaw = attribute in CATEGORY_OF and question.yes_means != "fine"
+    is_flaw = attribute in CATEGORY_OF and question.polarity != "fine"
     if option.amount and attribute in CATEGORY_OF and not is_flaw:
         stressed = option.severity is not None and option.severity >= 3
         return _closeness(amount, {"low": 3.0, "medium": 1.5, "high": 0.0 if stressed else 0.5}[option.amount])
@@ -204,20 +205,20 @@ def _closeness(amount: Amount, strength: float) -> float:
     return math.exp(-((shown - strength) ** 2))
 
 
-def _together(claims: Mapping[Attribute, bool], question: Question, evidence: Evidence) -> float | None:
+def _together(claims: Mapping[Attribute, bool], question: Choose, evidence: Evidence) -> float | None:
     """How likely all claims of an option hold at once, and no flaw that only other options claim."""
     wanted = {**dict.fromkeys(_named(question), False), **claims}
-    amounts = [(amount_of(attribute, evidence), is_flaw) for attribute, is_flaw in wanted.items()]
+    amounts = [(amount_of(Flaw(attribute), evidence), is_flaw) for attribute, is_flaw in wanted.items()]
     if not amounts or any(amount is None for amount, _ in amounts):
         return None
     return math.prod(a.probability if is_flaw else 1 - a.probability for a, is_flaw in amounts if a)
 
 
-def _some_joined(question: Question) -> bool:
+def _some_joined(question: Choose) -> bool:
     """Whether an option makes several claims at once, so that each must say what it leaves out."""
     return any(option.attributes or option.all_of_them for option in question.options.values())
 
 
-def _named(question: Question) -> list[Attribute]:
+def _named(question: Choose) -> list[Attribute]:
     named = [option.attribute for option in question.options.values() if option.attribute in CATEGORY_OF]
     return list(dict.fromkeys(name for name in named if name is not None))

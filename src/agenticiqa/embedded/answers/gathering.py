@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,12 +17,11 @@ from agenticiqa.embedded.regions.focus_parts import focus_parts
 from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
 from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.images import LoadedImage
-from agenticiqa.question.late_pattern import LatePattern
+from agenticiqa.question.asked import Choose, Compare, Declined, Measure, Question, Where, YesNo
 from agenticiqa.question.lexicon import lexicon
-from agenticiqa.question.meaning import CATEGORY_OF, Question
 from agenticiqa.question.object_words import names_several
-from agenticiqa.question.text import Language
 from agenticiqa.state import GLOBAL, LocatedRegion, Region
+from agenticiqa.values import Language
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
 
 # Where a place is looked for when the question offers no places of its own.
@@ -59,36 +57,36 @@ class Observer:
         reference: LoadedImage | None,
         inputs: AnswerInputs | ScoreInputs | None,
     ) -> Evidence:
-        if question.is_declined:
+        if isinstance(question, Declined):
             return Evidence(has_reference=reference is not None)
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
-        names = tuple(analysis or question.scope or (GLOBAL,))
+        names = tuple(analysis or question.topic.scope or (GLOBAL,))
         looks, unlocated = self.looks(image, reference, names, question)
         evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
-        asks_colour = question.fact is not None or question.attribute == "colour"
+        asks_colour = isinstance(question, Measure) or question.topic.flaw.attribute == "colour"
         evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
         evidence = replace(
             evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
         )
-        asks_which_part = question.intent == "where" and question.attribute == "blur"
-        if (question.reach or asks_which_part) and not question.scope:
+        if _asks_for_parts(question) and not question.topic.scope:
             evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
         if unlocated or evidence.doubtful:
-            evidence = replace(evidence, seen_instead=seen_in(image, question.language))
+            evidence = replace(evidence, seen_instead=seen_in(image, question.reply.language))
         if evidence.judgement is None:
             evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
-        if reference is not None and _is_compared(question) and not question.places:
+        places = question.places if isinstance(question, Compare) else None
+        if reference is not None and _is_compared(question) and not places:
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
             alone = self._eyes.look(image), self._eyes.look(reference)
-            if question.attribute in CATEGORY_OF:
+            if question.topic.flaw.category:
                 return replace(evidence, leads=_leads(*alone))
             return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
-        if question.places:
-            looks, unlocated = self.looks(image, reference, question.places)
+        if places:
+            looks, unlocated = self.looks(image, reference, places)
             return replace(evidence, places=looks, unlocated=unlocated)
         return self._with_places(question, evidence, image, reference) if _asks_where(question) else evidence
 
@@ -138,7 +136,7 @@ class Observer:
         for name in names:
             region = self.region(image, name)
             found = alike(scene_of(image), name, *image.size) if isinstance(region, LocatedRegion) else []
-            if question.asks_which and isinstance(region, LocatedRegion) and region.members:
+            if question.reply.which and isinstance(region, LocatedRegion) and region.members:
                 found = sorted(region.members, key=area, reverse=True)
             if len(found) < 2:
                 continue
@@ -152,14 +150,14 @@ class Observer:
         self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
     ) -> Evidence:
         """The evidence with a look at each place the question compares."""
-        named = [option.place for option in question.options.values() if option.place]
-        if not named and len(question.scope) > 1:
-            named = list(question.scope)
+        named, scope = _offered_places(question), question.topic.scope
+        if not named and len(scope) > 1:
+            named = list(scope)
             if evidence.unlocated:  # the place asked for may be the very one that was not found
                 return evidence
         boxes = {name: self.region(image, name) for name in named or _PLACES}
         looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
-        wanted = min if question.asks_for_least else max
+        wanted = min if isinstance(question, Where) and question.least else max
         shares = {name: share_in(look, question) for name, look in looks.items()}
         asked = wanted(shares, key=lambda name: shares[name], default=None)
         half = None if named or asked is None else _half_around(asked, shares)
@@ -170,9 +168,10 @@ class Observer:
 
 def _without_excepted(evidence: Evidence, question: Question) -> Evidence:
     """The evidence without what the question leaves out; the score goes too, for it knows of all flaws."""
-    if not question.excepted:
+    excepted = question.topic.excepted
+    if not excepted:
         return evidence
-    kept = tuple(item for item in evidence.findings if item.category not in question.excepted)
+    kept = tuple(item for item in evidence.findings if item.category not in excepted)
     return replace(evidence, findings=kept, judgement=None)
 
 
@@ -183,12 +182,26 @@ def seen_in(image: LoadedImage, language: Language) -> str:
 
 def _is_compared(question: Question) -> bool:
     """Whether the image is to be put beside its reference."""
+    if not isinstance(question, Choose):
+        return isinstance(question, Compare)
     relates = any(option.relation or option.side for option in question.options.values())
-    return question.intent == "compare" or (question.intent == "choose" and (question.wants_reference or relates))
+    return relates or question.topic.reference == "wanted"
+
+
+def _asks_for_parts(question: Question) -> bool:
+    """Whether the sharpness of the picture's parts decides."""
+    if isinstance(question, YesNo):
+        return question.part is not None
+    return isinstance(question, Where) and question.topic.flaw.attribute == "blur"
+
+
+def _offered_places(question: Question) -> list[str]:
+    options = question.options.values() if isinstance(question, Choose) else ()
+    return [option.place for option in options if option.place]
 
 
 def _asks_where(question: Question) -> bool:
-    return question.intent == "where" or any(option.place for option in question.options.values())
+    return isinstance(question, Where) or bool(_offered_places(question))
 
 
 def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
@@ -212,14 +225,9 @@ def place_called(name: str) -> str:
     return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
 
 
-# Whoever asks whether a soft background is a fault asks for no measurement.
-_AS_A_FAULT = LatePattern(
-    r"\b(?:problem|issue|fault|flaw|matter|distract\w*|disturb\w*|bother\w*|ruin\w*|bad|too)\b", re.IGNORECASE
-)
-
-
 def _asks_whether_soft(question: Question) -> bool:
-    return question.attribute == "blur" and not _AS_A_FAULT.search(question.stem)
+    """Whether softness is asked about, be it a fault or not."""
+    return question.topic.flaw.attribute == "blur" and not question.topic.as_fault
 
 
 def _as_soft_as_it_is(look: Look, image: LoadedImage, region: Region | None) -> Look:

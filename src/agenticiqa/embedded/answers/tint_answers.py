@@ -1,12 +1,10 @@
-"""What is said of the color of a cast: whether it is the one that was named, or which one it is."""
+"""The colour of a cast: whether it is the one that was named."""
 
 from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.flaw_words import named_flaw, no_flaw
-from agenticiqa.question.meaning import Question, Tint
+from agenticiqa.question.meaning import Tint
 from agenticiqa.values import Distortion
-from agenticiqa.wording import phrase
 
 # What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
 _ALSO_CALLED: dict[str, tuple[Tint, ...]] = {
@@ -26,15 +24,3 @@ def is_called(item: Distortion, tints: tuple[Tint, ...]) -> bool | None:
     """Whether a cast may be called by one of these colors; None where its color was not measured."""
     color = item.colour
     return None if color is None else any(tint == color or tint in _ALSO_CALLED[color] for tint in tints)
-
-
-def cast_told(question: Question, evidence: Evidence) -> str | None:
-    """The cast by its color, or that there is none; None where there is one whose color was not measured."""
-    item = cast_of(evidence)
-    if item is None:
-        return no_flaw(question)
-    color = item.colour
-    if color is None:
-        return None
-    told_with_severity = question.language in ("en", "zh")
-    return named_flaw(item, question) if told_with_severity else phrase("casts", color, question.language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.asked import Question, Where, YesNo, categories_of
 from agenticiqa.values import Reading
 from agenticiqa.wording import phrase, say
 
@@ -17,24 +17,25 @@ EQUAL = 0.03
 SOFT = 1.5
 
 
-def find_place(question: Question, evidence: Evidence) -> str | None:
+def find_place(question: Where, evidence: Evidence) -> str | None:
     """The place asked for; empty where the flaw asked for is nowhere to be seen, None where no place was looked at."""
     if evidence.asked_place is None:
         return None
-    if question.attribute not in CATEGORY_OF or asked_tone(question) or question.asks_for_least:
+    category = question.topic.flaw.category
+    if category is None or asked_tone(question) or question.least:
         return evidence.asked_place
     looks = [*evidence.places.values()]
-    found = [finding for look in looks if (finding := look.finding(CATEGORY_OF[question.attribute]))]
-    found += [item for item in evidence.findings if item.category == CATEGORY_OF[question.attribute]]
+    found = [finding for look in looks if (finding := look.finding(category))]
+    found += [item for item in evidence.findings if item.category == category]
     seen = any(finding.is_present for finding in found)
     return evidence.asked_place if seen or is_soft(question, evidence) else ""
 
 
 def rests_on_parts(question: Question, evidence: Evidence) -> bool:
     """Whether the answer rests on the sharpness of the parts: all are asked about, or which of them is soft."""
-    if evidence.parts is None or question.reach:
+    if evidence.parts is None or (isinstance(question, YesNo) and question.part):
         return evidence.parts is not None
-    return question.intent == "where" and not question.asks_for_least and evidence.parts.some_soft >= 0.5
+    return isinstance(question, Where) and not question.least and evidence.parts.some_soft >= 0.5
 
 
 def share_in(look: Look, question: Question) -> float:
@@ -43,7 +44,7 @@ def share_in(look: Look, question: Question) -> float:
     brightness = look.reading("Brightness change", "mean brightness") if tone else None
     if tone and brightness is not None:
         return brightness.value / 255 if tone == "bright" else 1 - brightness.value / 255
-    amounts = [amount for category in question.categories if (amount := share_of(category, look)) is not None]
+    amounts = [amount for category in categories_of(question) if (amount := share_of(category, look)) is not None]
     poor = (5 - look.quality.score) / 4
     # Of places with as much of it, the better one is taken to have less.
     return 0.9 * max(amounts) + 0.1 * poor if amounts else poor
@@ -69,9 +70,9 @@ def _measured(category: str, look: Look) -> float:
 
 def measured_in(look: Look, question: Question) -> Reading | None:
     """The measurement that a comparison of places rests on."""
-    if question.attribute not in CATEGORY_OF:
+    category = question.topic.flaw.category
+    if category is None:
         return Reading("quality", round(look.quality.score, 1), "of 5")
-    category = CATEGORY_OF[question.attribute]
     name = {"Brightness change": "mean brightness", "Contrast": "contrast", "Color distortions": "saturation"}.get(
         category, MEASURED_BY.get(category, ("", 1.0))[0]
     )
@@ -80,7 +81,7 @@ def measured_in(look: Look, question: Question) -> Reading | None:
 
 def is_soft(question: Question, evidence: Evidence) -> bool:
     """Whether the place asked for is measurably blurred, although the image as a whole is not found to be."""
-    if evidence.asked_place is None or "Blurs" not in question.categories:
+    if evidence.asked_place is None or "Blurs" not in categories_of(question):
         return False
     radius = evidence.places[evidence.asked_place].reading("Blurs", "blur radius")
     return radius is not None and radius.value >= SOFT
@@ -88,50 +89,52 @@ def is_soft(question: Question, evidence: Evidence) -> bool:
 
 def asked_tone(question: Question) -> str | None:
     """The "dark" or "bright" of a question about places: some part always is, whether that is a flaw or not."""
-    return question.attribute if question.attribute in ("dark", "bright") else None
+    attribute = question.topic.flaw.attribute
+    return attribute if attribute in ("dark", "bright") else None
 
 
 def describe_place(question: Question, evidence: Evidence) -> str | None:
     """How the place differs from those it was compared with; None when nothing asked for is there or none was asked."""
-    if question.intent != "where" or evidence.asked_place is None:
+    if not isinstance(question, Where) or evidence.asked_place is None:
         return None
-    place, look = phrase("places", evidence.asked_place, question.language), evidence.places[evidence.asked_place]
+    place, look = phrase("places", evidence.asked_place, question.reply.language), evidence.places[evidence.asked_place]
     if asked_tone(question):
         return _by_brightness(question, place, look)
     return (
-        _by_distortion(question, place, look, evidence) if question.categories else _by_quality(question, place, look)
+        _by_distortion(question, place, look, evidence)
+        if categories_of(question)
+        else _by_quality(question, place, look)
     )
 
 
-def _by_brightness(question: Question, place: str, look: Look) -> str | None:
+def _by_brightness(question: Where, place: str, look: Look) -> str | None:
     tone, brightness = asked_tone(question), look.reading("Brightness change", "mean brightness")
     if tone is None or brightness is None:
         return None
-    is_brightest = (tone == "bright") != question.asks_for_least
+    is_brightest = (tone == "bright") != question.least
     sentence = "brightest_place" if is_brightest else "darkest_place"
-    return say(sentence, question.language, place=place, value=f"{brightness.value:.3g}")
+    return say(sentence, question.reply.language, place=place, value=f"{brightness.value:.3g}")
 
 
-def _by_softness(question: Question, place: str, look: Look, evidence: Evidence) -> str:
+def _by_softness(question: Where, place: str, look: Look, evidence: Evidence) -> str:
     radii = [reading.value for each in evidence.places.values() if (reading := each.reading("Blurs", "blur radius"))]
     radius = look.reading("Blurs", "blur radius")
     return say(
         "softest_place",
-        question.language,
+        question.reply.language,
         place=place,
         value=f"{radius.value if radius else max(radii):.3g}",
         least=f"{min(radii):.3g}",
     )
 
 
-def _by_distortion(question: Question, place: str, look: Look, evidence: Evidence) -> str | None:
-    least, language = question.asks_for_least, question.language
-    found = [finding for finding in map(look.finding, question.categories) if finding is not None]
+def _by_distortion(question: Where, place: str, look: Look, evidence: Evidence) -> str | None:
+    least, language = question.least, question.reply.language
+    found = [finding for finding in map(look.finding, categories_of(question)) if finding is not None]
     strongest = max(found, key=lambda finding: finding.weight, default=None)
-    if not least and is_soft(question, evidence) and (strongest is None or strongest.severity == "none"):
+    if not least and is_soft(question, evidence) and (strongest is None or not strongest.is_present):
         return _by_softness(question, place, look, evidence)
-    # Options have to be told apart even where hardly anything is there.
-    if strongest is None or (strongest.severity == "none" and not least and not question.choices):
+    if strongest is None or (not strongest.is_present and not least):
         return None
     return say(
         "weakest_place" if least else "strongest_place",
@@ -142,6 +145,6 @@ def _by_distortion(question: Question, place: str, look: Look, evidence: Evidenc
     )
 
 
-def _by_quality(question: Question, place: str, look: Look) -> str:
-    sentence = "best_place" if question.asks_for_least else "worst_place"
-    return say(sentence, question.language, place=place, score=f"{look.quality.score:.1f}")
+def _by_quality(question: Where, place: str, look: Look) -> str:
+    sentence = "best_place" if question.least else "worst_place"
+    return say(sentence, question.reply.language, place=place, score=f"{look.quality.score:.1f}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.meaning import CATEGORY_OF, Question
+from agenticiqa.question.asked import Degree, Question, YesNo
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.text import Language
 from agenticiqa.values import Distortion
@@ -53,7 +53,7 @@ def several_of(name: str, language: Language) -> str:
 
 def verdicts_differ(question: Question, evidence: Evidence, judge: Callable[[Evidence], object]) -> Meant | None:
     """The things a name may mean whose verdicts differ; None where whoever is meant gets the same."""
-    if question.intent not in ("yesno", "degree") or question.attribute not in CATEGORY_OF:
+    if not isinstance(question, YesNo | Degree) or question.topic.flaw.category is None:
         return None
     for meant in evidence.meant:
         verdicts = {judge(with_look(evidence, meant.name, look)) for look in meant.looks}
@@ -75,7 +75,7 @@ def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
 
 def each_told(meant: Meant, question: Question, in_words: Callable[[Distortion], str]) -> str:
     """Every one of the things with its verdict, from the left: "1: no visible blur; 2: moderate blur"."""
-    category = CATEGORY_OF[question.attribute]
+    category = question.topic.flaw.category or ""
     told = [(number, look.finding(category)) for number, look in enumerate(meant.looks, 1)]
     return "; ".join(f"{number}: {in_words(finding)}" for number, finding in told if finding is not None)
 

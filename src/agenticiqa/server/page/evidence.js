@@ -1,50 +1,13 @@
-// What the answer rests on: distortions with their measurements, tools with their disagreement, time and cost.
+// What the answer rests on: tools with their disagreement, time and cost, versions.
 import { fixed, make } from "./dom.js";
 import { levelOf } from "./scale.js";
-import { KINDS, SEVERITIES, STEPS, kindName, placeName } from "./words.js";
+import { KINDS, STEPS, kindName, placeName } from "./words.js";
 
-/** The distortions, worst first as found, each with a severity bar, measurements and how sure it is. */
-export function distortions(record, advice = []) {
-  // Two findings may have one remedy; it is said with the first.
-  const found = record.distortions.map((finding, index) => row(finding, index, record.reasoning, advice.indexOf(advice[index]) === index && advice[index]));
-  return make("section", { class: "card", id: "evidence-findings", tabindex: "-1" },
-    make("h2", {}, "Distortions"),
-    found.length ? make("ul", { class: "findings" }, found) : make("p", {}, "No distortion was found."),
-    absent(record));
-}
-
-// Only where all kinds were looked for: a question about one kind says nothing of the others.
-function absent(record) {
+/** The kinds of distortion that were looked for and not found; only where all kinds were looked for: a question about one kind says nothing of the others. */
+export function absent(record) {
   const missing = Object.keys(KINDS).filter((kind) => !record.distortions.some((one) => one.type === kind));
   if (!record.plan?.plan.distortion_detection || !missing.length) return null;
-  return make("div", { class: "absent" }, make("h3", {}, "Looked for and not found"), make("ul", { class: "chips" }, missing.map((kind) => make("li", { class: "chip" }, kindName(kind)))));
-}
-
-/** The measurements and the certainty that an explanation states in words. */
-export function measurementsIn(explanation) {
-  const sure = /\((\d+(?:\.\d+)?)\s*% sure\)|把握\s*(\d+(?:\.\d+)?)\s*%/u.exec(explanation);
-  const measured = [];
-  for (const part of explanation.split(/[,，:：;；]\s*/u)) {
-    const match = /^(\D{2,30}?)\s+(-?\d+(?:\.\d+)?)\s*([^\d\s(（)）]{0,8}(?: [a-z]{1,8})?)\s*(?:[（(].*)?$/u.exec(part.trim());
-    if (match && !/sure/.test(part)) measured.push({ name: match[1], value: match[2], unit: match[3].trim() });
-  }
-  return { measured, sure: sure ? Number(sure[1] ?? sure[2]) : null };
-}
-
-function row(finding, index, reasoning, advice) {
-  const strength = SEVERITIES.indexOf(finding.severity);
-  const { measured, sure } = measurementsIn(finding.explanation ?? "");
-  const place = placeName(finding.object_name);
-  return make("li", { class: "finding", id: `evidence-finding-${index}`, tabindex: "-1" },
-    make("div", { class: "finding-head" }, make("b", {}, kindName(finding.type)), place && make("span", { class: "chip" }, place),
-      make("span", { class: `severity s${Math.max(0, strength)}` }, finding.severity ?? "not judged")),
-    make("div", { class: "bar", "aria-hidden": "true" }, SEVERITIES.slice(1).map((_, step) => make("i", { class: step < strength ? `s${strength}` : "" }))),
-    (measured.length > 0 || sure !== null) && make("dl", { class: "chips" },
-      measured.map(({ name, value, unit }) => make("div", {}, make("dt", {}, name), make("dd", {}, `${value} ${unit}`.trim()))),
-      sure !== null && make("div", {}, make("dt", {}, "certainty"), make("dd", {}, `${sure} %`))),
-    // The reasons say it already, as a rule; nothing is said twice.
-    finding.explanation && !reasoning.includes(finding.explanation) && make("p", { class: "soft" }, finding.explanation),
-    advice && make("p", { class: "advice" }, make("b", {}, "What to do: "), advice));
+  return make("div", { class: "absent" }, make("h4", {}, "Looked for and not found"), make("ul", { class: "chips" }, missing.map((kind) => make("li", { class: "chip" }, kindName(kind)))));
 }
 
 /** The place of the first reading that says the same as this one: a tool asked about two flaws gives one row. */
@@ -63,8 +26,8 @@ export function tools(record) {
       .filter((_, index) => sameReading(record.tools, index) === index),
     ...metricsIn(record).filter((one) => !record.tools.some((reading) => reading.tool === one.name)),
   ].filter(Boolean);
-  return make("section", { class: "card", id: "evidence-tools", tabindex: "-1" },
-    make("h2", {}, "Tool scores"), disagreement(rows),
+  return make("section", { id: "evidence-tools", tabindex: "-1" },
+    make("h3", {}, "Tool scores"), disagreement(rows),
     make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of tool scores" }, make("table", { class: "tools" },
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Source"), make("th", { scope: "col", class: "axis" }, axis()),
         make("th", { scope: "col", class: "number" }, "1–5"), make("th", { scope: "col", class: "number" }, "Raw"))),
@@ -118,7 +81,7 @@ function rawText(value) {
   return typeof value === "number" ? String(Number(value.toPrecision(4))) : "–";
 }
 
-/** Calls, tokens, cost and seconds, and what made this result. */
+/** Calls, tokens, cost and seconds. */
 export function costs(record, run) {
   const nodes = record.ledger.nodes;
   const counts = Object.values(nodes);
@@ -131,9 +94,9 @@ export function costs(record, run) {
     ["Tokens", sum((one) => one.input_tokens + one.output_tokens).toLocaleString("en")],
     ["Cost", unknown ? "not known" : dollars(sum((one) => one.cost_usd))],
   ];
-  return make("section", { class: "card" }, make("h2", {}, "Cost and time"),
+  return make("section", {}, make("h3", {}, "Cost and time"),
     make("dl", { class: "costs" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),
-    shares(nodes), origin(record.provenance));
+    shares(nodes));
 }
 
 function dollars(sum) {
@@ -142,19 +105,20 @@ function dollars(sum) {
 
 function shares(nodes) {
   const total = Object.values(nodes).reduce((sum, one) => sum + one.seconds, 0) || 1;
-  return make("ul", { class: "node-times" }, Object.entries(STEPS).filter(([node]) => nodes[node]).map(([node, [name]]) => {
+  return make("ul", { class: "node-times" }, Object.entries(STEPS).filter(([node]) => nodes[node]).map(([node, name]) => {
     const { seconds, calls } = nodes[node];
     return make("li", {}, make("span", {}, name), make("i", { "aria-hidden": "true", place: { width: `${Math.max(1, (seconds / total) * 100)}%` } }),
       make("span", { class: "took" }, `${fixed(seconds)} s · ${calls} ${calls === 1 ? "call" : "calls"}`));
   }));
 }
 
-function origin(from) {
+/** What made this result. */
+export function origin(from) {
   const rows = [
     ["Version", from.version], ["Models", [...new Set(Object.values(from.models))].join(", ")], ["Terms", from.terms],
     ["How scores were combined", `${from.fusion.form}, weight of the tools (η) ${from.fusion.eta}, temperature ${from.fusion.temperature}`],
     ...Object.entries(from.images).map(([label, one]) => [label, [`${one.width} × ${one.height}`, `SHA-256 ${one.sha256.slice(0, 12)}…`, ...one.notes].join(" · ")]),
   ];
-  return make("details", {}, make("summary", {}, "What made this result"),
+  return make("section", {}, make("h3", {}, "What made this result"),
     make("dl", { class: "origin" }, rows.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))));
 }

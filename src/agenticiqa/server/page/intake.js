@@ -1,4 +1,4 @@
-// Images come in by choosing, dropping or pasting; two or more make a comparison.
+// Images come in by choosing, dropping or pasting, and are judged at once; two or more make a comparison.
 import { announce, at, button, icon, make, pause, showPicture } from "./dom.js";
 import { keepFiles, recallFiles } from "./kept_files.js";
 import { thumbnailOf } from "./thumbnails.js";
@@ -8,10 +8,10 @@ const SHOWN = 12;
 const AT_A_TIME = 25;
 const PICTURES = /\.(jpe?g|png|webp|avif|heic|heif|tiff?|bmp|gif|jp2|ppm|pgm|ico)$/i;
 
-/** The images and the reference chosen so far; `onChange` hears of every change. */
+/** The images and the reference chosen so far; `onChange` hears of every change, `onArrive` when there is something new to judge. */
 export class Intake {
-  constructor(onChange, onRefusal) {
-    Object.assign(this, { images: [], reference: null, used: false, limits: {}, onChange, onRefusal });
+  constructor(onChange, onRefusal, onArrive) {
+    Object.assign(this, { images: [], reference: null, used: false, limits: {}, onChange, onRefusal, onArrive });
     at("choose").addEventListener("change", (event) => this.#chosen(event.target, (files) => this.add(files)));
     at("choose-reference").addEventListener("change", (event) => this.#chosen(event.target, ([file]) => this.setReference(file)));
     document.addEventListener("paste", (event) => this.#pasted(event));
@@ -36,26 +36,38 @@ export class Intake {
     this.#show();
   }
 
-  /** Adds files; after a run new files begin a new selection. */
-  async add(files) {
-    const wanted = [];
+  /** Takes files in and has them judged; after a run new files begin a new selection, unless they are `more` of it. */
+  async add(files, more = false) {
+    const [wanted, refusals] = [[], []];
     for (const [place, file] of [...files].entries()) {
       if (place && place % AT_A_TIME === 0) await pause();
       const image = kept(file);
-      if (this.#fits(image)) wanted.push(image);
+      const refusal = this.#refusalOf(image);
+      if (refusal) refusals.push(refusal);
+      else wanted.push(image);
     }
-    if (!wanted.length) return;
-    if (this.used) this.images = [];
-    this.used = false;
-    if (this.images.length + wanted.length > MOST) this.onRefusal(`At most ${MOST} images can be checked at once; the rest was left out.`);
-    this.images = [...this.images, ...wanted].slice(0, MOST);
-    this.#show(`${this.images.length} ${this.images.length === 1 ? "image" : "images"} chosen.`);
+    if (wanted.length) {
+      if (this.used && !more) this.images = [];
+      this.used = false;
+      if (this.images.length + wanted.length > MOST) refusals.push(`At most ${MOST} images can be checked at once; the rest was left out.`);
+      this.images = [...this.images, ...wanted].slice(0, MOST);
+      this.#show(`${this.images.length} ${this.images.length === 1 ? "image" : "images"} chosen.`);
+      this.onArrive();
+    }
+    if (refusals.length) this.onRefusal(refusals.length > 1 ? `${refusals[0]} ${refusals.length - 1} more were left out.` : refusals[0]);
+  }
+
+  /** Lets one choose images to judge beside those already chosen. */
+  askForMore() {
+    const input = make("input", { type: "file", multiple: true, accept: at("choose").accept, onchange: () => this.add(input.files, true) });
+    input.click();
   }
 
   /** The reference all images are measured against, or null. */
   setReference(file) {
     const chosen = file ? kept(file) : null;
-    if (chosen && !this.#fits(chosen)) return;
+    const refusal = chosen && this.#refusalOf(chosen);
+    if (refusal) return this.onRefusal(refusal);
     this.reference = chosen;
     this.#show(file ? "Reference chosen." : "Reference removed.");
   }
@@ -69,17 +81,12 @@ export class Intake {
     keepFiles(this);
   }
 
-  #fits({ file, size }) {
+  #refusalOf({ file, size }) {
     const most = this.limits.max_request_bytes;
-    if (!file.type.startsWith("image/") && !PICTURES.test(file.name)) return this.#refuse(`“${file.name}” is no image file. Choose a picture.`);
-    if (!size) return this.#refuse(`“${file.name}” is empty. Choose another file.`);
-    if (most && size > most) return this.#refuse(`“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`);
-    return true;
-  }
-
-  #refuse(sentence) {
-    this.onRefusal(sentence);
-    return false;
+    if (!file.type.startsWith("image/") && !PICTURES.test(file.name)) return `“${file.name}” is no image file. Choose a picture.`;
+    if (!size) return `“${file.name}” is empty. Choose another file.`;
+    if (most && size > most) return `“${file.name}” is larger than ${Math.floor(most / 1e6)} MB. Choose a smaller file.`;
+    return null;
   }
 
   #chosen(input, take) {
@@ -122,7 +129,6 @@ export class Intake {
     const more = this.images.length - SHOWN;
     at("tray").replaceChildren(...this.images.slice(0, SHOWN).map((image) => thumb(image, () => this.#remove(image))),
       ...(more > 0 ? [make("li", { class: "soft small" }, `and ${more} more`)] : []));
-    at("drop").classList.toggle("small", this.images.length > 0);
     const chosen = this.reference ? [thumb(this.reference, () => { this.setReference(null); at("choose-reference").focus(); })] : [];
     at("reference-tray").replaceChildren(...chosen);
     at("reference-slot").classList.toggle("filled", Boolean(this.reference));

@@ -1,7 +1,7 @@
 // The page: what is chosen goes to the service, what happens there is shown, what was found is kept.
 import { Service, Trouble } from "./api.js";
 import { beside } from "./two_pictures.js";
-import { announce, at, button, fixed, make } from "./dom.js";
+import { announce, at, button, make } from "./dom.js";
 import { offerFolders } from "./folder_by_name.js";
 import { Gallery, forgetFolders, keptFolders } from "./gallery.js";
 import { drop, forget, keep, recall, smallCopy } from "./history.js";
@@ -12,9 +12,12 @@ import { listRecent as fillRecent, markShown } from "./recent.js";
 import { actions, result } from "./result.js";
 import { askToken, chooseTheme, recalled, store } from "./session.js";
 import { watchHealth } from "./status.js";
-import { QUESTIONS } from "./words.js";
+import { QUESTIONS, listed } from "./words.js";
 import { welcome } from "./welcome.js";
 
+// So many are ranked unless something else is chosen; a visitor with more wants to sort them.
+const RANKED = 4;
+let languages = "";
 let current = null;
 let progress = null;
 let working = null;
@@ -22,7 +25,7 @@ let working = null;
 const originals = new Map();
 
 const service = new Service({ askToken, onWait: (words) => progress?.say(words), onShare: (share) => progress?.sending(share) });
-const intake = new Intake(showChosen, showFormTrouble);
+const intake = new Intake(showChosen, showFormTrouble, () => send());
 const gallery = new Gallery(service, { open: openItem, beside: showBeside, changed: listRecent });
 
 /** Sends what is chosen and follows the run to its end; `fresh` asks anew for what has been answered. */
@@ -47,7 +50,11 @@ async function send(fresh = false, align = null) {
 
 // The selection is handed in: it tells of its first change before it is known by name.
 function checksEach({ images, limits } = intake) {
-  return images.length > 1 && (images.length > mostCompared(limits) || document.querySelector("[name=several]:checked").value === "check");
+  return images.length > 1 && (images.length > mostCompared(limits) || wayFor(images.length) === "check");
+}
+
+function wayFor(count) {
+  return recalled("several") || (count > RANKED ? "check" : "compare");
 }
 
 function mostCompared(limits) {
@@ -94,6 +101,14 @@ function showBeside(first, second, back = showGallery) {
   show(...parts);
   heading.focus({ preventScroll: true });
   bringIntoView();
+}
+
+/** Puts a question into the field, and asks it if there is a picture to ask about. */
+function ask(words) {
+  at("question").value = words;
+  store("question", words);
+  if (intake.images.length) send();
+  else at("question").focus();
 }
 
 function formOf(images, fresh, align) {
@@ -152,20 +167,22 @@ function present(found, number = null, way = null) {
   const only = run.kind === "assess" ? 1 : number;
   const record = only && (run.kind === "assess" ? run.assessment : run.ranking.entries[run.order ? run.order.indexOf(only) : only - 1].assessment);
   const back = way ?? (run.kind === "compare" && only ? button("← All images", () => present(run), { class: "secondary" }) : null);
-  const heading = make("h2", { tabindex: "-1" }, record ? "Result" : `${run.names.length} images, ranked`);
-  const head = make("div", { class: "result-head" }, heading, back,
-    actions(run, record || run.ranking, service, only, { onTrouble: (trouble) => showFormTrouble(trouble.message), again: againOf(run), remove: () => remove(run) }));
-  show(head, record ? result(run, record, only, service) : ranking(run, service, (chosen) => present(run, chosen), (first, second) => showBeside(first, second, () => present(run))));
+  const again = againOf(run);
+  const tools = actions(run, record || run.ranking, service, only, { onTrouble: (trouble) => showFormTrouble(trouble.message), again, another: again && (() => intake.askForMore()) });
+  show(back && make("div", { class: "result-head" }, back),
+    record ? result(run, record, only, service, tools) : ranking(run, service, tools, (chosen) => present(run, chosen), (first, second) => showBeside(first, second, () => present(run))),
+    make("div", { class: "apart" }, button("Delete this run", () => remove(run), { class: "quiet delete" })));
   markRecent(run.run_id);
+  const heading = at("stage").querySelector("h2");
   heading.focus({ preventScroll: true });
   bringIntoView();
-  announce(record ? `Finished: ${record.answer}, ${fixed(record.score)} of 5.` : "Finished: the images are ranked.");
+  announce(`Finished: ${heading.textContent}`);
 }
 
 // Only while the files are still chosen: the page keeps no pictures of its own.
 function againOf(run) {
   const names = intake.images.map((image) => image.file.name);
-  return names.length === run.names.length && names.every((name, place) => name === run.names[place]) ? () => send(true) : null;
+  return names.length === run.names.length && names.length > 0 && names.every((name, place) => name === run.names[place]) ? () => send(true) : null;
 }
 
 /** Deletes a run, its pictures and its result on the service and here. */
@@ -238,28 +255,30 @@ function showFormTrouble(words, focus) {
 
 function showChosen(chosen) {
   const { images, reference, limits } = chosen;
-  showFormTrouble(null);
   const verb = images.length > 1 ? `Compare ${images.length} images` : "Assess";
-  at("go").textContent = reference ? `${verb} against the reference` : checksEach(chosen) ? `Check ${images.length} images` : verb;
+  at("go").textContent = reference ? `${verb} against the original` : checksEach(chosen) ? `Check ${images.length} images` : verb;
   at("several").hidden = images.length < 2;
+  for (const choice of document.querySelectorAll("[name=several]")) choice.checked = choice.value === wayFor(images.length);
   at("too-many").hidden = images.length <= mostCompared(limits);
   at("too-many").textContent = `Up to ${mostCompared(limits)} can be ranked; these are checked one by one.`;
 }
 
 function show(...parts) {
-  at("stage").replaceChildren(...parts);
+  delete document.body.dataset.view;
+  at("stage").replaceChildren(...parts.filter(Boolean));
 }
 
 // On a phone the stage lies below the form; after a long result its top lies above the window.
 function bringIntoView() {
   const { top } = at("stage").getBoundingClientRect();
-  if (top < 0 || top > innerHeight / 2) at("stage").scrollIntoView({ block: "start" });
+  if (top < at("ask").getBoundingClientRect().bottom - 1 || top > innerHeight / 2) at("stage").scrollIntoView({ block: "start" });
 }
 
 function showWelcome() {
   current?.abort();
   working = null;
-  show(welcome(service, useExample));
+  show(welcome(service, useExample, languages));
+  document.body.dataset.view = "welcome";
 }
 
 function listRecent() {
@@ -295,15 +314,15 @@ function markRecent(id) {
 
 at("ask").addEventListener("submit", (event) => { event.preventDefault(); send(); });
 at("question").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
+  // Whoever writes Chinese or Japanese presses Enter to take a word.
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
 });
 at("questions").replaceChildren(...QUESTIONS.map((words) => make("li", {},
-  button(words, () => { at("question").value = words; at("question").focus(); }, { class: "suggestion", lang: /\p{Script=Han}/u.test(words) ? "zh" : null }))));
+  button(words, () => ask(words), { class: "suggestion", lang: /\p{Script=Han}/u.test(words) ? "zh" : null }))));
 at("theme").value = document.documentElement.dataset.theme ?? "";
 at("theme").addEventListener("change", (event) => chooseTheme(event.target.value));
 at("forget").addEventListener("click", () => { forget(); forgetFolders(); listRecent(); at("choose").focus(); });
 for (const choice of document.querySelectorAll("[name=several]")) {
-  choice.checked = choice.value === (recalled("several") || "compare");
   choice.addEventListener("change", () => { store("several", choice.value); showChosen(intake); });
 }
 addEventListener("popstate", openAddress);
@@ -315,4 +334,10 @@ showWelcome();
 if (location.hash) openAddress();
 watchHealth(service, () => { if (document.querySelector(".welcome > [hidden]")) showWelcome(); });
 offerFolders(service, checkPaths, showFormTrouble);
-service.json("/v1/limits").then((limits) => { intake.limits = limits; }, () => {});
+service.json("/v1/limits").then((limits) => {
+  intake.limits = limits;
+  const named = new Intl.DisplayNames("en", { type: "language" });
+  languages = listed((limits.languages ?? []).map((code) => named.of(code)), "or");
+  at("question").title = `In ${languages}. Options go as “A. Yes B. No”.`;
+  for (const line of document.querySelectorAll(".languages")) line.textContent = `Ask about it in ${languages}.`;
+}, () => {});

@@ -3,17 +3,19 @@ import { besideButton } from "./two_pictures.js";
 import { button, fixed, make, showPicture } from "./dom.js";
 import { briefly } from "./gallery.js";
 import { spoken, track } from "./scale.js";
-import { LEVEL_NAMES, kindName } from "./words.js";
+import { certaintyOf, flawsOf } from "./shown.js";
+import { LEVEL_NAMES, listed } from "./words.js";
 
 const VERDICTS = { better: "is better than", "no clear difference": "does not clearly differ from", unknown: "cannot be compared with" };
 
 /** The ranking of a run; `open(number)` shows one image's result, `beside(a, b)` two of them under a slider. */
-export function ranking(run, service, open, beside) {
+export function ranking(run, service, tools, open, beside) {
   const { entries, pairs } = run.ranking;
   const places = placesOf(run.ranking);
   const chooser = new Chooser(run, beside);
   return make("article", { class: "result" },
-    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("p", { class: "said named" }, answerOf(run)), chooser.button),
+    make("section", { class: "card answer" }, make("p", { class: "question" }, run.query || "Which image is best?"), make("h2", { class: "said named", tabindex: "-1" }, answerOf(run)),
+      make("div", { class: "actions" }, chooser.button), tools),
     make("ol", { class: "ranks" }, entries.map((entry, index) => card(run, entry, places[index], run.order?.[index] ?? index + 1, service, open, chooser))),
     // Ranked by one attribute, every card shows its share; the pairs would only repeat it.
     run.ranking.attribute === "overall" && make("section", { class: "card" }, make("h2", {}, "Pair by pair"),
@@ -68,24 +70,21 @@ function answerOf(run) {
   return first ? `No clear difference between ${listed(entries.slice(0, first).map((entry) => entry.name))}` : `${entries[0].name} is the best`;
 }
 
-function listed(names) {
-  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-}
-
 function card(run, entry, place, number, service, open, chooser) {
   const { assessment: record } = entry;
   const name = run.names[number - 1] ?? entry.name;
   const picture = make("img", { alt: "", src: run.thumbs?.[number - 1] });
   service.picture(run.urls.images[number - 1]).then((url) => showPicture(picture, url), () => {});
-  const found = record.distortions.filter((one) => one.severity && one.severity !== "none");
+  const found = flawsOf(record);
   return make("li", { class: "card rank" },
     make("div", { class: "rank-head" }, make("span", { class: "place", title: place.startsWith("=") ? "level with others" : null }, place), make("h3", { title: name }, name)),
     make("div", { class: "rank-picture" }, picture),
     entry.evidence && make("p", { class: "small" }, entry.evidence),
-    make("p", { class: "big" }, make("b", {}, fixed(record.score)), make("span", { class: "soft" }, "of 5"),
+    make("p", { class: "big" }, make("b", {}, fixed(record.score, 1)), make("span", { class: "soft" }, "of 5"),
       record.level && make("span", { class: `pill level-${record.level}` }, LEVEL_NAMES[record.level])),
     make("div", { role: "img", "aria-label": spoken(record) }, track(record)),
-    make("p", { class: "soft" }, found.length ? found.map((one) => `${kindName(one.type)} (${one.severity})`).join(", ") : record.error ?? "No distortion found"),
+    make("p", { class: "certainty small" }, certaintyOf(record)),
+    make("p", { class: "soft" }, found.length ? found.map((flaw) => `${flaw.name} (${flaw.severity})`).join(", ") : record.error ?? "nothing wrong found"),
     make("div", { class: "rank-foot" }, button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }), chooser.box(number, name)));
 }
 

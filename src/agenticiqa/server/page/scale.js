@@ -1,4 +1,4 @@
-// The scale from 1 to 5: where the score stands, how sure it is, and how likely each level is.
+// The scale from 1 to 5: where the score stands, and how sure it is.
 import { fixed, make } from "./dom.js";
 import { LEVELS, LEVEL_NAMES } from "./words.js";
 
@@ -7,10 +7,9 @@ const percent = (value) => `${((Math.min(5, Math.max(1, value)) - 1) / 4) * 100}
 /** The letter of the level nearest to a score. */
 export const levelOf = (score) => LEVELS[Math.floor(Math.min(5, Math.max(1, score)) + 0.5)][0];
 
-/** The full scale with level names and, where they are known, the probability of each. */
+/** The full scale with level names. */
 export function scale(record) {
   return make("div", { class: "scale", role: "img", "aria-label": spoken(record) },
-    record.level_probabilities && probabilities(record.level_probabilities),
     track(record),
     make("div", { class: "ticks" }, Object.entries(LEVELS).map(([value, [letter, name]]) =>
       make("span", { class: record.level === letter ? "tick here" : "tick", place: { left: percent(Number(value)) } },
@@ -31,13 +30,4 @@ export function spoken(record) {
   const level = record.level ? `, ${record.level_name ?? LEVEL_NAMES[record.level]}` : "";
   const interval = record.interval ? `, 95 % interval ${fixed(record.interval[0])} to ${fixed(record.interval[1])}` : "";
   return `${fixed(record.score)} of 5${level}${interval}`;
-}
-
-function probabilities(shares) {
-  return make("div", { class: "shares" }, Object.entries(LEVELS).map(([value, [letter]]) => {
-    const share = shares[letter] ?? 0;
-    return make("span", { class: "share", place: { left: percent(Number(value)) } },
-      make("i", {}, share >= 0.005 ? `${(share * 100).toFixed(0)} %` : ""),
-      make("em", { class: `level-${letter}`, place: { height: `${Math.max(2, share * 56)}px` } }));
-  }));
 }

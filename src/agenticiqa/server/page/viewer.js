@@ -1,4 +1,5 @@
-// The picture, with its quality map, its worst region and, given a reference, a before-and-after slider; it zooms.
+// The picture, clean; on a switch, or while a flaw is pointed at, with maps and boxes; with a reference a before-and-after
+// slider; it zooms.
 import { button, fixed, icon, make, showPicture } from "./dom.js";
 import { framed, painted } from "./maps.js";
 
@@ -12,7 +13,7 @@ const GRIP = 28;
 /** A viewer; pictures may arrive later through `setImage`, `setReference` and `setMap`. */
 export class Viewer {
   constructor(name, regions = {}) {
-    Object.assign(this, { regions, zoom: 1, x: 0, y: 0, share: 50 });
+    Object.assign(this, { regions, zoom: 1, x: 0, y: 0, share: 50, opacity: 45, layers: [], boxes: [], listeners: [], pointed: null, pinned: null });
     this.base = make("img", { alt: name, class: "base", draggable: "false" });
     this.sheet = make("div", { class: "sheet" }, this.base);
     this.stage = make("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture. Plus and minus zoom, arrows move the divider or the picture, with Shift always the picture, 1 shows every pixel, 0 shows all.",
@@ -20,8 +21,10 @@ export class Viewer {
     this.zoomed = make("output", { class: "took", "aria-label": "Zoom, 100 % is one pixel of the picture for one of the screen" });
     this.base.addEventListener("load", () => this.#paint());
     this.controls = make("div", { class: "controls" });
+    // Over the picture: beside it, it would move what is pointed at from under the finger.
+    this.legend = make("p", { class: "legend small", hidden: true });
     this.readout = make("output", { class: "map-readout" });
-    this.element = make("section", { class: "card viewer", id: "evidence-picture", tabindex: "-1", "aria-label": "Picture" }, this.stage, this.controls);
+    this.element = make("section", { class: "card viewer", id: "evidence-picture", tabindex: "-1", "aria-label": "Picture" }, this.stage, this.legend, this.controls);
     this.#layOut();
   }
 
@@ -59,31 +62,49 @@ export class Viewer {
   setMap(map) {
     this.width = map.width ?? this.width;
     this.layers = [...(map.grid ? [{ ...map, name: "quality", legend: "red is bad, blue is good" }] : []), ...(map.layers ?? [])];
-    this.#lay(map.layers?.[0]?.name === "difference" ? this.layers.length - map.layers.length : 0);
-    this.box = map.worst && framed(map.worst, map, "worst region");
-    this.showsMap = this.showsBox = true;
-    this.opacity = 45;
-    this.sheet.append(this.map, ...[this.box].filter(Boolean),
-      ...Object.entries(this.regions).filter(([, region]) => region).map(([name, region]) => framed(region, map, labelled(name, region))));
+    this.layer = this.layers.find((one) => one.name === "difference") ?? this.layers[0];
+    const places = Object.entries(this.regions).filter(([, region]) => region);
+    this.boxes = [...(map.worst ? [[null, framed(map.worst, map, "worst region")]] : []),
+      ...places.map(([name, region]) => [name, framed(region, map, labelled(name, region))])];
+    this.sheet.append(...this.boxes.map(([, box]) => box));
     if (this.divider) this.sheet.append(this.before, this.divider);
     this.comparing = false;
     this.#layOut();
+    for (const listener of this.listeners) listener();
   }
 
-  #lay(index) {
-    this.layer = this.layers[index];
-    const fresh = painted(this.layer);
-    if (this.map) this.map.replaceWith(fresh);
-    this.map = fresh;
+  /** Whether there is anything to see of where a flaw is. */
+  canPoint(flaw) {
+    return Boolean(this.#layerOf(flaw) || this.boxes.some(([name]) => name && name === flaw.place));
+  }
+
+  /** Shows where a flaw is while it is pointed at; null shows the picture again. */
+  point(flaw) {
+    this.pointed = flaw;
+    this.#paint();
+  }
+
+  /** Shows where a flaw is until this is called again. */
+  pin(flaw) {
+    this.pinned = this.pinned === flaw ? null : flaw;
+    this.point(null);
+    for (const listener of this.listeners) listener();
+  }
+
+  // A flaw may have several maps, too bright and too dark; the one that shows most is meant.
+  #layerOf(flaw) {
+    const mean = ({ grid }) => grid.flat().reduce((sum, value) => sum + value, 0) / grid.flat().length;
+    return this.layers.filter((one) => flaw.layers.includes(one.name)).sort((one, other) => mean(other) - mean(one))[0];
   }
 
   #layOut() {
-    const parts = [
-      this.map && this.#toggle("Map", "showsMap"),
-      this.layers?.length > 1 && make("label", { class: "slider" }, make("span", {}, "of"), make("select", { class: "layer", onchange: (event) => { this.#lay(event.target.selectedIndex); this.showsMap = true; this.#layOut(); } },
+    this.mapControls = make("div", { class: "map-controls" },
+      this.layers.length > 1 && make("label", { class: "slider" }, make("span", {}, "Map of"), make("select", { class: "layer", onchange: (event) => { this.layer = this.layers[event.target.selectedIndex]; this.#paint(); } },
         this.layers.map((one) => make("option", { selected: one === this.layer }, LAYERS[one.name] ?? one.name)))),
-      this.map && slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }),
-      this.box && this.#toggle("Worst region", "showsBox"),
+      slider("Opacity of the map", this.opacity, (value) => { this.opacity = value; this.#paint(); }));
+    const parts = [
+      this.layer && this.#toggle("Map", "showsMap"),
+      this.boxes.length > 0 && this.#toggle("Boxes", "showsBoxes"),
       this.before && this.#toggle("Before / after", "comparing"),
       this.before && slider("Share of the reference", this.share, (value) => { this.share = value; this.#paint(); }, "divide"),
     ];
@@ -92,7 +113,7 @@ export class Viewer {
       button(icon("grow"), () => this.#zoomTo(this.zoom * 1.5), { class: "quiet round", "aria-label": "Zoom in" }),
       button("1:1", () => this.#zoomTo(this.#pixels()), { class: "quiet", "aria-label": "Show every pixel" }),
       button("Fit", () => this.#zoomTo(1), { class: "quiet" })),
-      this.map && make("p", { class: "legend soft small" }, make("span", { class: this.layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), LEGENDS[this.layer.name] ?? this.layer.legend, " ", this.readout));
+      this.mapControls);
     this.#paint();
   }
 
@@ -108,8 +129,7 @@ export class Viewer {
 
   #paint() {
     this.sheet.style.transform = `translate(${this.x}px, ${this.y}px) scale(${this.zoom})`;
-    if (this.map) this.map.style.opacity = this.showsMap ? this.opacity / 100 : 0;
-    if (this.box) this.box.hidden = !this.showsBox;
+    this.#paintMarks();
     this.stage.classList.toggle("comparing", Boolean(this.comparing));
     if (this.before) {
       this.before.hidden = this.divider.hidden = !this.comparing;
@@ -120,6 +140,23 @@ export class Viewer {
     for (const one of this.controls.querySelectorAll("input.divide")) one.value = this.share;
     this.zoomed.textContent = `${Math.round((this.zoom / this.#pixels()) * 100)} %`;
     this.#sharpen();
+  }
+
+  // What is pointed at goes before what is switched on.
+  #paintMarks() {
+    const flaw = this.pointed ?? this.pinned;
+    const layer = flaw ? this.#layerOf(flaw) : this.showsMap && this.layer;
+    if (layer && this.shown !== layer) {
+      const fresh = (layer.canvas ??= painted(layer));
+      if (this.map) this.map.replaceWith(fresh);
+      else this.base.after(fresh);
+      Object.assign(this, { map: fresh, shown: layer });
+      this.legend.replaceChildren(make("span", {}, make("i", { class: layer.name === "quality" ? "ramp" : "ramp heat", "aria-hidden": "true" }), LEGENDS[layer.name] ?? layer.legend, this.readout));
+    }
+    if (this.map) this.map.style.opacity = layer ? this.opacity / 100 : 0;
+    for (const [name, box] of this.boxes) box.hidden = flaw ? name === null || name !== flaw.place : !this.showsBoxes;
+    this.mapControls.hidden = !this.showsMap;
+    this.legend.hidden = !layer;
   }
 
   #zoomTo(wanted) {
@@ -172,12 +209,12 @@ export class Viewer {
 
   /** The number of the map under the pointer. */
   #read(event) {
-    if (!this.layer || !this.showsMap) return;
+    if (!this.shown || this.legend.hidden) return;
     const { left, top, width, height } = this.base.getBoundingClientRect();
     const [across, down] = [(event.clientX - left) / width, (event.clientY - top) / height];
     if (across < 0 || across >= 1 || down < 0 || down >= 1) return;
-    const value = this.layer.grid[Math.floor(down * this.layer.rows)][Math.floor(across * this.layer.columns)];
-    this.readout.textContent = this.layer.name === "quality" ? `here: ${value.toFixed(1)} of 5` : `here: ${Math.round(value * 100)} %`;
+    const value = this.shown.grid[Math.floor(down * this.shown.rows)][Math.floor(across * this.shown.columns)];
+    this.readout.textContent = this.shown.name === "quality" ? `here: ${value.toFixed(1)} of 5` : `here: ${Math.round(value * 100)} %`;
   }
 
   #drag(event) {

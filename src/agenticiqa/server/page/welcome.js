@@ -1,16 +1,19 @@
-// Before the first run: what this is, and pictures to try at once.
-import { button, make, showPicture } from "./dom.js";
+// Before the first run: where to drop a picture, what one gets, and pictures to try at once.
+import { at, button, icon, make, showPicture } from "./dom.js";
 
-/** The opening view; `use(example)` starts one of the service's examples. */
-export function welcome(service, use) {
+/** The opening view; `use(example)` starts one of the service's examples, `languages` are those a question may be in. */
+export function welcome(service, use, languages) {
   const list = make("ul", { class: "examples" });
-  const section = make("section", { class: "card", hidden: true }, make("h2", {}, "Try one of these"), list);
+  const section = make("section", { hidden: true }, make("h2", {}, "Or try one of these"), list);
   fill(service, use, list).then((any) => { section.hidden = !any; }, () => {});
+  const choose = () => at("choose").click();
   return make("div", { class: "welcome" },
-    make("section", { class: "hero" },
-      make("h2", {}, "A second opinion on any photograph"),
-      make("p", {}, "A planner reads your question, an executor gathers evidence with measuring tools, and a summarizer weighs it. You see the score, how sure it is, and what every sentence rests on."),
-      make("div", { class: "ramp-labels", "aria-hidden": "true" }, ["Bad", "Poor", "Fair", "Good", "Excellent"].map((name) => make("span", {}, name)))),
+    make("section", { class: "zone", onclick: (event) => { if (!event.target.closest("button")) choose(); } },
+      icon("save"), make("h2", {}, "Drop a photograph here"),
+      make("p", {}, "It is judged at once: how good it is, what is wrong, and what to do about it."),
+      button("Choose a photograph", choose, { class: "primary" }),
+      make("p", { class: "soft small" }, "Two to four are ranked; more are checked one by one, the worst first. Pasting works too."),
+      make("p", { class: "soft small languages" }, languages ? `Ask about it in ${languages}.` : "")),
     section);
 }
 

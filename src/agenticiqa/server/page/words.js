@@ -13,11 +13,7 @@ export const QUESTIONS = [
   "这张照片清晰吗？",
 ];
 
-export const STEPS = {
-  planner: ["Planner", "reads the question and decides what to find out"],
-  executor: ["Executor", "gathers the evidence"],
-  summarizer: ["Summarizer", "weighs the evidence and answers"],
-};
+export const STEPS = { planner: "Planner", executor: "Executor", summarizer: "Summarizer" };
 export const SUBTASKS = {
   inspection: "Look for distortions, severity and tools at once",
   distortion_detection: "Detect distortions",
@@ -26,10 +22,16 @@ export const SUBTASKS = {
   location: "Locate the object",
   tool_execution: "Measure with tools",
 };
+/** The same steps while one waits for them. */
+export const DOING = {
+  planner: "Reading the question", executor: "Looking at the picture", summarizer: "Putting the answer together",
+  inspection: "Looking for flaws", distortion_detection: "Looking for flaws", distortion_analysis: "Judging how strong they are",
+  tool_selection: "Choosing what to measure", location: "Finding what the question is about", tool_execution: "Measuring",
+};
 
 /** The seven distortion categories as people say them. */
 export const KINDS = {
-  Blurs: "Blur", Noise: "Noise", Compression: "Compression", Contrast: "Contrast change", Sharpness: "Sharpness",
+  Blurs: "Blur", Noise: "Noise", Compression: "Compression", Contrast: "Contrast change", Sharpness: "Sharpness problem",
   "Brightness change": "Brightness change", "Color distortions": "Color distortion",
 };
 /** A distortion category, or the reserved one for the picture as a whole, as people say it. */
@@ -50,3 +52,6 @@ export function sentenceFor(status, problem = {}) {
 
 export const BROKEN_OFF = "The service broke off the upload. The file may be too large or the connection too slow; try a smaller file.";
 export const GONE = "The service cannot be reached. Check that “agenticiqa serve” is running; this page keeps trying.";
+
+/** Names as a list in a sentence. */
+export const listed = (names, word = "and") => (names.length > 1 ? `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}` : names.join());

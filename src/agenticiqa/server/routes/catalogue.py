@@ -20,13 +20,13 @@ from agenticiqa.tools.catalogue import describe_tools
 router = APIRouter(prefix="/v1", tags=["catalogue"])
 
 
-@router.get("/tools", responses=problems(401))
+@router.get("/tools", summary="List the measuring tools", responses=problems(401))
 async def list_tools(service: Running) -> ToolsView:
     """The IQA tools with availability, direction, range, licence and strengths."""
     return await run_sync(_tools, service)
 
 
-@router.get("/examples", responses=problems(401))
+@router.get("/examples", summary="List images to try", responses=problems(401))
 async def list_examples() -> ExamplesView:
     """Images to try at once."""
     return ExamplesView(examples=[_example(exhibit) for exhibit in EXHIBITS])
@@ -34,6 +34,7 @@ async def list_examples() -> ExamplesView:
 
 @router.get(
     "/examples/{name}",
+    summary="An image to try",
     response_class=FileResponse,
     responses={
         200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},

@@ -25,7 +25,12 @@ SIDE = 640
 SMALLEST = 16
 
 
-@router.get("/{run_id}/difference.json", response_model=DifferenceView, responses=problems(401, 404, 409, 410, 422))
+@router.get(
+    "/{run_id}/difference.json",
+    summary="What differs between two images",
+    response_model=DifferenceView,
+    responses=problems(401, 404, 409, 410, 422),
+)
 async def read_difference(
     service: Running,
     run_id: RunId,

@@ -24,14 +24,19 @@ router = APIRouter(prefix="/v1/folders", tags=["folders"])
 MOST_FILES = 1000
 
 
-@router.get("", responses=problems(401, 403), response_model=FoldersView)
+@router.get("", summary="List the folders that may be read", responses=problems(401, 403), response_model=FoldersView)
 async def list_folders(service: Running) -> Response:
     """The folders whose files may be named by path; empty unless the service was started with --allow-folder."""
     require_listing(service)
     return JSONResponse({"folders": [str(folder) for folder in service.options.allow_folders]})
 
 
-@router.get("/files", responses=problems(401, 403, 404, 422), response_model=FolderFiles)
+@router.get(
+    "/files",
+    summary="List the pictures of a folder",
+    responses=problems(401, 403, 404, 422),
+    response_model=FolderFiles,
+)
 async def list_files(
     service: Running,
     path: Annotated[str, Query(max_length=4096, description="an allowed folder, or one below it", examples=["."])],
@@ -43,7 +48,8 @@ async def list_files(
 
 def _files(service: Service, path: str) -> dict[str, object]:
     folder, root = service.require_allowed(path)
-    if not folder.is_dir():
+    # A name too long for any folder is none, and no failure.
+    if not os.path.isdir(folder):
         raise Problem("path_not_found", f"{display_name(path)}: no such folder")
     found: list[str] = []
     for name in _pictures_below(folder, root.resolve()):

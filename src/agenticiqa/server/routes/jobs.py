@@ -44,6 +44,7 @@ LINES = "application/x-ndjson"
 
 @router.post(
     "",
+    summary="Hand in a batch",
     status_code=202,
     response_model=JobView,
     responses=problems(400, 401, 403, 408, 413, 415, 422, 429, 503, 507),
@@ -73,7 +74,7 @@ async def submit_job(
     return JSONResponse(job_view(job), 202, headers=headers)
 
 
-@router.get("", response_model=JobsPage, responses=problems(401, 403, 422))
+@router.get("", summary="List batches", response_model=JobsPage, responses=problems(401, 403, 422))
 async def list_jobs(service: Running, limit: PageSize = 50, before: Before = None) -> Response:
     """The jobs, the newest first."""
     require_listing(service)
@@ -82,13 +83,15 @@ async def list_jobs(service: Running, limit: PageSize = 50, before: Before = Non
     return JSONResponse(page)
 
 
-@router.get("/{job_id}", response_model=JobView, responses=problems(401, 404, 410, 422))
+@router.get("/{job_id}", summary="Look at a batch", response_model=JobView, responses=problems(401, 404, 410, 422))
 async def read_job(service: Running, job_id: JobId) -> Response:
     """How far a job is."""
     return JSONResponse(job_view(await _known(service, job_id)))
 
 
-@router.delete("/{job_id}", response_model=JobView, responses=problems(401, 404, 409, 410, 422))
+@router.delete(
+    "/{job_id}", summary="Cancel or remove a batch", response_model=JobView, responses=problems(401, 404, 409, 410, 422)
+)
 async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) -> Response:
     """Cancels what has not begun; what is at work is finished, all results stay, and an ended job stays as it is.
 
@@ -105,6 +108,7 @@ async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) ->
 
 @router.get(
     "/{job_id}/results",
+    summary="The records of a batch",
     response_class=StreamingResponse,
     responses={200: {"content": {LINES: {"schema": {"type": "string"}}}}, **problems(401, 404, 410, 422)},
 )
@@ -124,7 +128,12 @@ async def read_results(
     return StreamingResponse(_lines(service, job, skip, last), media_type=LINES, headers=headers)
 
 
-@router.get("/{job_id}/report.html", response_class=HTMLResponse, responses=problems(401, 404, 409, 410, 422))
+@router.get(
+    "/{job_id}/report.html",
+    summary="A report on a batch",
+    response_class=HTMLResponse,
+    responses=problems(401, 404, 409, 410, 422),
+)
 async def read_job_report(service: Running, job_id: JobId) -> HTMLResponse:
     """One self-contained page about all images of an ended job, with those pictures that were kept."""
     job = await _known(service, job_id)

@@ -78,6 +78,7 @@ def next_page(path: str, found: Sequence[Run] | Sequence[Job], limit: int) -> st
 
 @router.post(
     "/assess",
+    summary="Ask about an image, or rate it",
     response_model=RunView,
     responses={202: {"model": RunView}, **RUN_PROBLEMS},
     dependencies=[Depends(refuse_unknown_fields)],
@@ -115,6 +116,7 @@ async def assess(
 
 @router.post(
     "/compare",
+    summary="Rank several images",
     response_model=RunView,
     responses={202: {"model": RunView}, **RUN_PROBLEMS},
     dependencies=[Depends(refuse_unknown_fields)],
@@ -143,7 +145,7 @@ async def compare(
     return await _answer(service, run, wait and not _is_async(prefer))
 
 
-@router.get("/runs", response_model=RunsPage, responses=problems(401, 403, 422))
+@router.get("/runs", summary="List runs", response_model=RunsPage, responses=problems(401, 403, 422))
 async def list_runs(
     service: Running,
     limit: PageSize = 50,
@@ -159,7 +161,9 @@ async def list_runs(
     return JSONResponse({"runs": [run_summary(run) for run in runs], "next": more})
 
 
-@router.delete("/runs/{run_id}", response_model=RunView, responses=problems(401, 404, 410, 422))
+@router.delete(
+    "/runs/{run_id}", summary="Cancel or remove a run", response_model=RunView, responses=problems(401, 404, 410, 422)
+)
 async def cancel_run(service: Running, run_id: RunId, remove: Remove = False) -> Response:
     """Cancels a run that has not ended; one that has stays as it is. With `remove` it goes with all that came of it."""
     run = require_there(service, run_id, await run_sync(service.cancel_run, run_id))
@@ -168,7 +172,12 @@ async def cancel_run(service: Running, run_id: RunId, remove: Remove = False) ->
     return JSONResponse(run_view(run))
 
 
-@router.get("/runs/{run_id}", response_model=RunView, responses=problems(401, 404, 410, 422))
+@router.get(
+    "/runs/{run_id}",
+    summary="Look at a run and its result",
+    response_model=RunView,
+    responses=problems(401, 404, 410, 422),
+)
 async def read_run(service: Running, run_id: RunId) -> Response:
     """A run: its state, and its result once it has finished."""
     run = await _known(service, run_id)
@@ -179,6 +188,7 @@ async def read_run(service: Running, run_id: RunId) -> Response:
 
 @router.get(
     "/runs/{run_id}/events",
+    summary="Follow a run while it works",
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}, **problems(401, 404, 410, 422)},
 )
@@ -199,25 +209,45 @@ def _picture(media_type: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": content}, **problems(401, 404, 409, 410, 422)}
 
 
-@router.get("/runs/{run_id}/image.webp", response_class=FileResponse, responses=_picture("image/webp"))
+@router.get(
+    "/runs/{run_id}/image.webp",
+    summary="The image of a run",
+    response_class=FileResponse,
+    responses=_picture("image/webp"),
+)
 async def read_image(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image, upright, in a size and format any browser shows."""
     return await _drawn(service, run_id, preview_name(n), "image/webp")
 
 
-@router.get("/runs/{run_id}/reference.webp", response_class=FileResponse, responses=_picture("image/webp"))
+@router.get(
+    "/runs/{run_id}/reference.webp",
+    summary="The reference of a run",
+    response_class=FileResponse,
+    responses=_picture("image/webp"),
+)
 async def read_reference(service: Running, run_id: RunId) -> FileResponse:
     """The reference, likewise."""
     return await _drawn(service, run_id, "reference.webp", "image/webp")
 
 
-@router.get("/runs/{run_id}/map.png", response_class=FileResponse, responses=_picture("image/png"))
+@router.get(
+    "/runs/{run_id}/map.png",
+    summary="The quality map as a picture",
+    response_class=FileResponse,
+    responses=_picture("image/png"),
+)
 async def read_map(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image under its quality map: red is bad, blue is good, the box is the worst region."""
     return await _drawn(service, run_id, map_name(n), "image/png")
 
 
-@router.get("/runs/{run_id}/map.json", response_model=MapView, responses=problems(401, 404, 409, 410, 422))
+@router.get(
+    "/runs/{run_id}/map.json",
+    summary="The quality map as numbers",
+    response_model=MapView,
+    responses=problems(401, 404, 409, 410, 422),
+)
 async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
     """The quality map as numbers."""
     run = await finished_run(service, run_id)
@@ -228,7 +258,12 @@ async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
     return JSONResponse(found)
 
 
-@router.get("/runs/{run_id}/report.html", response_class=HTMLResponse, responses=problems(401, 404, 409, 410, 422))
+@router.get(
+    "/runs/{run_id}/report.html",
+    summary="A report to keep",
+    response_class=HTMLResponse,
+    responses=problems(401, 404, 409, 410, 422),
+)
 async def read_report(service: Running, run_id: RunId, n: OnePlace = None) -> HTMLResponse:
     """One self-contained page to keep or to send: about an image, or about a whole comparison without `n`."""
     run = await finished_run(service, run_id)

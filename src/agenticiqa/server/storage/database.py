@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+logger = logging.getLogger("agenticiqa.server.storage")
 
 Status = Literal["queued", "running", "finished", "failed", "cancelled"]
 ENDED: tuple[Status, ...] = ("finished", "failed", "cancelled")
@@ -129,6 +133,40 @@ class Job:
 def new_id() -> str:
     """A name nobody can guess."""
     return secrets.token_hex(12)
+
+
+def open_sound_database(path: Path) -> tuple[sqlite3.Connection, Path | None]:
+    """A connection to the file; a damaged one is moved aside first and named, and a new one takes its place."""
+    damage = found_damage(path)
+    if damage is None:
+        return open_database(path), None
+    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+    logger.error(
+        "%s: is damaged (%s) and was moved to %s with the files of its runs; new runs are kept", path, damage, aside
+    )
+    return open_database(path), aside
+
+
+def found_damage(path: Path) -> str | None:
+    """What is wrong with the file; None where it is sound or not there."""
+    if not path.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return str(error)
+        raise
+    return None if found[0] == "ok" else str(found[0])
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether an error says that the file itself is damaged."""
+    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def open_database(path: Path) -> sqlite3.Connection:

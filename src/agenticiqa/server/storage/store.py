@@ -20,7 +20,8 @@ from agenticiqa.server.storage.database import (
     add_event_row,
     count_runs,
     insert_run,
-    open_database,
+    is_damage,
+    open_sound_database,
     read_job,
     read_run,
 )
@@ -39,7 +40,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._connection = open_database(path)
+        self._connection, self.moved_aside = open_sound_database(path)
+        self.is_damaged = False
+        """Whether the file was found to be damaged since it was opened."""
 
     def close(self) -> None:
         """Closes the file."""
@@ -48,15 +51,24 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._reading() as sql:
+            sql.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
-                self._connection.execute("COMMIT")
+                yield sql
+                sql.execute("COMMIT")
             except BaseException:
                 # A full disk may have ended the transaction already.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if sql.in_transaction:
+                    sql.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.DatabaseError as error:
+                self.is_damaged = self.is_damaged or is_damage(error)
                 raise
 
     def submit(
@@ -152,8 +164,8 @@ class Store:
 
     def followers(self, run_id: str) -> list[Run]:
         """The runs that wait for this one's work."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT * FROM runs WHERE shares = ? AND status = 'queued' ORDER BY place", (run_id,)
             ).fetchall()
         return [read_run(row) for row in rows]
@@ -184,8 +196,8 @@ class Store:
 
     def orphaned_leaders(self) -> list[str]:
         """The runs that others wait for although they have ended or are no longer there."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT DISTINCT shares FROM runs AS waiting WHERE status = 'queued' AND shares IS NOT NULL AND NOT "
                 "EXISTS (SELECT 1 FROM runs WHERE id = waiting.shares AND status IN ('queued', 'running'))"
             ).fetchall()
@@ -193,14 +205,14 @@ class Store:
 
     def run(self, run_id: str) -> Run | None:
         """The run of this name."""
-        with self._lock:
-            row = self._connection.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
+        with self._reading() as sql:
+            row = sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
         return read_run(row) if row else None
 
     def list_runs(self, before: int | None, limit: int, status: str | None = None) -> list[Run]:
         """The newest runs that belong to no job and came before that place."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT place, id, kind, status, key, job_id, request, created, started, finished, NULL AS result, "
                 "problem, shares, fetched, size FROM runs WHERE job_id IS NULL AND place < COALESCE(?, place + 1) "
                 "AND status = COALESCE(?, status) ORDER BY place DESC LIMIT ?",
@@ -212,23 +224,23 @@ class Store:
         """How many runs have to begin before and including this one; None once it has begun."""
         if run.status != "queued":
             return None
-        with self._lock:
+        with self._reading() as sql:
             return 1 + count_runs(
-                self._connection, "status = 'queued' AND job_id IS NULL AND shares IS NULL AND place < ?", run.place
+                sql, "status = 'queued' AND job_id IS NULL AND shares IS NULL AND place < ?", run.place
             )
 
     def events(self, run_id: str, after: int = 0) -> list[Event]:
         """What happened to the run since that event."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT number, type, data FROM events WHERE run_id = ? AND number > ? ORDER BY number", (run_id, after)
             ).fetchall()
         return [Event(row["number"], row["type"], json.loads(row["data"])) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """How many runs are in each state."""
-        with self._lock:
-            rows = self._connection.execute("SELECT status, COUNT(*) FROM runs GROUP BY status").fetchall()
+        with self._reading() as sql:
+            rows = sql.execute("SELECT status, COUNT(*) FROM runs GROUP BY status").fetchall()
         return {row[0]: row[1] for row in rows}
 
     def cancel_run(self, run_id: str) -> Run | None:
@@ -245,17 +257,17 @@ class Store:
 
     def job(self, job_id: str) -> Job | None:
         """The job of this name."""
-        with self._lock:
-            known = self._connection.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
-            return read_job(self._connection, job_id) if known else None
+        with self._reading() as sql:
+            known = sql.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
+            return read_job(sql, job_id) if known else None
 
     def list_jobs(self, before: int | None, limit: int) -> list[Job]:
         """The newest jobs that came before that place."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT id FROM jobs WHERE rowid < COALESCE(?, rowid + 1) ORDER BY rowid DESC LIMIT ?", (before, limit)
             ).fetchall()
-            return [read_job(self._connection, row["id"]) for row in rows]
+            return [read_job(sql, row["id"]) for row in rows]
 
     def cancel_job(self, job_id: str) -> Job | None:
         """The job with everything cancelled that has not begun; one that has ended stays as it is."""
@@ -271,16 +283,16 @@ class Store:
 
     def job_runs(self, job_id: str, after: int = 0, limit: int = 100) -> list[Run]:
         """The next runs of a job, in the order they were asked for."""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT * FROM runs WHERE job_id = ? AND place > ? ORDER BY place LIMIT ?", (job_id, after, limit)
             ).fetchall()
         return [read_run(row) for row in rows]
 
     def job_run_ids(self, job_id: str) -> list[str]:
         """The names of a job's runs."""
-        with self._lock:
-            return [row[0] for row in self._connection.execute("SELECT id FROM runs WHERE job_id = ?", (job_id,))]
+        with self._reading() as sql:
+            return [row[0] for row in sql.execute("SELECT id FROM runs WHERE job_id = ?", (job_id,))]
 
     def mark_fetched(self, table: Literal["runs", "jobs"], name: str) -> None:
         """Notes that the result of an ended run or job has been handed out."""
@@ -289,23 +301,21 @@ class Store:
 
     def ids(self) -> set[str]:
         """The names of all runs."""
-        with self._lock:
-            return {row[0] for row in self._connection.execute("SELECT id FROM runs")}
+        with self._reading() as sql:
+            return {row[0] for row in sql.execute("SELECT id FROM runs")}
 
     def stored_bytes(self) -> int:
         """The size of all runs' files and results, as far as they are known."""
-        with self._lock:
+        with self._reading() as sql:
             return int(
-                self._connection.execute(
-                    "SELECT COALESCE(SUM(size), 0) + COALESCE(SUM(LENGTH(result)), 0) FROM runs"
-                ).fetchone()[0]
+                sql.execute("SELECT COALESCE(SUM(size), 0) + COALESCE(SUM(LENGTH(result)), 0) FROM runs").fetchone()[0]
             )
 
     def removable(self, ended_before: float, fetched_only: bool) -> list[tuple[Literal["run", "job"], str]]:
         """Runs of no job, and whole jobs, that ended before that moment, the oldest first."""
         wanted = "AND fetched IS NOT NULL" if fetched_only else ""
-        with self._lock:
-            rows = self._connection.execute(
+        with self._reading() as sql:
+            rows = sql.execute(
                 "SELECT 'run' AS what, id, finished AS ended FROM runs WHERE job_id IS NULL "
                 f"AND status IN ('finished', 'failed', 'cancelled') AND finished < ? {wanted} "
                 "UNION ALL SELECT 'job', jobs.id, MAX(runs.finished) FROM jobs JOIN runs ON runs.job_id = jobs.id "
@@ -317,8 +327,8 @@ class Store:
 
     def next_expiry(self) -> float | None:
         """When the run that ended first did so."""
-        with self._lock:
-            found = self._connection.execute(
+        with self._reading() as sql:
+            found = sql.execute(
                 "SELECT MIN(finished) FROM runs WHERE status IN ('finished', 'failed', 'cancelled')"
             ).fetchone()[0]
         return None if found is None else float(found)
@@ -338,6 +348,6 @@ class Store:
 
     def why_gone(self, name: str) -> str | None:
         """Why a run or job was removed; None for one that never was."""
-        with self._lock:
-            row = self._connection.execute("SELECT reason FROM gone WHERE id = ?", (name,)).fetchone()
+        with self._reading() as sql:
+            row = sql.execute("SELECT reason FROM gone WHERE id = ?", (name,)).fetchone()
         return row["reason"] if row else None

@@ -126,14 +126,10 @@ def _told(event: ProgressEvent, place: int) -> tuple[str, Json]:
 
 
 def _ranked(assessor: Assessor, task: Json, found: list[Assessment]) -> Json:
-    from agenticiqa.assessor import rank
-    from agenticiqa.assessor.ranking import read_comparison
-
     files = [entry["file"] for entry in task["images"]]
-    comparison = read_comparison(task["query"], files, assessor.parts.settings) if task["query"] else None
     # Ranked under their places: two uploads may have the same name.
     names = [str(place) for place in range(1, len(found) + 1)]
-    ranking = rank(names, found, comparison).model_dump(mode="json")
+    ranking = assessor.rank(files, found, task["query"], names=names).model_dump(mode="json")
     return {"ranking": ranking, "order": [int(entry["name"]) for entry in ranking["entries"]]}
 
 

@@ -117,8 +117,9 @@ def request_key(backend: str, request: VLMRequest) -> str:
 
 
 def reply_to_dict(reply: VLMReply) -> dict[str, Any]:
-    """The reply as JSON values."""
-    return asdict(reply)
+    """The reply as JSON values; what a backend computed is kept as its JSON, which is read as text again."""
+    fields = asdict(replace(reply, text=reply.words(), value=None, answer=None, reasons=()))
+    return {name: value for name, value in fields.items() if name not in ("value", "answer", "reasons")}
 
 
 def reply_from_dict(data: dict[str, Any]) -> VLMReply:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from agenticiqa.errors import BackendError
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client.client import Sampling, Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, usage_of
-from agenticiqa.vlm_client.structured import RejectedReplyError, parse_reply
+from agenticiqa.vlm_client.structured import RejectedReplyError, value_of
 
 logger = logging.getLogger("agenticiqa.vlm_client.middleware.sampling")
 
@@ -67,7 +67,7 @@ def shares(letters: list[str]) -> dict[str, float]:
 
 def _letter(reply: VLMReply, model: type[BaseModel]) -> str | None:
     try:
-        answer = getattr(parse_reply(reply.text, model), "final_answer", "")
+        answer = getattr(value_of(reply, model), "final_answer", "")
     except RejectedReplyError:
         return None
     letter = str(answer).strip()[:1].upper()

@@ -34,6 +34,7 @@ STAND_IN: Script = {
     "select_tools": {"selected_tools": {}},
     "inspect": {"findings": {}},
     "locate": {"regions": {}},
+    "rank": {"why_not": f"this is a {NO_MODEL_NOTE}"},
     "answer": {"final_answer": "Unable to determine", "quality_reasoning": f"This is a {NO_MODEL_NOTE}."},
     "score": {"final_answer": "Unable to determine", "quality_reasoning": f"This is a {NO_MODEL_NOTE}."},
 }  # fmt: skip
@@ -76,7 +77,7 @@ class ScriptedVLMClient(VLMClient):
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The script's line for `answer`: a bare prompt has no task."""
-        return _as_reply(self._pick("answer", None), self.model).text
+        return _as_reply(self._pick("answer", None), self.model).words()
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The script's next line for the request's task."""

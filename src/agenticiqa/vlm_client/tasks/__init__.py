@@ -19,6 +19,7 @@ from agenticiqa.vlm_client.tasks.gathering import (
     ToolOffer,
 )
 from agenticiqa.vlm_client.tasks.plan import PlanInputs, PlanReply
+from agenticiqa.vlm_client.tasks.rank import ComparedImage, RankInputs, RankReply
 
 __all__ = [
     "AnalyzeInputs",
@@ -27,6 +28,7 @@ __all__ = [
     "AnswerInputs",
     "AnswerReply",
     "Box",
+    "ComparedImage",
     "DetectInputs",
     "DetectReply",
     "InspectInputs",
@@ -36,6 +38,8 @@ __all__ = [
     "LocateReply",
     "PlanInputs",
     "PlanReply",
+    "RankInputs",
+    "RankReply",
     "ScoreInputs",
     "SelectToolsInputs",
     "SelectToolsReply",

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
+from agenticiqa.question.asked import Question
 from agenticiqa.state import ReferenceMode
 
 Schema = dict[str, Any]
@@ -33,7 +34,8 @@ class TaskInputs(BaseModel, Generic[Reply]):
     """A task with what it is asked with: never a file name, a ground truth or an opinion score.
 
     Every field has a title, which heads its section in the words of the request. Frozen, because a request is kept
-    and asked again as it was.
+    and asked again as it was. `question` is the query as the run read it: a function of the query and its choices, so
+    it says nothing that the words do not, and stands in none of them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -42,6 +44,8 @@ class TaskInputs(BaseModel, Generic[Reply]):
     """The task's name."""
     reply: ClassVar[type[BaseModel]]
     """What the task is answered with."""
+
+    question: SkipValidation[Question | None] = Field(default=None, exclude=True, repr=False)
 
     def reply_schema(self, reply: type[BaseModel] | None = None) -> Schema:
         """The reply's JSON schema in which maps have the request's names as keys, so that services can enforce it."""

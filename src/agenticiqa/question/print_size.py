@@ -1,4 +1,4 @@
-"""Whether a picture has pixels enough for the paper or the width that a question names."""
+"""The print a question names: its paper, its width, or what pictures are printed in."""
 
 from __future__ import annotations
 
@@ -22,17 +22,15 @@ _LENGTHS = LatePattern(
     r"(\d+(?:[.,]\d+)?)(?: ?[x×*by]+ ?(\d+(?:[.,]\d+)?))? ?(cm|mm|inch(?:es)?|in\b|\")", re.IGNORECASE
 )
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4}
-TOO_FEW = 100
-"""Pixels per inch below which a print shows its pixels at arm's length; 300 are usual, 150 pass."""
 
 
-def pixels_per_inch(text: str, size: tuple[int, int]) -> float | None:
-    """How dense the picture's pixels lie on the print that the text names; None where it names none.
+def print_inches(text: str) -> float | None:
+    """The longer side, in inches, of the print that a text names; None where it names none.
 
-    >>> round(pixels_per_inch("Can I print this on A3?", (481, 321)))
-    29
-    >>> round(pixels_per_inch("Good enough for a magazine?", (32, 32)))
-    15
+    >>> print_inches("Can I print this on A3?")
+    16.5
+    >>> print_inches("Good enough for a magazine?")
+    2.2
     """
     if not _PRINTED.search(text):
         return None
@@ -44,4 +42,4 @@ def pixels_per_inch(text: str, size: tuple[int, int]) -> float | None:
         sides = [
             inches for words, inches in _SMALLEST.items() if re.search(rf"(?<![a-z])(?:{words})(?![a-z])", text, re.I)
         ]
-    return max(size) / max(sides) if sides and max(sides) > 0 else None
+    return max(sides) if sides and max(sides) > 0 else None

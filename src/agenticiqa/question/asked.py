@@ -1,0 +1,202 @@
+"""What is asked, as values: a question is one of ten kinds, and nothing after the reader looks at its text again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Doubt, Form, OptionMeaning, Tint
+from agenticiqa.question.scales import Scale
+from agenticiqa.state import DistortionCategory
+from agenticiqa.values import Kept, Language, Polarity
+
+Allowed = Literal["any", "visible", "acceptable", "severe"]
+"""How much of a flaw a yes/no question puts up with: "any" asks for the slightest, "severe" for more than moderate."""
+
+
+@dataclass(frozen=True)
+class Flaw(Kept):
+    """What a question asks about: an attribute, the finer kind it names, and of a cast the colours it names."""
+
+    attribute: Attribute = "overall"
+    kind: str | None = None
+    colours: tuple[Tint, ...] = ()
+
+    @property
+    def category(self) -> DistortionCategory | None:
+        """The category it is found under; None for the quality as a whole."""
+        return CATEGORY_OF.get(self.attribute)
+
+
+@dataclass(frozen=True)
+class Topic(Kept):
+    """What a question is about, and where: names of places and things, the whole image without any.
+
+    `excepted` is left out of a question about everything; `tool` is a metric named; `reference` says whether the
+    question wants the reference heard or left aside; `as_fault` whether softness is asked about as a fault only.
+    """
+
+    flaw: Flaw = Flaw()
+    scope: tuple[str, ...] = ()
+    excepted: tuple[DistortionCategory, ...] = ()
+    tool: str | None = None
+    reference: Literal["wanted", "refused"] | None = None
+    as_fault: bool = False
+
+
+@dataclass(frozen=True)
+class Reply(Kept):
+    """How the answer is wanted: its language and form, the words for yes and no, without a reason, as JSON.
+
+    `which` is set where one of several things is to be named: any that has the flaw, or the one with the most or least.
+    `choices` are the answers offered with labels, as they were written.
+    """
+
+    language: Language = "en"
+    form: Form = "sentence"
+    words: Literal["yes", "true", "agree"] = "yes"
+    bare: bool = False
+    json: JsonReply | None = None
+    which: Literal["any", "most", "least"] | None = None
+    choices: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JsonReply(Kept):
+    """The key under which a JSON answer is wanted, and whether a yes is written as true."""
+
+    key: str = "answer"
+    boolean: bool = False
+
+
+@dataclass(frozen=True)
+class YesNo(Kept):
+    """ "Is it blurry?": `polarity` is what a yes says. `part` asks about every part or any part of the picture.
+
+    `limit` is the reading that decides ("clipped highlights"), or the longer side of a print in inches.
+    """
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None
+    allowed: Allowed = "visible"
+    part: Literal["all", "any"] | None = None
+    limit: str | float | None = None
+
+
+@dataclass(frozen=True)
+class Degree(Kept):
+    """ "How blurry is it?", in words or on a scale."""
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None
+    scale: Scale | None = None
+
+
+@dataclass(frozen=True)
+class Score(Kept):
+    """ "Rate the quality", on our scale or the one named."""
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None = "fine"
+    scale: Scale | None = None
+
+
+@dataclass(frozen=True)
+class Choose(Kept):
+    """ "Blur or noise?": the option that holds is wanted, or the one that does not (`absent`)."""
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None
+    options: dict[str, OptionMeaning]
+    allowed: Allowed = "visible"
+    absent: bool = False
+
+
+@dataclass(frozen=True)
+class Compare(Kept):
+    """ "Is it sharper than the reference?", "Is the face sharper than the background?".
+
+    `by` is more of something, sameness, difference, or what has changed. `between` is the image of the pair that is
+    spoken of, or the two places that are put side by side. `which` asks for one of the two by name.
+    """
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None
+    by: Literal["more", "same", "different", "what"] | None = "more"
+    between: Literal["test", "reference"] | tuple[str, str] = "test"
+    which: bool = False
+
+    @property
+    def places(self) -> tuple[str, str] | None:
+        """The two places that are compared; None for a comparison with the reference."""
+        return self.between if isinstance(self.between, tuple) else None
+
+
+@dataclass(frozen=True)
+class Where(Kept):
+    """ "Where is it blurred?", "Which part is sharpest?" (`least`)."""
+
+    topic: Topic
+    reply: Reply
+    least: bool = False
+
+
+@dataclass(frozen=True)
+class Measure(Kept):
+    """A fact of the picture, or a number: by its tool, or by the readings that may be meant, the likeliest first."""
+
+    topic: Topic
+    reply: Reply
+    polarity: Polarity | None = None
+    fact: Literal["size", "grey", "tint"] | None = None
+    readings: tuple[tuple[DistortionCategory, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice(Kept):
+    """ "How can I fix it?"."""
+
+    topic: Topic
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Open(Kept):
+    """ "What is wrong with it?"; a sentence with several questions has each of them under `parts`."""
+
+    topic: Topic
+    reply: Reply
+    parts: tuple[Question, ...] = ()
+
+
+@dataclass(frozen=True)
+class Declined(Kept):
+    """A question the embedded backend cannot answer: about the content, for what nothing measures, or not understood.
+
+    `what` names the unmeasured thing; `doubts` are the parts of the meaning that were not understood.
+    """
+
+    topic: Topic
+    reply: Reply
+    why: Literal["content", "unmeasured", "unclear"]
+    what: str | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+
+KINDS = (YesNo, Degree, Score, Choose, Compare, Where, Measure, Advice, Open, Declined)
+Question = YesNo | Degree | Score | Choose | Compare | Where | Measure | Advice | Open | Declined
+
+
+def categories_of(question: Question) -> list[DistortionCategory]:
+    """The categories to look at; empty means all."""
+    if isinstance(question, Declined):
+        return []
+    offered = question.options.values() if isinstance(question, Choose) else ()
+    # Of "blurry or noisy?" both are looked at, whichever of the two the question seems to be about.
+    asked = [question.topic.flaw.attribute, *(option.attribute for option in offered)]
+    return list(dict.fromkeys(CATEGORY_OF[name] for name in asked if name in CATEGORY_OF))

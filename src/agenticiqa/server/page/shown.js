@@ -1,0 +1,54 @@
+// What of a record is shown above the fold: the one place that knows the record's fields. Values become words here or in
+// the service; no sentence is ever taken apart.
+import { LEVEL_NAMES, LEVELS, SEVERITIES, kindName, placeName } from "./words.js";
+
+// Which map of the service shows where a flaw is.
+const LAYERS = { Blurs: ["softness"], Noise: ["noise"], "Brightness change": ["highlights", "shadows"] };
+const SURE_ENOUGH = 0.8;
+
+/** An assessment as a visitor reads it; `advice` has what to do about each of its distortions. */
+export function shownOf(record, advice = []) {
+  const flaws = flawsOf(record, advice);
+  return { sentence: sentenceOf(record, flaws), certainty: certaintyOf(record), flaws, declined: record.score === null && !record.error ? record.reasoning : null };
+}
+
+/** What is wrong, the worst first; a remedy that two flaws share is said with the first of them. */
+export function flawsOf(record, advice = []) {
+  const strength = ({ severity }) => SEVERITIES.indexOf(severity);
+  return record.distortions
+    .map((finding, index) => ({ index, kind: finding.type, name: kindName(finding.type), place: placeName(finding.object_name), severity: finding.severity,
+      strength: strength(finding), words: finding.explanation, layers: LAYERS[finding.type] ?? [], advice: advice.indexOf(advice[index]) === index ? advice[index] : null }))
+    .filter((flaw) => flaw.strength > 0)
+    .sort((one, other) => other.strength - one.strength);
+}
+
+/** How sure the score is, in levels: the fewest neighbours that hold most of the probability. */
+export function certaintyOf(record) {
+  const shares = record.level_probabilities;
+  if (!shares || !record.level) return null;
+  const letters = Object.values(LEVELS).map(([letter]) => letter);
+  let [first, last] = [letters.indexOf(record.level), letters.indexOf(record.level)];
+  const share = (place) => shares[letters[place]] ?? -1;
+  while (letters.slice(first, last + 1).reduce((sum, letter) => sum + (shares[letter] ?? 0), 0) < SURE_ENOUGH) {
+    if (share(first - 1) >= share(last + 1)) first -= 1;
+    else last += 1;
+  }
+  const names = letters.slice(first, last + 1).map((letter) => LEVEL_NAMES[letter]);
+  if (names.length > 2) return `Between ${names[0]} and ${names.at(-1)}: hard to tell.`;
+  return names.length > 1 ? `Probably ${names.join(" or ")}.` : `Almost surely ${names[0]}.`;
+}
+
+function sentenceOf(record, flaws) {
+  if (record.plan?.query_type !== "IQA" || !LEVEL_NAMES[record.level]) return optionOf(record) ?? record.answer;
+  const worst = flaws.filter((flaw) => flaw.strength === flaws[0].strength).slice(0, 2);
+  const why = worst.length ? `: ${worst.map((flaw) => `${flaw.severity} ${flaw.name.toLowerCase()}`).join(" and ")}` : "; nothing wrong was found";
+  return `The quality is ${LEVEL_NAMES[record.level].toLowerCase()}${why}.`;
+}
+
+// A bare letter says little: it stands for one of the options in the question.
+function optionOf({ answer, query }) {
+  const letter = answer.trim();
+  if (!/^[A-Z]$/.test(letter)) return null;
+  const option = new RegExp(`(?:^|\\s)${letter}[.)、:：]\\s*(.+?)(?=\\s+[A-Z][.)、:：]\\s|$)`, "u").exec(query);
+  return option ? `${letter}. ${option[1]}` : null;
+}
