@@ -162,3 +162,24 @@ def test_a_picture_that_is_gone_and_a_folder_without_an_audit_are_named(audited:
     assert (gone.exit_code, empty.exit_code) == (2, 2)
     assert "is not there any more" in gone.stderr
     assert "holds no finished audit" in empty.stderr
+
+
+def test_a_list_is_sorted_into_the_folder_of_its_name(audited: Path) -> None:
+    listed = audited / "photos" / "reject.txt"
+    listed.write_text(f"dark.png\n{audited / 'photos' / 'deep' / 'cat.png'}\n", encoding="utf-8")
+
+    shown = run(listed, "-o", audited / "sorted", "--yes")
+
+    assert shown.exit_code == 0, shown.output
+    assert {"reject/dark.png", "reject/deep/cat.png"} <= set(files(audited / "sorted"))
+    assert not (audited / "sorted" / "keep").exists()
+
+
+def test_a_listed_picture_that_is_not_there_stops_the_sorting(audited: Path) -> None:
+    (audited / "keep.txt").write_text("photos/fine.png\nphotos/gone.png\n", encoding="utf-8")
+
+    shown = run(audited / "keep.txt", "-o", audited / "sorted", "--yes")
+
+    assert shown.exit_code == 2
+    assert "gone.png" in shown.output
+    assert not (audited / "sorted").exists()

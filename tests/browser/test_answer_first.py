@@ -197,3 +197,17 @@ def test_deleting_lies_apart_from_the_other_buttons(visitor: Visit, pictures: di
     page.get_by_role("button", name="Delete this run").click()
     expect(page.locator(".zone")).to_be_visible()
     expect(page.locator("#recent li")).to_have_count(0)
+
+
+def test_a_question_about_something_else_still_gets_the_score_and_what_was_found(
+    visitor: Visit, pictures: dict[str, Path]
+) -> None:
+    page = visitor.page
+    visitor.ask(pictures["white_noise"], question="Who is in this picture?")
+    visitor.result()
+
+    expect(page.locator(".said")).to_contain_text("the quality is")
+    expect(page.locator(".remedy")).to_contain_text("Ask, for example")
+    assert 1 <= float(page.locator(".verdict .big b").inner_text()) <= 5
+    expect(page.locator(".finding-head b").first).to_have_text("Noise")
+    assert "backend" not in page.locator("#stage").inner_text()

@@ -55,7 +55,9 @@ def scores(visit: Visit) -> dict[str, float]:
     return dict(zip(names(visit), (float(one.split()[0]) for one in words), strict=True))
 
 
-def test_every_image_is_judged_in_the_order_given(folder: Visit, pictures: dict[str, Path]) -> None:
+def test_every_image_is_judged_and_the_order_given_is_kept(folder: Visit, pictures: dict[str, Path]) -> None:
+    folder.page.get_by_label("Sort").select_option("given")
+
     expect(folder.page.locator(SHOWN)).to_have_text([path.name for path in pictures.values()])
     assert folder.troubles == []
 
@@ -89,7 +91,7 @@ def test_a_folder_on_the_service_is_checked_by_its_name(visitor: Visit, allowed:
     page.press("#folder-path", "Enter")
     expect_checked(visitor, 2)
 
-    expect(page.locator(SHOWN)).to_have_text(["first.png", "second.png"])
+    expect(page.locator(SHOWN)).to_have_text(["second.png", "first.png"])
     page.wait_for_function("[...document.querySelectorAll('.tile img')].every((one) => one.naturalWidth > 0)")
     page.reload()
     expect_checked(visitor, 2)
@@ -110,6 +112,7 @@ def test_a_stopped_folder_goes_on(visitor: Visit, pictures: dict[str, Path], tmp
     page.get_by_role("button", name="Go on").click()
 
     expect_checked(visitor, 8)
+    page.get_by_label("Sort").select_option("given")
     expect(page.locator(SHOWN)).to_have_text([path.name for path in many])
 
 
@@ -174,6 +177,7 @@ def test_the_keyboard_walks_the_images_and_opens_one(folder: Visit) -> None:
 
 def test_two_images_are_laid_under_one_slider(folder: Visit) -> None:
     page = folder.page
+    page.get_by_label("Sort").select_option("given")
     for place in (0, 1):
         page.locator(".tile-choose input").nth(place).check()
 
@@ -190,6 +194,7 @@ def test_two_images_are_laid_under_one_slider(folder: Visit) -> None:
 
 
 def test_the_table_holds_what_the_page_shows(folder: Visit) -> None:
+    folder.page.get_by_label("Sort").select_option("given")
     with folder.page.expect_download() as table:
         folder.page.get_by_role("button", name="Save as CSV").click()
     with folder.page.expect_download() as records:
@@ -254,3 +259,53 @@ def test_a_phone_shows_two_images_a_row_with_buttons_a_thumb_can_hit(
 
     assert tops[0] == tops[1] < tops[2]
     assert min(height for height in heights if height) >= 40
+
+
+def test_the_worst_come_first_and_one_key_decides_about_each(folder: Visit) -> None:
+    page, found = folder.page, scores(folder)
+    worst_first = [name for _, name in sorted((score, name) for name, score in found.items())]
+    expect(page.locator(SHOWN)).to_have_text(worst_first)
+    page.locator(".tile").first.focus()
+
+    for key in ("r", "m", "k"):
+        page.keyboard.press(key)
+    pressed = page.locator(".decide[aria-pressed=true]").evaluate_all("all => all.map((one) => one.textContent)")
+    page.keyboard.press("k")
+
+    assert pressed == ["Reject", "Maybe", "Keep"]
+    expect(page.locator(".decide[aria-pressed=true]")).to_have_text(["Reject", "Maybe"])
+    page.get_by_label("Show").select_option("undecided")
+    expect(page.locator(SHOWN)).to_have_text(worst_first[2:])
+    page.locator(".tile-slot:not([hidden]) .decide.keep").click()
+    expect(page.locator(SHOWN)).to_have_count(0)
+    page.reload()
+    expect(page.locator(".decide[aria-pressed=true]")).to_have_text(["Reject", "Maybe", "Keep"])
+    assert folder.troubles == []
+
+
+def test_what_was_decided_is_saved_as_a_list_of_files(visitor: Visit, allowed: Path) -> None:
+    page = visitor.page
+    page.fill("#folder-path", str(allowed))
+    page.press("#folder-path", "Enter")
+    expect_checked(visitor, 2)
+    page.get_by_role("button", name="Keep first.png").click()
+    page.get_by_role("button", name="Reject second.png").click()
+
+    page.get_by_label("Show").select_option("keep")
+    with page.expect_download() as kept:
+        page.get_by_role("button", name="Save list of 1").click()
+
+    assert kept.value.suggested_filename == "keep.txt"
+    assert kept.value.path().read_text(encoding="utf-8") == f"{allowed / 'first.png'}\n"
+
+
+def test_an_opened_image_is_decided_about_there(folder: Visit) -> None:
+    page = folder.page
+    page.locator(".tile").first.click()
+    folder.result()
+
+    page.locator(".result-head .decide.reject").click()
+
+    expect(page.locator(".result-head .decide.reject")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="← All images").click()
+    expect(page.locator(".tile-slot").first.locator(".decide.reject")).to_have_attribute("aria-pressed", "true")

@@ -101,8 +101,8 @@ def test_a_scoring_question_with_options_is_a_multiple_choice_question() -> None
     assert planned("The quality is?", choices={"A": "Good", "B": "Bad"}).query_type == "Other"
 
 
-def test_a_question_about_content_is_planned_without_any_work() -> None:
-    assert not any(planned("What animal is this?").plan.model_dump().values())
+def test_a_question_about_content_is_planned_as_a_look_at_the_quality() -> None:
+    assert all(planned("What animal is this?").plan.model_dump().values())
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,12 @@ def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
 
 def test_an_answer_carries_the_level_probabilities_too() -> None:
     _, reply = ask(FixedEyes(CLEAN), AnswerInputs(query="Is it blurry?"), AnswerReply)
-    _, declined = ask(FixedEyes(CLEAN), AnswerInputs(query="What animal is this?"), AnswerReply)
+    value, declined = ask(FixedEyes(CLEAN), AnswerInputs(query="What animal is this?"), AnswerReply)
 
     assert reply.level_logprobs is not None
     assert math.exp(reply.level_logprobs["A"]) == pytest.approx(0.7)
-    assert declined.level_logprobs is None
+    assert value.final_answer == "Unable to determine"
+    assert declined.level_logprobs == reply.level_logprobs
 
 
 def test_every_reply_says_that_no_vision_language_model_was_involved() -> None:

@@ -15,6 +15,9 @@ from typing import Any, Literal
 
 from agenticiqa.audit.auditing import MEASUREMENTS, SUMMARY, judge
 from agenticiqa.audit.sidecars import Program, sidecar, sidecar_path
+from agenticiqa.batch import Sample
+from agenticiqa.batch.manifest import open_manifest
+from agenticiqa.batch.manifest_tables import LISTS
 from agenticiqa.errors import OutputError, ReportError, UsageError, cannot_write
 from agenticiqa.report.records import read_rows
 
@@ -47,9 +50,11 @@ class Step:
 
 
 def verdicts_of(result: Path) -> list[Verdict]:
-    """The verdicts of an audit's folder, by its decisions, or of a batch's results, by the level of their score."""
+    """The verdicts of an audit's folder, by its decisions; of a list, by its name; of a batch's results, by the level."""
     if result.is_dir():
         return list(_of_audit(result))
+    if result.suffix.lower() in LISTS:
+        return list(_of_list(result))
     rows = read_rows(result)
     return [_of_row(row) for row in rows if row["image"]]
 
@@ -67,6 +72,15 @@ def _of_audit(folder: Path) -> Iterator[Verdict]:
         # Stars stand for quality, which an audit does not score; a rejected picture is -1 in every program.
         rating = -1 if decision == "reject" else None
         yield Verdict(Path(row["path"]), decision, rating, _COLOURS[decision], tuple(row["reasons"]))
+
+
+def _of_list(file: Path) -> Iterator[Verdict]:
+    """The pictures of a list that `audit --keep` or the page wrote, one path per line; keep.txt holds those to keep."""
+    decision = file.stem
+    for entry in open_manifest(file).entries():
+        if isinstance(entry, Sample):
+            rating = -1 if decision == "reject" else None
+            yield Verdict(Path(entry.image_path), decision, rating, _COLOURS.get(decision))
 
 
 def _of_row(row: dict[str, Any]) -> Verdict:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def sort(
     result: Annotated[
-        Path, typer.Argument(help="The folder of an audit, the results of a batch, or with --undo an undo.jsonl.")
+        Path,
+        typer.Argument(
+            help="The folder of an audit, a .txt list, the results of a batch, or with --undo an undo.jsonl."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder to sort into; without it only --xmp is written.")
@@ -32,7 +35,7 @@ def sort(
     """Sort pictures by an audit (keep, maybe, reject) or by the scores of a batch (excellent to bad).
 
     Without --yes nothing is done: the command says what it would do. Pictures are copied, or moved with --move, into
-    one folder per verdict; sidecars go beside the sorted pictures, or beside the originals without -o. No file is ever
+    one folder per verdict (the pictures of keep.txt into keep); sidecars go beside the sorted pictures, or beside the originals without -o. No file is ever
     written over, and no picture is changed. undo.jsonl in the folder of the output takes everything back.
 
     Exit codes: 0 done, 1 some could not be taken back, 2 wrong request or a file in the way.
@@ -41,6 +44,7 @@ def sort(
     Examples:
       agenticiqa sort audit -o sorted
       agenticiqa sort audit -o sorted --move --yes
+      agenticiqa sort keep.txt -o sorted --yes
       agenticiqa sort results.jsonl --xmp darktable --yes
       agenticiqa sort sorted/undo.jsonl --undo
     """

@@ -20,7 +20,7 @@ from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.question.asked import Declined, Flaw, Open, Question, Score, categories_of
+from agenticiqa.question.asked import Flaw, Open, Question, Score, categories_of
 from agenticiqa.question.asking import read_question
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
 from agenticiqa.values import Answer, Distortion, Judgement, Language, Reason
@@ -272,11 +272,6 @@ def _logarithms(judgement: Judgement) -> dict[str, float]:
     return {letter: math.log(max(p / total, 1e-9)) for letter, p in judgement.levels.items()}
 
 
-_NOTHING_TO_DO = PlanControlFlags(
-    distortion_detection=False, distortion_analysis=False, tool_selection=False, tool_execution=False
-)
-
-
 def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None) -> PlannerOutput:
     """The plan that finds out what the question needs, widened by what earlier plans failed to provide."""
     named = list[DistortionCategory]() if _must_look_again(gap) else categories_of(question)
@@ -291,7 +286,7 @@ def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None)
         distortions=dict.fromkeys(places, named) if named else None,
         reference_mode="Full-Reference" if has_reference and topic.reference != "refused" else "No-Reference",
         required_tool=topic.tool,
-        plan=_NOTHING_TO_DO if isinstance(question, Declined) else _flags(topic.tool, explicit=bool(named)),
+        plan=_flags(topic.tool, explicit=bool(named)),
     )
 
 

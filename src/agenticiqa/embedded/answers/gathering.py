@@ -17,7 +17,7 @@ from agenticiqa.embedded.regions.focus_parts import focus_parts
 from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
 from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.images import LoadedImage
-from agenticiqa.question.asked import Choose, Compare, Declined, Measure, Question, Where, YesNo
+from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
 from agenticiqa.question.lexicon import lexicon
 from agenticiqa.question.object_words import names_several
 from agenticiqa.state import GLOBAL, LocatedRegion, Region
@@ -57,8 +57,6 @@ class Observer:
         reference: LoadedImage | None,
         inputs: AnswerInputs | ScoreInputs | None,
     ) -> Evidence:
-        if isinstance(question, Declined):
-            return Evidence(has_reference=reference is not None)
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
         names = tuple(analysis or question.topic.scope or (GLOBAL,))

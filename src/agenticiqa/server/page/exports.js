@@ -11,14 +11,19 @@ export function csvOf(items) {
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const rows = items.map((item) => [item.name, item.status, item.score, item.interval?.[0], item.interval?.[1], item.level, item.answer,
-    item.flaws?.map((one) => `${one.type} (${one.severity})`).join("; "), item.error, item.run_id, item.sha256]);
-  const head = ["image", "status", "score", "low", "high", "level", "answer", "distortions", "error", "run", "sha256"];
+    item.flaws?.map((one) => `${one.type} (${one.severity})`).join("; "), item.error, item.run_id, item.sha256, item.decision]);
+  const head = ["image", "status", "score", "low", "high", "level", "answer", "distortions", "error", "run", "sha256", "decision"];
   return [head, ...rows].map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+
+/** One path per line, for `agenticiqa sort`; of an uploaded picture the browser knows the name alone. */
+export function listOf(items) {
+  return items.map((item) => item.path ?? item.folder_path ?? item.name).map((path) => `${path}\n`).join("");
 }
 
 /** The same with all fields, for programs. */
 export function jsonOf(items) {
-  const plain = ({ name, path, status, answer, score, level, interval, flaws, error, run_id, sha256 }) => ({ name, path, status, answer, score, level, interval, flaws, error, run_id, sha256 });
+  const plain = ({ name, path, status, decision, answer, score, level, interval, flaws, error, run_id, sha256 }) => ({ name, path, status, decision, answer, score, level, interval, flaws, error, run_id, sha256 });
   return JSON.stringify(items.map(plain), null, 2);
 }
 

@@ -1,10 +1,12 @@
-// A folder of images: each is checked on its own, in the order given; the gallery sorts, filters, compares and exports.
+// A folder of images: each is checked on its own; the gallery shows the worst first, sorts, filters, compares, keeps what was
+// decided about each, and exports.
 import { besideButton } from "./two_pictures.js";
 import { announce, button, fixed, make } from "./dom.js";
-import { csvOf, jsonOf, reportOf } from "./exports.js";
+import { csvOf, jsonOf, listOf, reportOf } from "./exports.js";
 import { download } from "./result.js";
+import { briefly } from "./shown.js";
 import { thumbnailOf } from "./thumbnails.js";
-import { LEVEL_NAMES, SEVERITIES, kindName } from "./words.js";
+import { DECISIONS, LEVEL_NAMES, kindName } from "./words.js";
 
 const KEY = "agenticiqa.folders";
 const KEPT_FOLDERS = 4;
@@ -12,35 +14,41 @@ const AT_ONCE = 3;
 const THUMB = 200;
 const TRIES = 3;
 const KEEP_PAUSE = 1000;
-const ORDERS = { given: "Order given", worst: "Worst first", best: "Best first", name: "By name" };
+const ORDERS = { worst: "Worst first", best: "Best first", name: "By name", given: "Order given" };
+const COMPARERS = {
+  worst: (a, b) => (a.score ?? Infinity) - (b.score ?? Infinity) || a.place - b.place, best: (a, b) => (b.score ?? -1) - (a.score ?? -1) || a.place - b.place,
+  name: (a, b) => a.name.localeCompare(b.name) || a.place - b.place, given: (a, b) => a.place - b.place,
+};
 
 /** A folder under way or finished; `open(item)` shows one result, `beside(a, b)` two pictures. */
 export class Gallery {
   constructor(service, { open, beside, changed }) {
-    Object.assign(this, { service, open, beside, changed, chosen: [], order: "given", flaw: "", stopped: true, timer: null });
+    Object.assign(this, { service, open, beside, changed, chosen: [], order: "worst", wanted: "", stopped: true, timer: null });
     addEventListener("pagehide", () => { if (this.timer) this.#keepNow(); });
     this.bar = make("progress", { max: 1, value: 0, "aria-label": "Images checked" });
     this.count = make("p", { class: "doing", role: "status" });
     this.list = make("ul", { class: "tiles", "aria-label": "Images", onkeydown: (event) => this.#walk(event) });
     this.compare = besideButton(() => this.beside(...this.chosen));
     this.run = button("Stop", () => (this.stopped ? this.go() : this.stop()), { class: "secondary" });
-    this.filter = make("select", { onchange: (event) => { this.flaw = event.target.value; this.#arrange(); } });
+    this.filter = make("select", { onchange: (event) => { this.wanted = event.target.value; this.#arrange(); this.#tell(); } });
     const sort = make("select", { onchange: (event) => { this.order = event.target.value; this.#arrange(); } },
       Object.entries(ORDERS).map(([value, words]) => make("option", { value }, words)));
     this.heading = make("h2", { tabindex: "-1" }, "Folder");
+    this.saveList = button("Save list", () => this.#saveList(), { class: "secondary" });
     this.element = make("section", { class: "gallery" },
-      make("div", { class: "result-head" }, this.heading, make("div", { class: "actions" }, this.run, this.compare,
+      make("div", { class: "result-head" }, this.heading, make("div", { class: "actions" }, this.run, this.compare, this.saveList,
         button("CSV", () => this.#save("csv", csvOf(this.folder.items)), { class: "secondary", "aria-label": "Save as CSV" }),
         button("JSON", () => this.#save("json", jsonOf(this.folder.items)), { class: "secondary", "aria-label": "Save as JSON" }),
         button("Report", () => this.#save("html", reportOf(this.folder)), { class: "secondary", "aria-label": "Save one report" }))),
       make("div", { class: "card gallery-bar" }, this.count, this.bar,
-        make("label", {}, "Sort ", sort), make("label", {}, "Show ", this.filter)),
+        make("label", {}, "Sort ", sort), make("label", {}, "Show ", this.filter),
+        make("p", { class: "soft small keys" }, "On an image: ", make("kbd", {}, "K"), " keep, ", make("kbd", {}, "M"), " maybe, ", make("kbd", {}, "R"), " reject; arrows walk, Enter opens.")),
       this.list);
   }
 
   /** Begins with these files, or goes on with a kept folder whose files are chosen again. */
   take(images, query) {
-    const files = images.map(({ file, size }) => ({ name: file.name, size, file }));
+    const files = images.map(({ file, size }) => ({ name: file.name, folder_path: file.webkitRelativePath || null, size, file }));
     const key = (one) => `${one.name}/${one.size}`;
     const known = this.folder && new Map(this.folder.items.map((item) => [key(item), item]));
     if (known && files.some((one) => known.has(key(one)))) {
@@ -144,22 +152,37 @@ export class Gallery {
     const had = old.contains(document.activeElement);
     this.tiles.set(item, tile);
     old.replaceWith(tile);
+    this.#place(item, tile);
     if (item.thumb) tile.querySelector("img").src = item.thumb;
     if (had) tile.querySelector(".tile").focus();
     tile.hidden = !this.#fits(item);
   }
 
   #fits(item) {
-    return !this.flaw || (this.flaw === "failed" ? item.status === "failed" : this.flaw.length === 1 ? item.level === this.flaw : item.flaws?.some((one) => one.type === this.flaw));
+    const { wanted } = this;
+    if (wanted === "undecided") return item.status === "finished" && !item.decision;
+    if (DECISIONS[wanted]) return item.decision === wanted;
+    return !wanted || (wanted === "failed" ? item.status === "failed" : wanted.length === 1 ? item.level === wanted : item.flaws?.some((one) => one.type === wanted));
+  }
+
+  // One tile is moved to its place; arranging hundreds anew after every result would hold up the page.
+  #place(item, tile) {
+    const others = this.sorted.filter((other) => other !== item);
+    let [low, high] = [0, others.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (COMPARERS[this.order](others[middle], item) < 0) low = middle + 1;
+      else high = middle;
+    }
+    this.sorted = others.toSpliced(low, 0, item);
+    const next = others[low] ? this.tiles.get(others[low]) : null;
+    if (tile.nextElementSibling !== next) this.list.insertBefore(tile, next);
   }
 
   #arrange() {
-    const value = (item) => item.score ?? Infinity;
-    const by = { given: (a, b) => a.place - b.place, name: (a, b) => a.name.localeCompare(b.name),
-      worst: (a, b) => value(a) - value(b) || a.place - b.place, best: (a, b) => (b.score ?? -1) - (a.score ?? -1) || a.place - b.place };
-    const sorted = [...this.folder.items].sort(by[this.order]);
-    this.list.append(...sorted.map((item) => this.tiles.get(item)));
-    for (const item of sorted) this.tiles.get(item).hidden = !this.#fits(item);
+    this.sorted = [...this.folder.items].sort(COMPARERS[this.order]);
+    this.list.append(...this.sorted.map((item) => this.tiles.get(item)));
+    for (const item of this.sorted) this.tiles.get(item).hidden = !this.#fits(item);
   }
 
   #tell() {
@@ -174,10 +197,13 @@ export class Gallery {
     this.compare.disabled = this.chosen.length !== 2;
     const kinds = [...new Set(items.flatMap((item) => item.flaws?.map((one) => one.type) ?? []))].sort();
     const levels = Object.entries(LEVEL_NAMES).filter(([letter]) => items.some((item) => item.level === letter));
-    const options = [["", "All"], ...levels, ...kinds.map((kind) => [kind, kindName(kind)]), ...(items.some((item) => item.status === "failed") ? [["failed", "Failed"]] : [])];
+    const decided = (decision) => items.filter((item) => (decision ? item.decision === decision : item.status === "finished" && !item.decision)).length;
+    const decisions = items.some((item) => item.decision) ? [...Object.entries(DECISIONS).map(([value, words]) => [value, `${words} (${decided(value)})`]), ["undecided", `Undecided (${decided()})`]] : [];
+    this.saveList.textContent = `Save list of ${items.filter((item) => this.#fits(item)).length}`;
+    const options = [["", "All"], ...decisions, ...levels, ...kinds.map((kind) => [kind, kindName(kind)]), ...(items.some((item) => item.status === "failed") ? [["failed", "Failed"]] : [])];
     const key = options.join();
     if (this.filter.dataset.key !== key) {
-      this.filter.replaceChildren(...options.map(([value, words]) => make("option", { value, selected: value === this.flaw }, words)));
+      this.filter.replaceChildren(...options.map(([value, words]) => make("option", { value, selected: value === this.wanted }, words)));
       this.filter.dataset.key = key;
     }
   }
@@ -204,10 +230,44 @@ export class Gallery {
     this.#tell();
   }
 
+  /** Keep, maybe or reject; the same once more takes it back. */
+  decide(item, decision) {
+    item.decision = item.decision === decision ? null : decision;
+    this.#refresh(item);
+    this.#tell();
+    this.#keep();
+    announce(`${item.name}: ${item.decision ? DECISIONS[item.decision] : "undecided"}.`);
+  }
+
+  /** Three buttons that decide about an image. */
+  decider(item, after = () => {}) {
+    const buttons = Object.entries(DECISIONS).map(([decision, words]) => button(words,
+      () => { this.decide(item, decision); mark(); after(); }, { class: `decide ${decision}`, "data-decision": decision, "aria-label": `${words} ${item.name}`, disabled: item.status !== "finished" }));
+    const mark = () => { for (const one of buttons) one.setAttribute("aria-pressed", String(one.dataset.decision === item.decision)); };
+    mark();
+    return make("div", { class: "decider", role: "group", "aria-label": `Decide about ${item.name}` }, buttons);
+  }
+
+  #decideByKey(event) {
+    const decision = Object.keys(DECISIONS).find((one) => one.startsWith(event.key.toLowerCase()) && event.key.length === 1);
+    const tile = event.target.closest(".tile-slot");
+    const item = tile && this.sorted.find((one) => this.tiles.get(one) === tile);
+    if (!decision || item?.status !== "finished" || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const next = this.#shown()[this.#shown().indexOf(tile) + 1];
+    this.decide(item, decision);
+    (item.decision && next ? next : this.tiles.get(item)).querySelector(".tile").focus();
+    return true;
+  }
+
+  #shown() {
+    return [...this.list.children].filter((tile) => !tile.hidden);
+  }
+
   #walk(event) {
+    if (this.#decideByKey(event)) return event.preventDefault();
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: this.#columns(), ArrowUp: -this.#columns() }[event.key];
     if (!step || !event.target.classList.contains("tile")) return;
-    const shown = [...this.list.children].filter((tile) => !tile.hidden).map((tile) => tile.querySelector(".tile"));
+    const shown = this.#shown().map((tile) => tile.querySelector(".tile"));
     const next = shown[shown.indexOf(event.target) + step];
     if (next) { event.preventDefault(); next.focus(); }
   }
@@ -216,9 +276,14 @@ export class Gallery {
     return getComputedStyle(this.list).gridTemplateColumns.split(" ").length;
   }
 
-  #save(kind, text) {
-    const type = { csv: "text/csv", json: "application/json", html: "text/html" }[kind];
-    download(URL.createObjectURL(new Blob([text], { type })), `folder-quality.${kind}`);
+  #save(kind, text, name = "folder-quality") {
+    const type = { csv: "text/csv", json: "application/json", html: "text/html", txt: "text/plain" }[kind];
+    download(URL.createObjectURL(new Blob([text], { type })), `${name}.${kind}`);
+  }
+
+  /** The images shown, one path per line, as `agenticiqa sort` takes them. */
+  #saveList() {
+    this.#save("txt", listOf(this.sorted.filter((item) => this.#fits(item))), DECISIONS[this.wanted] ? this.wanted : "images");
   }
 
   // Writing down hundreds of results after every one of them would hold up the page.
@@ -254,19 +319,11 @@ function tileOf(item, gallery) {
   const finished = item.status === "finished";
   const words = finished ? `${fixed(item.score, 1)} ${LEVEL_NAMES[item.level] ?? ""}` : { waiting: "waiting", working: "at work", failed: "failed" }[item.status] ?? item.status;
   const flaw = item.flaws?.[0];
-  return make("li", { class: `tile-slot${item.level ? ` level-${item.level}` : ""}` },
+  return make("li", { class: ["tile-slot", item.level && `level-${item.level}`, item.decision].filter(Boolean).join(" ") },
     button([make("img", { alt: "", loading: "lazy" }), make("span", { class: "tile-name" }, item.name),
       make("span", { class: "tile-score" }, words), make("span", { class: "tile-flaw soft small" }, flaw ? `${kindName(flaw.type)}, ${flaw.severity}` : finished ? "nothing wrong found" : item.error ?? "")],
-    () => gallery.open(item), { class: "tile", disabled: !finished, "aria-label": `${item.name}: ${words}${flaw ? `, ${kindName(flaw.type)} ${flaw.severity}` : ""}` }),
+    () => gallery.open(item), { class: "tile", title: item.path ?? item.name, disabled: !finished, "aria-label": `${item.name}: ${words}${flaw ? `, ${kindName(flaw.type)} ${flaw.severity}` : ""}${item.decision ? `, ${DECISIONS[item.decision]}` : ""}` }),
+    gallery.decider(item),
     make("label", { class: "tile-choose small" }, make("input", { type: "checkbox", checked: gallery.chosen.includes(item), disabled: !finished,
       onchange: (event) => gallery.choose(item, event.target.checked) }), make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${item.name}`)));
-}
-
-/** What a gallery keeps of a run. */
-export function briefly({ assessment, advice }) {
-  if (!assessment) return {};
-  const flaws = assessment.distortions.map(({ type, severity }, index) => ({ type, severity, advice: advice?.[0]?.[index] ?? null }))
-    .filter((one) => SEVERITIES.indexOf(one.severity) > 0).sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
-  const { answer, score, level, interval } = assessment;
-  return { answer, score, level, interval, flaws, sha256: assessment.provenance.images["test image"]?.sha256 ?? null };
 }

@@ -89,7 +89,7 @@ async function openItem(item) {
   try {
     if (item.file) originals.set(item.run_id, { images: [item.file], reference: null });
     const run = { ...await service.json(`/v1/runs/${item.run_id}`), events: [] };
-    present(run, null, button("← All images", () => { showGallery(); nameInAddress(`folder-${gallery.folder.id}`); }, { class: "secondary" }));
+    present(run, null, [button("← All images", () => { showGallery(); nameInAddress(`folder-${gallery.folder.id}`); }, { class: "secondary" }), gallery.decider(item)]);
   } catch (trouble) {
     showFormTrouble(trouble.message);
   }

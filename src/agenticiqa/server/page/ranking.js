@@ -1,9 +1,8 @@
 // Several images side by side, the best first, with what can be said about every pair.
 import { besideButton } from "./two_pictures.js";
 import { button, fixed, make, showPicture } from "./dom.js";
-import { briefly } from "./gallery.js";
 import { spoken, track } from "./scale.js";
-import { certaintyOf, flawsOf } from "./shown.js";
+import { briefly, certaintyOf, flawsOf } from "./shown.js";
 import { LEVEL_NAMES, listed } from "./words.js";
 
 const VERDICTS = { better: "is better than", "no clear difference": "does not clearly differ from", unknown: "cannot be compared with" };
@@ -84,7 +83,7 @@ function card(run, entry, place, number, service, open, chooser) {
       record.level && make("span", { class: `pill level-${record.level}` }, LEVEL_NAMES[record.level])),
     make("div", { role: "img", "aria-label": spoken(record) }, track(record)),
     make("p", { class: "certainty small" }, certaintyOf(record)),
-    make("p", { class: "soft" }, found.length ? found.map((flaw) => `${flaw.name} (${flaw.severity})`).join(", ") : record.error ?? "nothing wrong found"),
+    make("p", { class: "soft" }, found.length ? found.map((flaw) => `${flaw.name} (${flaw.severity ?? "not judged"})`).join(", ") : record.error ?? "nothing wrong found"),
     make("div", { class: "rank-foot" }, button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }), chooser.box(number, name)));
 }
 

@@ -50,7 +50,7 @@ function verdict(run, record, number, shown, tools) {
       make("p", { class: "soft small" }, [name, run.reference_name && `against ${run.reference_name}`].filter(Boolean).join(" ")),
       make("p", { class: "question" }, record.query),
       make("h2", { class: "said", tabindex: "-1" }, shown.sentence),
-      shown.declined && make("p", {}, shown.declined),
+      shown.remedy && make("p", { class: "remedy" }, shown.remedy),
       record.error && make("p", { class: "bad" }, record.error)),
     record.score === null ? make("p", { class: "no-score soft" }, "There is no score for this run.")
       : make("div", { class: "score" },

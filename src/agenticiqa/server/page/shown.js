@@ -1,6 +1,9 @@
 // What of a record is shown above the fold: the one place that knows the record's fields. Values become words here or in
 // the service; no sentence is ever taken apart.
-import { LEVEL_NAMES, LEVELS, SEVERITIES, kindName, placeName } from "./words.js";
+import { LEVEL_NAMES, LEVELS, REMEDY, SEVERITIES, kindName, placeName } from "./words.js";
+
+// The answer of a record to a question that is not about quality.
+const UNABLE = "Unable to determine";
 
 // Which map of the service shows where a flaw is.
 const LAYERS = { Blurs: ["softness"], Noise: ["noise"], "Brightness change": ["highlights", "shadows"] };
@@ -9,7 +12,7 @@ const SURE_ENOUGH = 0.8;
 /** An assessment as a visitor reads it; `advice` has what to do about each of its distortions. */
 export function shownOf(record, advice = []) {
   const flaws = flawsOf(record, advice);
-  return { sentence: sentenceOf(record, flaws), certainty: certaintyOf(record), flaws, declined: record.score === null && !record.error ? record.reasoning : null };
+  return { sentence: sentenceOf(record, flaws), certainty: certaintyOf(record), flaws, remedy: record.answer === UNABLE && !record.error ? REMEDY : null };
 }
 
 /** What is wrong, the worst first; a remedy that two flaws share is said with the first of them. */
@@ -18,7 +21,7 @@ export function flawsOf(record, advice = []) {
   return record.distortions
     .map((finding, index) => ({ index, kind: finding.type, name: kindName(finding.type), place: placeName(finding.object_name), severity: finding.severity,
       strength: strength(finding), words: finding.explanation, layers: LAYERS[finding.type] ?? [], advice: advice.indexOf(advice[index]) === index ? advice[index] : null }))
-    .filter((flaw) => flaw.strength > 0)
+    .filter((flaw) => flaw.strength !== 0)
     .sort((one, other) => other.strength - one.strength);
 }
 
@@ -38,9 +41,18 @@ export function certaintyOf(record) {
   return names.length > 1 ? `Probably ${names.join(" or ")}.` : `Almost surely ${names[0]}.`;
 }
 
+/** What a gallery keeps of a run. */
+export function briefly({ assessment, advice }) {
+  if (!assessment) return {};
+  const flaws = flawsOf(assessment, advice?.[0]).filter((flaw) => flaw.strength > 0).map(({ kind, severity, advice: remedy }) => ({ type: kind, severity, advice: remedy }));
+  const { answer, score, level, interval } = assessment;
+  return { answer, score, level, interval, flaws, sha256: assessment.provenance.images["test image"]?.sha256 ?? null };
+}
+
 function sentenceOf(record, flaws) {
+  if (record.answer === UNABLE && record.score !== null) return `That cannot be told; the quality is ${LEVEL_NAMES[record.level].toLowerCase()}.`;
   if (record.plan?.query_type !== "IQA" || !LEVEL_NAMES[record.level]) return optionOf(record) ?? record.answer;
-  const worst = flaws.filter((flaw) => flaw.strength === flaws[0].strength).slice(0, 2);
+  const worst = flaws.filter((flaw) => flaw.strength > 0 && flaw.strength === flaws[0].strength).slice(0, 2);
   const why = worst.length ? `: ${worst.map((flaw) => `${flaw.severity} ${flaw.name.toLowerCase()}`).join(" and ")}` : "; nothing wrong was found";
   return `The quality is ${LEVEL_NAMES[record.level].toLowerCase()}${why}.`;
 }

@@ -4,6 +4,9 @@ export const LEVELS = { 1: ["E", "Bad"], 2: ["D", "Poor"], 3: ["C", "Fair"], 4: 
 export const LEVEL_NAMES = Object.fromEntries(Object.values(LEVELS));
 export const SEVERITIES = ["none", "slight", "moderate", "severe", "extreme"];
 
+/** What one decides about a picture; the first letter is its key. */
+export const DECISIONS = { keep: "Keep", maybe: "Maybe", reject: "Reject" };
+
 export const QUESTIONS = [
   "Rate the perceptual quality of this image.",
   "What's wrong with this photo?",
@@ -49,6 +52,9 @@ export function sentenceFor(status, problem = {}) {
   if (status >= 500) return `The service failed (${status}). Try again; if it happens again, look at its log.`;
   return problem.title || `The service refused the request (${status}). Check the image and the question.`;
 }
+
+/** What a visitor can do about a question that was not answered. */
+export const REMEDY = "Questions here are about how good a picture is, not about what it shows. Ask, for example, “Is it sharp?” or “What is wrong with it?”.";
 
 export const BROKEN_OFF = "The service broke off the upload. The file may be too large or the connection too slow; try a smaller file.";
 export const GONE = "The service cannot be reached. Check that “agenticiqa serve” is running; this page keeps trying.";
