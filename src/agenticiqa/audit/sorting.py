@@ -50,7 +50,7 @@ class Step:
 
 
 def verdicts_of(result: Path) -> list[Verdict]:
-    """The verdicts of an audit's folder, by its decisions; of a list, by its name; of a batch's results, by the level."""
+    """The verdicts of an audit's folder, by its decisions; of a list, by its name; of a batch's results, by level."""
     if result.is_dir():
         return list(_of_audit(result))
     if result.suffix.lower() in LISTS:

@@ -35,8 +35,9 @@ def sort(
     """Sort pictures by an audit (keep, maybe, reject) or by the scores of a batch (excellent to bad).
 
     Without --yes nothing is done: the command says what it would do. Pictures are copied, or moved with --move, into
-    one folder per verdict (the pictures of keep.txt into keep); sidecars go beside the sorted pictures, or beside the originals without -o. No file is ever
-    written over, and no picture is changed. undo.jsonl in the folder of the output takes everything back.
+    one folder per verdict (the pictures of keep.txt into keep); sidecars go beside the sorted pictures, or beside the
+    originals without -o. No file is ever written over, and no picture is changed. undo.jsonl in the folder of the
+    output takes everything back.
 
     Exit codes: 0 done, 1 some could not be taken back, 2 wrong request or a file in the way.
 
