@@ -226,7 +226,7 @@ def test_rank_correlations_of_psnr_ssim_and_fsim_equal_scipys(tmp_path: Path) ->
         assert found.value == pytest.approx(stats.spearmanr(values, rated.opinions).statistic, abs=1e-12)
 
 
-def test_the_embedded_backend_says_where_an_ablation_cannot_differ(tmp_path: Path) -> None:
+def test_the_embedded_backend_does_not_list_an_ablation_that_cannot_differ_and_says_why(tmp_path: Path) -> None:
     originals = list(photographs().values())[:2]
     samples = []
     for number in range(6):
@@ -238,8 +238,10 @@ def test_the_embedded_backend_says_where_an_ablation_cannot_differ(tmp_path: Pat
     wanted = ["model-alone", "no-planner", "no-detection", "no-replanning"]
     found = evaluate_ratings(RatedSet("made", tuple(samples), Scale(1, 5)), parts, ablations=wanted, sampling=QUICK)
 
-    assert all(row.method.note.startswith("identical by construction: ") for row in found.rows[1:])
-    assert {row.lead and row.lead.p_value for row in found.rows[1:]} == {1.0}
+    assert [row.method.name for row in found.rows] == ["full"]
+    assert [line.partition(": ")[0] for line in found.unlisted] == [name.replace("-", " ") for name in wanted]
+    assert all(": identical by construction: " in line for line in found.unlisted)
+    assert all(f"Not listed: {line}" in headline(found) for line in found.unlisted)
     assert found.coverage is not None
     assert found.coverage.width > 0
 

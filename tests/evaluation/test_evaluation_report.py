@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -16,8 +18,10 @@ from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
 from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
+from agenticiqa.evaluation.report.comparison import compare_reports
 from agenticiqa.evaluation.report.published import beside_ours, published
 from agenticiqa.evaluation.report.text_reports import latex_table
+from agenticiqa.evaluation.summary import as_json
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 
@@ -130,7 +134,7 @@ def test_the_command_evaluates_a_manifest_and_writes_the_report(config: Path, tm
     assert said.exit_code == 0, said.output
     assert "MOS 1 to 5, higher is better" in said.output
     assert "best single tool" in said.output
-    forms = {"report.html", "report.md", "report.tex", "report.json"}
+    forms = {"report.html", "report.md", "report.tex", "report.csv", "report.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == forms
 
 
@@ -189,3 +193,80 @@ def test_a_table_for_latex_escapes_what_latex_would_take_for_its_own() -> None:
     assert "A\\_1 \\& 50 \\% & 0.9 \\\\" in text
     assert text.count("\\midrule") == 2
     assert "\\caption{On \\{x\\}}" in text
+
+
+def test_the_csv_has_every_figure_with_the_ends_of_its_interval(evaluation: Evaluation, tmp_path: Path) -> None:
+    write_report(evaluation, tmp_path)
+
+    with open(tmp_path / "report.csv", newline="") as file:
+        lines = {line["method"]: line for line in csv.DictReader(file)}
+    first = evaluation.rows[0]
+    assert first.srcc is not None
+    told = lines[first.method.name]
+    assert [float(told[name]) for name in ("srcc", "srcc_low", "srcc_high")] == [
+        first.srcc.value, first.srcc.low, first.srcc.high,
+    ]  # fmt: skip
+    assert set(lines) == {row.method.name for row in (*evaluation.rows, *evaluation.tools)}
+
+
+def test_hidden_references_leave_the_groups_and_say_so(tmp_path: Path) -> None:
+    rated = rated_set(tmp_path, references=True)
+    ungrouped = replace(rated, samples=tuple(replace(sample, group=None) for sample in rated.samples))
+
+    hidden, alone = rated.without_references(), ungrouped.without_references()
+
+    assert (rated.has_references, hidden.has_references) == (True, False)
+    assert hidden.clusters == rated.clusters
+    assert set(alone.clusters) == {"original.png"}
+    assert "references hidden" in hidden.notes[-1]
+
+
+def written(folder: Path, evaluation: Evaluation, noise: float, seed: int) -> Path:
+    """A report in which the agent's scores are the opinions with so much noise."""
+    random, content = np.random.default_rng(seed), as_json(evaluation)
+    for number in range(90):
+        opinion = 1 + 4 * number / 90
+        content["scores"][f"p{number}"] = {"opinion": opinion, "full": opinion + noise * random.normal()}
+        content["groups"][f"p{number}"] = f"g{number // 2}"
+    folder.mkdir()
+    (folder / "report.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_two_runs_are_compared_with_a_test_that_finds_a_real_difference_only(
+    evaluation: Evaluation, tmp_path: Path
+) -> None:
+    good, poor = written(tmp_path / "good", evaluation, 0.1, 1), written(tmp_path / "poor", evaluation, 2.0, 2)
+    likewise = written(tmp_path / "likewise", evaluation, 0.1, 3)
+
+    better, same = compare_reports(good, poor).rows[0], compare_reports(good, likewise).rows[0]
+
+    assert better.difference.low > 0
+    assert better.difference.p_value < 0.01
+    assert same.difference.low < 0 < same.difference.high
+    assert better.difference.value == pytest.approx(better.first.value - better.second.value)
+
+
+def test_the_command_writes_the_comparison_as_markdown_latex_and_csv(evaluation: Evaluation, tmp_path: Path) -> None:
+    good, poor = written(tmp_path / "good", evaluation, 0.1, 1), written(tmp_path / "poor", evaluation, 2.0, 2)
+
+    said = runner.invoke(app, ["evaluate", "--compare", str(good), str(poor), "-o", str(tmp_path / "out")])
+
+    assert said.exit_code == 0, said.output
+    assert "first less second" in said.output
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        f"comparison.{kind}" for kind in ("md", "tex", "csv")
+    }
+    with open(tmp_path / "out" / "comparison.csv", newline="") as file:
+        assert float(next(csv.DictReader(file))["difference"]) > 0
+
+
+def test_reports_of_other_pictures_and_other_files_are_not_compared(evaluation: Evaluation, tmp_path: Path) -> None:
+    good = written(tmp_path / "good", evaluation, 0.1, 1)
+    content = json.loads((good / "report.json").read_text())
+    content["scores"] = {f"other {name}": value for name, value in content["scores"].items()}
+    (tmp_path / "other.json").write_text(json.dumps(content))
+
+    for second, words in ((tmp_path / "other.json", "only 0 pictures"), (tmp_path / "none", "cannot be read")):
+        said = runner.invoke(app, ["evaluate", "--compare", str(good), str(second)])
+        assert (said.exit_code, words in said.output) == (2, True)

@@ -26,6 +26,7 @@ from agenticiqa.cli.shared_options import (
     start_logging,
 )
 from agenticiqa.cli.terminal import print_table
+from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
     Working = AbstractContextManager[Callable[[int, int], None] | None]
 
 PIPED_WIDTH = 220
-_FOR_RATINGS = ("split", "ablation", "recorded", "jobs")
+_FOR_RATINGS = ("split", "ablation", "recorded", "jobs", "hide-references")
 _FOR_QUESTIONS = ("rotate",)
-REPORTS = ("html", "md", "tex", "json")
+REPORTS = ("html", "md", "tex", "csv", "json")
+COMPARISONS = ("md", "tex", "csv")
 
 
 def evaluate(
@@ -51,6 +53,13 @@ def evaluate(
     manifest: Annotated[Path | None, typer.Option("--manifest", help="A table of your own instead.")] = None,
     split: Annotated[str | None, typer.Option("--split", help="Only this part of the data set.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many, drawn with the seed.")] = None,
+    hide_references: Annotated[
+        bool, typer.Option("--hide-references", help="Judge every picture alone although originals are there.")
+    ] = False,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option("--compare", help="Instead: test two runs against each other, named by their -o folders."),
+    ] = None,
     ablation: Annotated[
         list[str] | None, typer.Option("--ablation", metavar="NAME", help="all, model-alone, best-tool …; repeatable.")
     ] = None,
@@ -62,7 +71,7 @@ def evaluate(
         tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md, .tex and .json.")
+        Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md, .tex, .csv and .json.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
@@ -85,16 +94,22 @@ def evaluate(
     \b
     Examples:
       agenticiqa evaluate --manifest ratings.csv --range 1 5 --repetitions 100
+      agenticiqa evaluate --compare report-before report-now -o comparison
     """
     from agenticiqa.evaluation.evaluating import chosen_ablations
     from agenticiqa.evaluation.ratings import Sampling
     from agenticiqa.evaluation.samples import QuestionSet
     from agenticiqa.parts import build_parts
 
+    if compare is not None:
+        _refuse_beside_compare(dataset=dataset, manifest=manifest, recorded=recorded, ablation=ablation, split=split)
+        _compare(compare, output, Sampling(repetitions, seed))
+        return
     ablations = chosen_ablations(ablation or [])
     settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
     found, seen = _read(dataset, manifest, root, scale)
-    given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate}
+    given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate,
+             "hide-references": hide_references}  # fmt: skip
     _refuse_idle(found, given)
     reports = () if output is None else (output, *(output / f"report.{kind}" for kind in REPORTS))
     guard_outputs(settings, reports, (manifest, recorded, *found.files()))
@@ -102,8 +117,34 @@ def evaluate(
     if isinstance(found, QuestionSet):
         _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, working)
     else:
-        rated = found.thinned(limit, split, seed)
+        rated = (found.without_references() if hide_references else found).thinned(limit, split, seed)
         _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, working, jobs)
+
+
+def _refuse_beside_compare(**given: object) -> None:
+    from agenticiqa.errors import UsageError
+
+    idle = [f"--{name}" for name, value in given.items() if value]
+    if idle:
+        raise UsageError(f"--compare reads two reports and evaluates nothing; leave out {', '.join(idle)}")
+
+
+def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Sampling) -> None:
+    from agenticiqa.evaluation.report.comparison import HEADINGS, compare_reports
+    from agenticiqa.outputs import write_whole
+
+    files = [] if output is None else [output / f"comparison.{kind}" for kind in COMPARISONS]
+    refuse_overwriting(files, [report / "report.json" if report.is_dir() else report for report in reports])
+    found = compare_reports(*reports, sampling)
+    typer.echo(found.in_words())
+    print_table(HEADINGS, found.lines(), PIPED_WIDTH)
+    if output is None:
+        return
+    with writing_to(output):
+        output.mkdir(parents=True, exist_ok=True)
+    for file, text in zip(files, (found.markdown(), found.latex(), found.csv()), strict=True):
+        write_whole(file, text)
+    typer.echo(f"written: {', '.join(map(str, files))}")
 
 
 def _read(
@@ -170,7 +211,7 @@ def _ratings(
     else:
         _print(found)
         if output is not None:
-            typer.echo(f"report written to {output / 'report.html'}, report.md, report.tex and report.json")
+            typer.echo(f"report written to {output / 'report.html'}, report.md, .tex, .csv and .json")
 
 
 def _print(found: Evaluation) -> None:

@@ -12,7 +12,7 @@ from agenticiqa.config import Settings, process_variables
 from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evidence import Evidence, EvidenceStore, OnPicture, gather, origin_of, time_runs
 from agenticiqa.evaluation.faithfulness import Faithfulness, examine
-from agenticiqa.evaluation.methods import ABLATIONS, methods_of, runs_for, single_tools
+from agenticiqa.evaluation.methods import ABLATIONS, IDENTICAL, Method, methods_of, runs_for, single_tools
 from agenticiqa.evaluation.ratings import USUAL, Coverage, Part, Row, Sampling, by_part, coverage, rate
 from agenticiqa.evaluation.recorded import Recorded, RecordedStudy, study_recorded
 from agenticiqa.evaluation.runs import FULL, TOOLS
@@ -36,6 +36,8 @@ class Evaluation:
     failures: dict[str, int]
     provenance: dict[str, Any]
     seen: str = ""
+    unlisted: tuple[str, ...] = ()
+    """Ablations that cannot differ from the agent with this backend, and why."""
 
 
 def chosen_ablations(wanted: Sequence[str]) -> list[str]:
@@ -66,11 +68,14 @@ def evaluate_ratings(
     evidence = gather(rated.samples, runs, parts, kept, on_picture, jobs)
     study = None if recorded is None else study_recorded(recorded, rated, evidence, parts.tools, sampling)
     rows: list[Row] = []
+    same: list[Method] = []
     if recorded is None:
         timings = time_runs(rated.samples, [name for name in runs if name != TOOLS], parts, kept)
         backend = parts.vlm_clients["summarizer"].model
         methods = methods_of(evidence, rated.opinions, parts.tools, ablations, timings, backend)
-        rows = rate(methods, rated, sampling, against=methods[0])
+        same = [method for method in methods if method.note.startswith(IDENTICAL)]
+        listed = [method for method in methods if not method.note.startswith(IDENTICAL)]
+        rows = rate(listed, rated, sampling, against=methods[0])
     agent = rows[0].method if rows else None
     return Evaluation(
         rated=rated,
@@ -85,6 +90,7 @@ def evaluate_ratings(
         failures=_failures(evidence),
         provenance=provenance_of(parts.settings, parts, sampling, command),
         seen=seen if parts.settings.pipeline.terms == "research" else "",
+        unlisted=tuple(f"{method.title}: {method.note}" for method in same),
     )
 
 

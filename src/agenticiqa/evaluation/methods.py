@@ -21,6 +21,7 @@ ABLATIONS = (
 )  # fmt: skip
 _RUNS = {"best-tool": TOOLS, "all-tools-mean": TOOLS, "no-fusion-weights": FULL}
 EMBEDDED_BACKEND = "builtin.perception"
+IDENTICAL = "identical by construction"
 # Why an ablation cannot change anything when the embedded model does all the judging.
 _BY_CONSTRUCTION = {
     MODEL_ALONE: "its tools are inside the embedded model's beliefs or weigh nothing beside them",
@@ -135,7 +136,7 @@ def _marked(method: Method, full: Method, backend: str) -> Method:
     if not same:
         return method
     reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED_BACKEND else None
-    note = f"identical by construction: {reason}" if reason else "the same score on every picture"
+    note = f"{IDENTICAL}: {reason}" if reason else "the same score on every picture"
     return Method(method.name, method.title, full.scores, method.cost, note)
 
 

@@ -97,6 +97,16 @@ class RatedSet:
         """Every picture and original."""
         return (file for sample in self.samples for file in (sample.image, sample.reference) if file is not None)
 
+    def without_references(self) -> RatedSet:
+        """The same pictures with their originals hidden; those of one original stay one group."""
+        samples = tuple(
+            replace(sample, reference=None, group=sample.group or sample.reference.name)
+            if sample.reference is not None
+            else sample
+            for sample in self.samples
+        )
+        return replace(self, samples=samples, notes=(*self.notes, "references hidden: every picture judged alone"))
+
     def thinned(self, limit: int | None, split: str | None = None, seed: int = 0) -> RatedSet:
         """The pictures of one split, at most so many, drawn with the seed and kept in their order."""
         chosen = [sample for sample in self.samples if split is None or sample.split == split]

@@ -34,6 +34,7 @@ def headline(found: Evaluation) -> list[str]:
     if groups < FEW_GROUPS:
         few = f"Intervals rest on {groups} groups only and are too narrow"
         lines.append(few if groups > 1 else "One group: no intervals")
+    lines += [f"Not listed: {each}" for each in found.unlisted]
     if found.seen:
         lines.append(f"Not held out: {found.seen}")
     overlay = found.provenance["overlay"]
@@ -57,7 +58,7 @@ def table(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:
-    """What has to be said about single methods: fits that failed, and ablations that cannot differ."""
+    """What has to be said about single methods: how they were made, and fits that failed."""
     found = []
     for row in rows:
         if row.method.note:
@@ -117,6 +118,8 @@ def as_json(found: Evaluation) -> dict[str, Any]:
             vars(example) for example in found.faithfulness.examples]},
         "recorded": None if found.recorded is None else _recorded_json(found),
         "failures": found.failures,
+        "unlisted": list(found.unlisted),
+        "groups": {sample.name: sample.cluster for sample in found.rated.samples},
         "scores": {
             name: {"opinion": sample.opinion, **{row.method.name: _number(row.method.scores[place]) for row in rows}}
             for place, (name, sample) in enumerate(zip(names, found.rated.samples, strict=True))

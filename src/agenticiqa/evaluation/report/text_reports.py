@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from agenticiqa.evaluation.evaluating import Evaluation
@@ -122,6 +125,27 @@ def render_latex(found: Evaluation) -> str:
     tools = [line[:_COLUMNS] for line in table(found.tools)]
     caption = f"Agreement with the mean opinions of {found.rated.name}, with 95 % bootstrap intervals."
     return latex_table(HEADINGS[:_COLUMNS], [methods, tools], caption)
+
+
+def render_csv(found: Evaluation) -> str:
+    """A line per method and tool, with each figure and the ends of its interval in columns of their own."""
+    rows = found.recorded.rows if found.recorded else found.rows
+    text = io.StringIO()
+    figures = ("srcc", "krcc", "plcc", "rmse")
+    ends = [column for name in figures for column in (name, f"{name}_low", f"{name}_high")]
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("method", "answered", *ends, "lead_srcc", "lead_low", "lead_high", "lead_p"))
+    for row in (*rows, *found.tools):
+        values = [_numbers(getattr(row, name), "value", "low", "high") for name in figures]
+        lead = _numbers(row.lead, "value", "low", "high", "p_value")
+        table.writerow((row.method.name, row.answered, *chain(*values), *lead))
+    return text.getvalue()
+
+
+def _numbers(found: Any, *names: str) -> list[float | None]:
+    """Parts of a figure; empty where there is no figure or no interval."""
+    values = [getattr(found, name, None) for name in names]
+    return [None if value is None or value != value else value for value in values]
 
 
 def latex_table(headings: Sequence[str], blocks: Sequence[Sequence[Sequence[str]]], caption: str) -> str:
