@@ -97,16 +97,15 @@ def test_the_overlay_shows_map_and_boxes() -> None:
     assert tuple(drawn[159, 51]) == LINE
 
 
-def test_the_colours_of_a_map_span_its_own_range() -> None:
-    """Between qualities of 4.2 and 4.8 the worst part is as red, and the best as blue, as the colours go."""
+def test_a_map_of_good_qualities_is_nowhere_red() -> None:
+    """Between qualities of 4.2 and 4.8 no part is red: the text beside it says that nothing is visible."""
     picture = np.full((200, 300, 3), 100, np.uint8)
     quality = np.repeat(np.linspace(4.2, 4.8, 100, dtype=np.float32)[None], 50, axis=0)
 
-    drawn = np.asarray(Image.open(io.BytesIO(draw_overlay(picture, quality))))
+    drawn = np.asarray(Image.open(io.BytesIO(draw_overlay(picture, quality)))).astype(int)
 
-    # 55 % of grey 100 and 45 % of the red (178, 24, 43) or the blue (33, 102, 172).
-    np.testing.assert_allclose(drawn[10, 1], [135, 66, 74], atol=2)
-    np.testing.assert_allclose(drawn[10, -2], [70, 101, 132], atol=2)
+    assert (drawn[:150, :, 0] < drawn[:150, :, 2]).all()
+    assert drawn[10, -2, 0] < drawn[10, 1, 0]
 
 
 def test_a_map_has_a_legend_of_its_range() -> None:

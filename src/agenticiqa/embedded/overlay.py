@@ -18,51 +18,39 @@ Floats = npt.NDArray[np.float32]
 BAD, MIDDLE, GOOD = (178, 24, 43), (247, 247, 247), (33, 102, 172)
 OPACITY = 0.45
 LINE = (255, 221, 0)
-# A map whose values differ by less than this is about one quality, and is coloured on the scale from 1 to 5.
-FLAT = 0.3
-# The share of cells at either end that may lie beyond the colours.
-BEYOND = 2
+# The qualities that the reddest and the bluest colour stand for: always the whole scale, so that a picture without a
+# visible flaw is nowhere red.
+LOWEST, HIGHEST = 1.0, 5.0
 # A picture narrower or lower than this has no room for a legend.
 SMALLEST_WITH_LEGEND = 120
 
 
 def draw_overlay(pixels: Pixels, quality: Floats | None = None, regions: Mapping[str, Region] | None = None) -> bytes:
-    """The image as PNG under its quality map with a legend; boxes on top, named if they can be.
-
-    The colours span the map's own range, from red for the worst part to blue for the best, where it has one; a map of
-    about one quality is coloured on the scale from 1 (red) to 5 (blue).
-    """
-    span = None if quality is None else colour_span(quality)
-    painted = pixels if quality is None or span is None else _under_map(pixels, quality, span)
+    """The image as PNG under its quality map, from 1 (red) to 5 (blue), with a legend; boxes with their names on top."""
+    painted = pixels if quality is None else _under_map(pixels, quality)
     picture = Image.fromarray(painted)
     pen = ImageDraw.Draw(picture)
     thickness = max(2, round(max(picture.size) / 300))
     font = ImageFont.load_default(size=max(10, round(max(picture.size) / 45)))
     for name, region in (regions or {}).items():
         _draw_box(pen, name, region, thickness, font)
-    if span is not None and min(picture.size) >= SMALLEST_WITH_LEGEND:
-        _draw_legend(pen, picture.size, span, font)
+    if quality is not None and min(picture.size) >= SMALLEST_WITH_LEGEND:
+        _draw_legend(pen, picture.size, font)
     stream = io.BytesIO()
     picture.save(stream, "PNG")
     return stream.getvalue()
 
 
-def colour_span(quality: Floats) -> tuple[float, float]:
-    """The qualities that the reddest and the bluest colour of a map stand for."""
-    low, high = (float(value) for value in np.percentile(quality, (BEYOND, 100 - BEYOND)))
-    return (low, high) if high - low >= FLAT else (1.0, 5.0)
-
-
-def _under_map(pixels: Pixels, quality: Floats, span: tuple[float, float]) -> Pixels:
+def _under_map(pixels: Pixels, quality: Floats) -> Pixels:
     height, width = pixels.shape[:2]
     smooth = cv2.resize(quality.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
-    colours = _colours(smooth, span)
+    colours = colours_of(smooth)
     return np.rint((1 - OPACITY) * pixels + OPACITY * colours).astype(np.uint8)
 
 
-def _colours(values: Floats, span: tuple[float, float]) -> Floats:
-    low, high = span
-    steps = (low, (low + high) / 2, high)
+def colours_of(quality: Floats) -> Floats:
+    """The colour of each quality: red below the middle of the scale, blue above it."""
+    values, steps = quality, (LOWEST, (LOWEST + HIGHEST) / 2, HIGHEST)
     planes = [np.interp(values, steps, ends) for ends in zip(BAD, MIDDLE, GOOD, strict=True)]
     return np.stack(planes, axis=-1).astype(np.float32)
 
@@ -70,11 +58,10 @@ def _colours(values: Floats, span: tuple[float, float]) -> Floats:
 def _draw_legend(
     pen: ImageDraw.ImageDraw,
     size: tuple[int, int],
-    span: tuple[float, float],
     font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
 ) -> None:
     """A bar of the colours in the lower right corner, with the qualities its ends stand for."""
-    low, high = (f"{value:.1f}" for value in span)
+    low, high = f"{LOWEST:.1f}", f"{HIGHEST:.1f}"
     _, _, text_width, text_height = pen.textbbox((0, 0), high, font=font)
     bar, gap = size[0] // 6, 4
     right, bottom = size[0] - gap, size[1] - gap
@@ -83,7 +70,7 @@ def _draw_legend(
     pen.text((left + gap, top + gap // 2), low, fill=(255, 255, 255), font=font)
     pen.text((right - text_width - gap, top + gap // 2), high, fill=(255, 255, 255), font=font)
     start = left + text_width + 2 * gap
-    for number, colour in enumerate(_colours(np.linspace(*span, bar, dtype=np.float32), span)):
+    for number, colour in enumerate(colours_of(np.linspace(LOWEST, HIGHEST, bar, dtype=np.float32))):
         red, green, blue = (int(value) for value in colour)
         pen.line((start + number, top + gap, start + number, bottom - gap), fill=(red, green, blue))
 

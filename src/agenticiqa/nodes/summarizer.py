@@ -102,7 +102,9 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     with context.reporting():
         result, decision, said = _summarize(context, state)
     update = _update(result, state, decision)
-    return {**update, **(said if "summarizer_result" in update else {}), "ledger": context.booked()}
+    # Of a backend without values nothing is kept but the end of what an earlier pass left.
+    kept = {name: value for name, value in said.items() if value or state.get(name)}
+    return {**update, **(kept if "summarizer_result" in update else {}), "ledger": context.booked()}
 
 
 def _has_failed(result: SummarizerOutput | None) -> bool:

@@ -173,13 +173,8 @@ def step(value: float, threshold: float, width: float) -> float:
 
 
 def quality_loss(evidence: Evidence) -> float | None:
-    """How much quality is lost, 0 to 1: by the score, and at least as much as the strongest finding says."""
-    if evidence.judgement is None:
-        return None
-    by_score, top = (5 - evidence.judgement.score) / 4, evidence.strongest()
-    if top is None or not top.is_present or evidence.has_reference:
-        return by_score
-    return max(by_score, top.strength / 4)
+    """How much quality is lost, 0 to 1, by the score that the reasons tell."""
+    return None if evidence.judgement is None else (5 - evidence.judgement.score) / 4
 
 
 def _overall(evidence: Evidence) -> Amount | None:
