@@ -399,7 +399,9 @@ class AgenticIQAState(TypedDict):
     choices: NotRequired[dict[str, str] | None]
     # One of the kinds of `question.asked`, which lies above this module; `question.asking.question_of` reads it.
     question: NotRequired[Any]
-    # `values.Answer` and a tuple of `values.Reason`, where the backend gives them.
+    # Values of `values.py`, which lies above this module: the distortions found (a list of `Distortion`, each with its
+    # place), the answer (`Answer`) and why (a list of `Reason`), where the backend gives them.
+    findings: NotRequired[Any]
     answer: NotRequired[Any]
     reasons: NotRequired[Any]
     plan: NotRequired[PlannerOutput | None]

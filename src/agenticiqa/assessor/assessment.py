@@ -14,10 +14,12 @@ from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.errors import AgenticIQAError, ReportError, wrong_values
 from agenticiqa.images import ImageSource, ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.parts import Parts
+from agenticiqa.question.asking import question_of
 from agenticiqa.state import (
     LEVEL_NAMES,
     UNABLE,
     AgenticIQAState,
+    DistortionAnalysis,
     ExecutorOutput,
     Ledger,
     LevelLetter,
@@ -28,6 +30,8 @@ from agenticiqa.state import (
     ToolExecutionLog,
     UsedEvidence,
 )
+from agenticiqa.values import Distortion, Language
+from agenticiqa.wording.findings import advice
 
 SCHEMA_VERSION = 2
 # So many wrong fields are named in a message.
@@ -47,6 +51,10 @@ class Finding(Record):
     type: str
     severity: str | None = None
     explanation: str | None = None
+    probability: float | None = Field(default=None, description="how likely it is there")
+    kind: str | None = Field(default=None, description="the finer kind, where it can be told")
+    colour: str | None = Field(default=None, description="of a cast its colour")
+    advice: str | None = Field(default=None, description="what to do about it, in the language of the question")
 
 
 class ToolReading(Record):
@@ -183,7 +191,7 @@ def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wante
         model_score=used.vlm_score,
         level_probabilities=used.level_probabilities,
         probability_source=used.probability_source,
-        distortions=_findings(evidence),
+        distortions=_findings(evidence, state.get("findings") or [], question_of(state).reply.language),
         tools=[_reading(log, voters) for log in evidence.tool_logs],
         regions=_regions(evidence, wanted, parts, images),
         notes=[*used.notes, *told],
@@ -254,18 +262,33 @@ def _regions(
     return assess_regions(image, reference, evidence.regions, wanted, parts.settings.pipeline.terms)
 
 
-def _findings(evidence: ExecutorOutput) -> list[Finding]:
-    analysis = evidence.distortion_analysis or {}
+def _findings(evidence: ExecutorOutput, values: Sequence[Distortion], language: Language) -> list[Finding]:
+    """The findings of the record: what was analysed with what is known of it as values, and what was only detected."""
+    known = {(value.place, value.category): value for value in values}
     analyzed = [
-        Finding(object_name=name, type=entry.type, severity=entry.severity, explanation=entry.explanation)
-        for name, entries in analysis.items()
+        _finding(name, entry, known.get((name, entry.type)), language)
+        for name, entries in (evidence.distortion_analysis or {}).items()
         for entry in entries
     ]
-    known = {(finding.object_name, finding.type) for finding in analyzed}
+    told = {(finding.object_name, finding.type) for finding in analyzed}
     detected = (evidence.distortion_set or {}).items()
     return analyzed + [
-        Finding(object_name=name, type=kind) for name, kinds in detected for kind in kinds if (name, kind) not in known
+        Finding(object_name=name, type=kind) for name, kinds in detected for kind in kinds if (name, kind) not in told
     ]
+
+
+def _finding(name: str, entry: DistortionAnalysis, value: Distortion | None, language: Language) -> Finding:
+    kind = value.kind if value else None
+    return Finding(
+        object_name=name,
+        type=entry.type,
+        severity=entry.severity,
+        explanation=entry.explanation,
+        probability=None if value is None else round(value.probability, 3),
+        kind=kind,
+        colour=value.colour if value else None,
+        advice=None if entry.severity == "none" else advice(entry.type, kind, language),
+    )
 
 
 def _reading(log: ToolExecutionLog, voters: Collection[str]) -> ToolReading:

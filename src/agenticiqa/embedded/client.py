@@ -117,28 +117,33 @@ class PerceptionClient(VLMClient):
         }
 
     def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
-        analysis = self._analyzed(request, inputs.distortions, _question(inputs))
-        return self._reply(AnalyzeReply(distortion_analysis=analysis))
+        analysis, findings = self._analyzed(request, inputs.distortions, _question(inputs))
+        return replace(self._reply(AnalyzeReply(distortion_analysis=analysis)), findings=findings)
 
     def _analyzed(
         self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], question: Question
-    ) -> dict[str, list[AnalyzedDistortion]]:
+    ) -> tuple[dict[str, list[AnalyzedDistortion]], tuple[Distortion, ...]]:
+        """The analysis in words, and the findings it was made of."""
         looks, unlocated = self._looks(request, tuple(distortions), question)
         language = question.reply.language
         seen = seen_in(_test_image(request), language) if unlocated else ""
         whole = {name: _whole_image(name, seen, language) for name in unlocated}
-        return {
-            name: [
-                AnalyzedDistortion(
-                    type=finding.category,
-                    severity=finding.severity,
-                    explanation=whole.get(name, "") + described(finding, language),
-                )
-                for finding in map(looks[name].finding, categories)
-                if finding is not None
-            ]
+        findings = {
+            name: [replace(found, place=name) for found in map(looks[name].finding, categories) if found is not None]
             for name, categories in distortions.items()
         }
+        entries = {
+            name: [
+                AnalyzedDistortion(
+                    type=found.category,
+                    severity=found.severity,
+                    explanation=whole.get(name, "") + described(found, language),
+                )
+                for found in own
+            ]
+            for name, own in findings.items()
+        }
+        return entries, tuple(found for own in findings.values() for found in own)
 
     def _select_tools(self, request: VLMRequest, inputs: SelectToolsInputs) -> VLMReply:
         chosen = {
@@ -149,7 +154,8 @@ class PerceptionClient(VLMClient):
 
     def _inspect(self, request: VLMRequest, inputs: InspectInputs) -> VLMReply:
         found = inputs.distortions or self._detected(request, inputs)
-        analyzed = self._analyzed(request, found, _question(inputs)) if inputs.severity_wanted else {}
+        wanted = found if inputs.severity_wanted else {}
+        analyzed, values = self._analyzed(request, wanted, _question(inputs))
         judged = {(name, entry.type): entry.model_dump() for name, entries in analyzed.items() for entry in entries}
         findings = {
             name: [
@@ -162,7 +168,7 @@ class PerceptionClient(VLMClient):
             for name, kinds in found.items()
         }
         overall = {name: tool for name in inputs.objects if (tool := best_tool(OVERALL, inputs))}
-        return self._reply(InspectReply(findings=findings, overall_tools=overall))
+        return replace(self._reply(InspectReply(findings=findings, overall_tools=overall)), findings=values)
 
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)

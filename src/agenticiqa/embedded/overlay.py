@@ -26,7 +26,7 @@ SMALLEST_WITH_LEGEND = 120
 
 
 def draw_overlay(pixels: Pixels, quality: Floats | None = None, regions: Mapping[str, Region] | None = None) -> bytes:
-    """The image as PNG under its quality map, from 1 (red) to 5 (blue), with a legend; boxes with their names on top."""
+    """The image as PNG under its quality map, from 1 (red) to 5 (blue), with a legend; named boxes on top."""
     painted = pixels if quality is None else _under_map(pixels, quality)
     picture = Image.fromarray(painted)
     pen = ImageDraw.Draw(picture)

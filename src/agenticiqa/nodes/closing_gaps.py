@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from agenticiqa.state import (
     Region,
     ToolExecutionLog,
 )
+from agenticiqa.values import Distortion
 
 CLOSE_UP = 768
 """The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
@@ -126,6 +127,12 @@ def _logs(
         and scores.get(log.object_name, {}).get(log.distortion) == (log.tool_name, log.normalized_score)
     ]
     return [*standing, *now.tool_logs]
+
+
+def joined_findings(before: Sequence[Distortion], now: Sequence[Distortion]) -> list[Distortion]:
+    """The last pass's findings with those of this pass in their place."""
+    fresh = {(found.place, found.category) for found in now}
+    return [*(found for found in before if (found.place, found.category) not in fresh), *now]
 
 
 def _found(before: ExecutorOutput, now: ExecutorOutput) -> dict[str, list[DistortionCategory]] | None:

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
 from agenticiqa.images import LabelledImage
-from agenticiqa.nodes.closing_gaps import Focus, close_up
+from agenticiqa.nodes.closing_gaps import Focus, close_up, joined_findings
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import Inspection, inspect, model_steps
 from agenticiqa.nodes.reply_normalisation import (
@@ -19,6 +19,7 @@ from agenticiqa.nodes.reply_normalisation import (
     Distortions,
     analyzed_distortions,
     detected_distortions,
+    findings_of,
     region_of,
     targets_of,
 )
@@ -44,6 +45,7 @@ from agenticiqa.state import (
     Region,
     ToolExecutionLog,
 )
+from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs, ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -141,12 +143,16 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         return {"repeated": True}
     try:
         with context.reporting():
-            evidence = Gathering(context, plan, state["query"], focus).gather()
+            gathering = Gathering(context, plan, state["query"], focus)
+            evidence, findings = gathering.gather(), gathering.findings
     except Exception as error:
-        evidence = ExecutorOutput(errors={"executor": report("executor", error)})
+        evidence, findings = ExecutorOutput(errors={"executor": report("executor", error)}), []
+    if focus.is_narrow:
+        findings = joined_findings(state.get("findings") or [], findings)
     keys = [*(key for key in earlier if key != focus.key()), focus.key()]
     return {
         "executor_evidence": focus.added_to(evidence),
+        "findings": findings,
         "ledger": context.booked(),
         "pass_keys": keys[-MAX_REPLAN_HISTORY:],
     }
@@ -173,6 +179,8 @@ class Gathering:
     errors: dict[str, str] = field(default_factory=dict)
     uncertainties: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    findings: list[Distortion] = field(default_factory=list)
+    """What was analysed, as values: the backend's own, or read from its words."""
 
     def __post_init__(self) -> None:
         before = self.focus.before.regions if self.focus.before else {}
@@ -237,6 +245,7 @@ class Gathering:
             return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
         analysis, unjudged = look.analysis() if "distortion_analysis" in steps else (None, [])
         self.uncertainties += [*look.reply.uncertainties, *unjudged]
+        self.findings = findings_of(analysis or {}, look.findings)
         targets = targets_of(look.distortions, self.plan)
         picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools(), targets))
         return Seen(look.distortions if "distortion_detection" in steps else None, analysis, targets, picks)
@@ -267,9 +276,11 @@ class Gathering:
             return {name: [] for name in distortions}
         mode = self.plan.reference_mode
         inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
-        reply = self.context.ask(ANALYSIS_PROMPT_TEMPLATE, inputs).value
+        said = self.context.ask(ANALYSIS_PROMPT_TEMPLATE, inputs)
+        reply = said.value
         analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
         self.uncertainties += [*reply.uncertainties, *unjudged]
+        self.findings = findings_of(analysis, said.reply.findings)
         return analysis
 
     def select(self, targets: Distortions) -> list[Pick]:

@@ -14,6 +14,7 @@ from agenticiqa.nodes.reply_normalisation import (
 )
 from agenticiqa.nodes.tool_steps import offers
 from agenticiqa.state import DISTORTION_CATEGORIES, OVERALL, Gap, PlannerOutput
+from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.tasks import AnalyzedDistortion, InspectInputs, InspectReply
 
 
@@ -43,7 +44,8 @@ def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, 
         tools=offers(_candidates(given, plan), context.parts.tools, context.reference is not None) if selects else (),
         gap=gap,
     )
-    return Inspection(context.ask(prompt, inputs).value, given, plan)
+    said = context.ask(prompt, inputs)
+    return Inspection(said.value, given, plan, said.reply.findings)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Inspection:
     reply: InspectReply
     given: Distortions
     plan: PlannerOutput
+    findings: tuple[Distortion, ...] = ()
+    """What the backend found, where it gives values."""
 
     @property
     def distortions(self) -> Distortions:

@@ -18,6 +18,7 @@ from agenticiqa.state import (
     canonical_severity,
 )
 from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.tasks import AnalyzedDistortion, Box
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -71,6 +72,17 @@ def analyzed_distortions(
             if usable and all(usable.type != other.type for other in analysis[place]):
                 analysis[place].append(usable)
     return analysis, _unjudged(analysis, asked)
+
+
+def findings_of(analysis: Analysis, own: Sequence[Distortion]) -> list[Distortion]:
+    """The findings behind an analysis: those the backend gives as values, else what its words say."""
+    known = {(found.place, found.category): found for found in own}
+    return [
+        known.get((place, entry.type))
+        or Distortion.called(entry.type, entry.severity, words=entry.explanation, place=place)
+        for place, entries in analysis.items()
+        for entry in entries
+    ]
 
 
 def targets_of(distortions: Distortions, plan: PlannerOutput) -> Distortions:

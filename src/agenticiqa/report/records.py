@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.embedded.answers.phrases import advice_of
 from agenticiqa.errors import ReportError
 
 Row = dict[str, Any]
@@ -60,10 +59,7 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "model_score": found.get("model_score"),
         "probabilities": found.get("level_probabilities"),
         "source": found.get("probability_source"),
-        "distortions": [
-            {**finding, "advice": advice_of(finding, str(found.get("query") or ""))}
-            for finding in found.get("distortions") or []
-        ],
+        "distortions": found.get("distortions") or [],
         "tools": tools,
         "regions": {name: region for name, region in (found.get("regions") or {}).items() if region},
         "disagreement": disagreement(tools),

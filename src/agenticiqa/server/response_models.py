@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.batch.samples import FIELDS
-from agenticiqa.embedded.answers.phrases import advice_of
 from agenticiqa.server.problems import ProblemDetails
 from agenticiqa.server.storage.database import Job, Run
 from agenticiqa.state import Region
@@ -295,7 +294,7 @@ def _advice(result: dict[str, Any]) -> list[list[str | None]] | None:
         found = [entry["assessment"] for _, entry in sorted(entries, key=lambda pair: int(pair[0]))]
     else:
         return None
-    return [[advice_of(finding, one["query"]) for finding in one["distortions"]] for one in found]
+    return [[finding.get("advice") for finding in one["distortions"]] for one in found]
 
 
 def _moment(seconds: float | None) -> str | None:

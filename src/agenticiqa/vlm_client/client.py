@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
 from agenticiqa.state import ProbabilitySource
-from agenticiqa.values import Answer, Reason
+from agenticiqa.values import Answer, Distortion, Reason
 from agenticiqa.vlm_client.tasks.base import TaskInputs
 
 
@@ -119,6 +119,8 @@ class VLMReply:
     """The answer as a value, from a backend that computes it."""
     reasons: tuple[Reason, ...] = ()
     """Why, each sentence with the value it is made of."""
+    findings: tuple[Distortion, ...] = ()
+    """The distortions behind an analysis, each with its place."""
     value: BaseModel | None = None
 
     def words(self) -> str:
