@@ -212,7 +212,7 @@ def github_annotations(report: GateReport) -> str:
 
 def _line(failure: Failure) -> str:
     score = "no score" if failure.score is None else f"score {failure.score:.2f}"
-    broken = "does not meet" if failure.rule.startswith("require ") else "fails by"
+    broken = "does not meet" if failure.required else "fails by"
     verb = broken if failure.outcome == "failed" else "cannot be held against"
     return f"{failure.sample_id}: {score}, {verb} `{failure.rule}` ({failure.reason})"
 

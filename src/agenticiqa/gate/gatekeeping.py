@@ -98,6 +98,8 @@ class Failure:
     rule: str
     reason: str
     outcome: Literal["failed", "unknown"]
+    required: bool = False
+    """Whether the rule had to hold; the others fail a picture where they do."""
 
 
 @dataclass
@@ -353,7 +355,7 @@ def _rules(fail_under: float | None, fail_if: list[str]) -> list[str]:
 
 def _failure(record: Mapping[str, Any], rule: Threshold, reason: str, outcome: Literal["failed", "unknown"]) -> Failure:
     score = (record.get("assessment") or {}).get("score")
-    return Failure(str(record["sample_id"]), record.get("image_path"), score, rule.text, reason, outcome)
+    return Failure(str(record["sample_id"]), record.get("image_path"), score, rule.text, reason, outcome, rule.required)
 
 
 def _reading(tool: str, raw: float | None) -> dict[str, Any]:
