@@ -236,7 +236,7 @@ class ExecutorOutput(Strict):
     tool_logs: list[ToolExecutionLog] = Field(default_factory=list)
     errors: dict[str, str] = Field(default_factory=dict)
     uncertainties: list[str] = Field(default_factory=list)
-    regions: dict[str, Region | None] = Field(default_factory=dict)
+    regions: dict[str, LocatedRegion | Region | None] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list, description="words that were mapped or dropped, and the like")
 
 

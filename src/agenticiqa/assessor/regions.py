@@ -23,8 +23,6 @@ logger = logging.getLogger("agenticiqa.assessor")
 
 # What no file name needs.
 _NO_WORD = re.compile(r"[^\w-]+")
-# A box of another model is the detector's thing if they share this much.
-SAME_THING = 0.5
 
 
 class RegionFinding(BaseModel):
@@ -86,9 +84,9 @@ def assess_regions(
     from agenticiqa.embedded.combined_models import shipped_eyes
 
     eyes = shipped_eyes(terms)
-    own = {name: eyes.locate(image, place_called(name)) for name in names}
-    regions = {name: _assessed(eyes, image, reference, located.get(name), own[name]) for name in names}
-    each = {key: _assessed(eyes, image, reference, None, member) for key, member in _members(own)}
+    places = {name: located.get(name) or eyes.locate(image, place_called(name)) for name in names}
+    regions = {name: _assessed(eyes, image, reference, region) if region else None for name, region in places.items()}
+    each = {key: _assessed(eyes, image, reference, member) for key, member in _members(places)}
     return {**regions, **each}
 
 
@@ -130,14 +128,7 @@ def draw_regions(image: LoadedImage, regions: Mapping[str, AssessedRegion | None
     return draw_overlay(image.pixels, None, boxes)
 
 
-def _assessed(
-    eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, given: Region | None, own: Region | None
-) -> AssessedRegion | None:
-    if given is None and own is None:
-        return None
-    region = own if given is None or (own is not None and _same(given, own)) else given
-    if region is None:
-        return None
+def _assessed(eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, region: Region) -> AssessedRegion:
     box = {"left": region.left, "top": region.top, "right": region.right, "bottom": region.bottom}
     what = {"class_name": region.kind, "confidence": region.confidence} if isinstance(region, LocatedRegion) else {}
     try:
@@ -159,15 +150,9 @@ def _told(look: Look) -> list[RegionFinding]:
     ]
 
 
-def _members(own: Mapping[str, Region | None]) -> Iterator[tuple[str, Region]]:
+def _members(places: Mapping[str, Region | None]) -> Iterator[tuple[str, Region]]:
     """Each of several things named together, numbered from the left."""
-    for name, region in own.items():
+    for name, region in places.items():
         members = region.members if isinstance(region, LocatedRegion) else ()
         for number, member in enumerate(sorted(members, key=lambda each: each.left), 1):
             yield f"{name} {number}", member
-
-
-def _same(given: Region, own: Region) -> bool:
-    from agenticiqa.embedded.regions.places import overlap
-
-    return min(overlap(given, own), overlap(own, given)) >= SAME_THING

@@ -173,7 +173,8 @@ class PerceptionClient(VLMClient):
     def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
         image = _test_image(request)
         boxes = {name: self._observer.region(image, name) for name in inputs.objects}
-        return self._reply(LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
+        reply = self._reply(LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
+        return replace(reply, regions={name: box for name, box in boxes.items() if box is not None})
 
     def _rank(self, request: VLMRequest, inputs: RankInputs) -> VLMReply:
         images = [item.image for item in request.images if item.role == "image"]

@@ -300,12 +300,15 @@ class Gathering:
         Tools see the whole image for what is not found.
         """
         names = tuple(name for name in self.focus.objects() if name != GLOBAL)
-        boxes = self.context.ask(LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)).value.regions
-        by_name = {name.strip().casefold(): box for name, box in boxes.items()}
-        test = self.context.test
-        found = {name: by_name.get(name.casefold()) for name in names}
-        regions = {name: region_of(box, test.width, test.height) if box else None for name, box in found.items()}
-        return {name: region or self.context.parts.locate(test, name) for name, region in regions.items()}
+        said, test = self.context.ask(LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)), self.context.test
+        boxes = {name.strip().casefold(): box for name, box in said.value.regions.items()}
+
+        def located(name: str) -> Region | None:
+            box = boxes.get(name.casefold())
+            told = region_of(box, test.width, test.height) if box else None
+            return said.reply.regions.get(name) or told or self.context.parts.locate(test, name)
+
+        return {name: located(name) for name in names}
 
     def measure(
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any
@@ -13,7 +14,7 @@ from pydantic import BaseModel
 
 from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
-from agenticiqa.state import ProbabilitySource
+from agenticiqa.state import ProbabilitySource, Region
 from agenticiqa.values import Answer, Distortion, Reason
 from agenticiqa.vlm_client.tasks.base import TaskInputs
 
@@ -121,6 +122,8 @@ class VLMReply:
     """Why, each sentence with the value it is made of."""
     findings: tuple[Distortion, ...] = ()
     """The distortions behind an analysis, each with its place."""
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    """Where named things are, with what they are, where the backend has a detector."""
     value: BaseModel | None = None
 
     def words(self) -> str:
