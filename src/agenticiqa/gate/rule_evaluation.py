@@ -25,6 +25,12 @@ COMPARE: dict[Operator, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 SCORES = {"score": "score", "tool score": "tool_score", "model score": "model_score", "level": "score"}
+# What is known of every picture without measuring it.
+SIZES: dict[str, Callable[[int, int], float]] = {
+    "width": lambda width, height: width,
+    "height": lambda width, height: height,
+    "megapixels": lambda width, height: width * height / 1e6,
+}
 # What people call a measurement, and the tool that makes it.
 TOOL_NAMES = {
     "clipped highlights": "overexposed",
@@ -32,7 +38,7 @@ TOOL_NAMES = {
     "blur radius": "blur radius",
 }
 # What rules name besides tools, as it is usually written.
-RULE_WORDS = (*SCORES, "blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
+RULE_WORDS = (*SCORES, *SIZES, "blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
 
 # Names of a distortion and of a tool: a number is compared with what the tool measures.
 BOTH = ("contrast", "sharpness")
@@ -110,10 +116,20 @@ def _value_of_whole(rule: Comparison, assessment: Mapping[str, Any]) -> float | 
     if rule.name in SCORES:
         score = assessment.get(SCORES[rule.name])
         return _Missing("unknown", f"there is no {rule.name}") if score is None else float(score)
+    if rule.name in SIZES:
+        return _size(rule.name, assessment)
     category = category_of(rule.name)
     if category is None or is_measurement(rule):
         return _measured(rule, assessment, None)
     return _severity_of_whole(rule.name, category, assessment)
+
+
+def _size(name: str, assessment: Mapping[str, Any]) -> float | _Missing:
+    images = (assessment.get("provenance") or {}).get("images") or {}
+    origin = images.get("test image") or {}
+    if not origin.get("width"):
+        return _Missing("unknown", "the size of the image was not recorded")
+    return float(SIZES[name](origin["width"], origin["height"]))
 
 
 def _severity_of_whole(name: str, category: str, assessment: Mapping[str, Any]) -> float | _Missing:
@@ -133,7 +149,7 @@ def unjudged_category(rule: Comparison, assessment: Mapping[str, Any]) -> str | 
 
 def is_measurement(rule: Comparison) -> bool:
     """Whether a tool makes what the rule compares; `contrast < 0.1` is measured, `contrast >= moderate` is judged."""
-    if rule.place is not None or rule.name in SCORES:
+    if rule.place is not None or rule.name in SCORES or rule.name in SIZES:
         return False
     return category_of(rule.name) is None or (rule.name in BOTH and not rule.by_severity)
 
