@@ -161,19 +161,37 @@ def test_the_worst_flaw_comes_first_with_what_to_do(visitor: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shares", "words"),
+    ("shares", "words", "span"),
     [
-        ([0.02, 0.1, 0.5, 0.36, 0.02], "Probably Fair or Good."),
-        ([0.9, 0.08, 0.02, 0, 0], "Almost surely Bad."),
-        ([0.25, 0.2, 0.3, 0.15, 0.1], "Between Bad and Good: hard to tell."),
+        ([0.02, 0.1, 0.5, 0.36, 0.02], "Probably Fair or Good.", [2.5, 4.5]),
+        ([0.9, 0.08, 0.02, 0, 0], "Almost surely Bad.", [1, 1.5]),
+        ([0.25, 0.2, 0.3, 0.15, 0.1], "Probably between Bad and Good.", [1, 4.5]),
     ],
 )
-def test_certainty_is_one_statement_in_words(visitor: Visit, shares: list[float], words: str) -> None:
+def test_certainty_is_one_statement_that_agrees_with_what_is_drawn(
+    visitor: Visit, shares: list[float], words: str, span: list[float]
+) -> None:
     read = "async record => (await import('/static/shown.js')).certaintyOf(record)"
     likely = dict(zip("EDCBA", shares, strict=True))
     level = max(likely, key=lambda letter: likely[letter])
 
-    assert visitor.page.evaluate(read, {"level": level, "level_probabilities": likely}) == words
+    found = visitor.page.evaluate(read, {"level": level, "level_probabilities": likely})
+
+    assert found == {"words": words, "span": span}
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ([2.6, 4.4], "Probably Fair or Good."),
+        ([1.0, 1.4], "Almost surely Bad."),
+        ([4.6, 5.0], "Almost surely Excellent."),
+    ],
+)
+def test_the_levels_named_are_those_the_interval_touches(visitor: Visit, interval: list[float], words: str) -> None:
+    read = "async record => (await import('/static/shown.js')).certaintyOf(record).words"
+
+    assert visitor.page.evaluate(read, {"level": "C", "likely_interval": interval}) == words
 
 
 def test_it_says_which_languages_a_question_may_be_in(visitor: Visit) -> None:

@@ -213,3 +213,14 @@ def test_a_reload_keeps_the_form(visitor: Visit, pictures: dict[str, Path]) -> N
     expect(page.locator("#reference-tray .thumb")).to_have_text("clean.png")
     expect(page.locator("#question")).to_have_value("Which one is the sharpest?")
     expect(page.locator("[name=several][value=check]")).to_be_checked()
+
+
+def test_of_two_pictures_both_are_chosen_for_the_slider(visitor: Visit, pictures: dict[str, Path]) -> None:
+    page = visitor.page
+    visitor.ask(pictures["clean"], pictures["white_noise"])
+    visitor.result()
+    expect(page.locator(".said")).to_have_text("clean.png is the better one")
+
+    page.get_by_role("button", name="Compare the two chosen").click()
+
+    expect(page.get_by_text("They differ by")).to_be_visible()

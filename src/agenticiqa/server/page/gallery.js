@@ -233,19 +233,23 @@ export class Gallery {
   /** Keep, maybe or reject; the same once more takes it back. */
   decide(item, decision) {
     item.decision = item.decision === decision ? null : decision;
-    this.#refresh(item);
+    const tile = this.tiles.get(item);
+    for (const one of Object.keys(DECISIONS)) tile.classList.toggle(one, one === item.decision);
+    tile.querySelector(".tile").setAttribute("aria-label", spoken(item));
+    markDecision(tile, item);
+    tile.hidden = !this.#fits(item);
     this.#tell();
     this.#keep();
     announce(`${item.name}: ${item.decision ? DECISIONS[item.decision] : "undecided"}.`);
   }
 
   /** Three buttons that decide about an image. */
-  decider(item, after = () => {}) {
+  decider(item) {
     const buttons = Object.entries(DECISIONS).map(([decision, words]) => button(words,
-      () => { this.decide(item, decision); mark(); after(); }, { class: `decide ${decision}`, "data-decision": decision, "aria-label": `${words} ${item.name}`, disabled: item.status !== "finished" }));
-    const mark = () => { for (const one of buttons) one.setAttribute("aria-pressed", String(one.dataset.decision === item.decision)); };
-    mark();
-    return make("div", { class: "decider", role: "group", "aria-label": `Decide about ${item.name}` }, buttons);
+      () => { this.decide(item, decision); markDecision(group, item); }, { class: `decide ${decision}`, "data-decision": decision, "aria-label": `${words} ${item.name}`, disabled: item.status !== "finished" }));
+    const group = make("div", { class: "decider", role: "group", "aria-label": `Decide about ${item.name}` }, buttons);
+    markDecision(group, item);
+    return group;
   }
 
   #decideByKey(event) {
@@ -315,14 +319,27 @@ function keepFolder(folder) {
   try { localStorage.setItem(KEY, JSON.stringify(all)); } catch { /* a full store keeps the older ones */ }
 }
 
+function markDecision(part, item) {
+  for (const one of part.querySelectorAll(".decide")) one.setAttribute("aria-pressed", String(one.dataset.decision === item.decision));
+}
+
+function stateOf(item) {
+  if (item.status === "finished") return `${fixed(item.score, 1)} ${LEVEL_NAMES[item.level] ?? ""}`;
+  return { waiting: "waiting", working: "at work", failed: "failed" }[item.status] ?? item.status;
+}
+
+function spoken(item) {
+  const flaw = item.flaws?.[0];
+  return [`${item.name}: ${stateOf(item)}`, flaw && `${kindName(flaw.type)} ${flaw.severity}`, DECISIONS[item.decision]].filter(Boolean).join(", ");
+}
+
 function tileOf(item, gallery) {
   const finished = item.status === "finished";
-  const words = finished ? `${fixed(item.score, 1)} ${LEVEL_NAMES[item.level] ?? ""}` : { waiting: "waiting", working: "at work", failed: "failed" }[item.status] ?? item.status;
   const flaw = item.flaws?.[0];
   return make("li", { class: ["tile-slot", item.level && `level-${item.level}`, item.decision].filter(Boolean).join(" ") },
     button([make("img", { alt: "", loading: "lazy" }), make("span", { class: "tile-name" }, item.name),
-      make("span", { class: "tile-score" }, words), make("span", { class: "tile-flaw soft small" }, flaw ? `${kindName(flaw.type)}, ${flaw.severity}` : finished ? "nothing wrong found" : item.error ?? "")],
-    () => gallery.open(item), { class: "tile", title: item.path ?? item.name, disabled: !finished, "aria-label": `${item.name}: ${words}${flaw ? `, ${kindName(flaw.type)} ${flaw.severity}` : ""}${item.decision ? `, ${DECISIONS[item.decision]}` : ""}` }),
+      make("span", { class: "tile-score" }, stateOf(item)), make("span", { class: "tile-flaw soft small" }, flaw ? `${kindName(flaw.type)}, ${flaw.severity}` : finished ? "nothing wrong found" : item.error ?? "")],
+    () => gallery.open(item), { class: "tile", title: item.path ?? item.name, disabled: !finished, "aria-label": spoken(item) }),
     gallery.decider(item),
     make("label", { class: "tile-choose small" }, make("input", { type: "checkbox", checked: gallery.chosen.includes(item), disabled: !finished,
       onchange: (event) => gallery.choose(item, event.target.checked) }), make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${item.name}`)));

@@ -4,7 +4,7 @@ import { keepFiles, recallFiles } from "./kept_files.js";
 import { thumbnailOf } from "./thumbnails.js";
 
 const MOST = 1000;
-const SHOWN = 12;
+const SHOWN = 3;
 const AT_A_TIME = 25;
 const PICTURES = /\.(jpe?g|png|webp|avif|heic|heif|tiff?|bmp|gif|jp2|ppm|pgm|ico)$/i;
 
@@ -128,7 +128,7 @@ export class Intake {
   #show(words) {
     const more = this.images.length - SHOWN;
     at("tray").replaceChildren(...this.images.slice(0, SHOWN).map((image) => thumb(image, () => this.#remove(image))),
-      ...(more > 0 ? [make("li", { class: "soft small" }, `and ${more} more`)] : []));
+      ...(more > 0 ? [make("li", { class: "soft small" }, `+ ${more} more`)] : []));
     const chosen = this.reference ? [thumb(this.reference, () => { this.setReference(null); at("choose-reference").focus(); })] : [];
     at("reference-tray").replaceChildren(...chosen);
     at("reference-slot").classList.toggle("filled", Boolean(this.reference));

@@ -1,7 +1,7 @@
 // Several images side by side, the best first, with what can be said about every pair.
 import { besideButton } from "./two_pictures.js";
 import { button, fixed, make, showPicture } from "./dom.js";
-import { spoken, track } from "./scale.js";
+import { track } from "./scale.js";
 import { briefly, certaintyOf, flawsOf } from "./shown.js";
 import { LEVEL_NAMES, listed } from "./words.js";
 
@@ -27,12 +27,14 @@ class Chooser {
   constructor(run, beside) {
     this.chosen = [];
     this.boxes = new Map();
+    this.takesAll = run.names.length === 2;
     this.button = besideButton(() => beside(...this.chosen.map((number) => pictured(run, number))));
   }
 
   box(number, name) {
     const box = make("input", { type: "checkbox", onchange: (event) => this.#choose(number, event.target.checked) });
     this.boxes.set(number, box);
+    if (this.takesAll) this.#choose(number, true);
     return make("label", { class: "tile-choose small" }, box, make("span", {}, "compare"), make("span", { class: "unseen" }, ` ${name}`));
   }
 
@@ -66,7 +68,7 @@ function answerOf(run) {
   const { answer, entries } = run.ranking;
   if (answer) return answer;
   const first = placesOf(run.ranking).filter((place) => place === "=1").length;
-  return first ? `No clear difference between ${listed(entries.slice(0, first).map((entry) => entry.name))}` : `${entries[0].name} is the best`;
+  return first ? `No clear difference between ${listed(entries.slice(0, first).map((entry) => entry.name))}` : `${entries[0].name} is the ${entries.length > 2 ? "best" : "better one"}`;
 }
 
 function card(run, entry, place, number, service, open, chooser) {
@@ -74,15 +76,15 @@ function card(run, entry, place, number, service, open, chooser) {
   const name = run.names[number - 1] ?? entry.name;
   const picture = make("img", { alt: "", src: run.thumbs?.[number - 1] });
   service.picture(run.urls.images[number - 1]).then((url) => showPicture(picture, url), () => {});
-  const found = flawsOf(record);
+  const [found, certainty] = [flawsOf(record), certaintyOf(record)];
   return make("li", { class: "card rank" },
     make("div", { class: "rank-head" }, make("span", { class: "place", title: place.startsWith("=") ? "level with others" : null }, place), make("h3", { title: name }, name)),
     make("div", { class: "rank-picture" }, picture),
     entry.evidence && make("p", { class: "small" }, entry.evidence),
     make("p", { class: "big" }, make("b", {}, fixed(record.score, 1)), make("span", { class: "soft" }, "of 5"),
       record.level && make("span", { class: `pill level-${record.level}` }, LEVEL_NAMES[record.level])),
-    make("div", { role: "img", "aria-label": spoken(record) }, track(record)),
-    make("p", { class: "certainty small" }, certaintyOf(record)),
+    make("div", { "aria-hidden": "true", class: "rank-track" }, track(record, certainty?.span)),
+    make("p", { class: "certainty small" }, certainty?.words),
     make("p", { class: "soft" }, found.length ? found.map((flaw) => `${flaw.name} (${flaw.severity ?? "not judged"})`).join(", ") : record.error ?? "nothing wrong found"),
     make("div", { class: "rank-foot" }, button("Open", () => open(number), { class: "secondary", "aria-label": `Open ${name}` }), chooser.box(number, name)));
 }

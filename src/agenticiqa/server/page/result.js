@@ -56,8 +56,8 @@ function verdict(run, record, number, shown, tools) {
       : make("div", { class: "score" },
         make("p", { class: "big" }, make("b", {}, fixed(record.score, 1)), make("span", { class: "soft" }, "of 5"),
           record.level && make("span", { class: `pill level-${record.level}` }, record.level_name ?? LEVEL_NAMES[record.level])),
-        make("div", { "aria-hidden": "true" }, track(record)),
-        shown.certainty && make("p", { class: "certainty" }, shown.certainty)),
+        make("div", { "aria-hidden": "true" }, track(record, shown.certainty?.span)),
+        shown.certainty && make("p", { class: "certainty" }, shown.certainty.words)),
     tools);
 }
 

@@ -16,16 +16,16 @@ export function scale(record) {
         make("b", {}, value), name))));
 }
 
-/** Only the track, for cards and lists. */
-export function track(record) {
-  const [low, high] = record.interval ?? [];
+/** Only the track, with a stretch marked on it. */
+export function track(record, span = record.interval) {
+  const [low, high] = span ?? [];
   return make("div", { class: "track" },
-    record.interval && make("span", { class: "interval", place: { left: percent(low), right: `calc(100% - ${percent(high)})` } }),
+    span && make("span", { class: "interval", place: { left: percent(low), right: `calc(100% - ${percent(high)})` } }),
     record.score !== null && make("span", { class: `marker level-${record.level ?? levelOf(record.score)}`, place: { left: percent(record.score) } }));
 }
 
 /** Score, level and interval in words. */
-export function spoken(record) {
+function spoken(record) {
   if (record.score === null) return "No score.";
   const level = record.level ? `, ${record.level_name ?? LEVEL_NAMES[record.level]}` : "";
   const interval = record.interval ? `, 95 % interval ${fixed(record.interval[0])} to ${fixed(record.interval[1])}` : "";

@@ -25,20 +25,28 @@ export function flawsOf(record, advice = []) {
     .sort((one, other) => other.strength - one.strength);
 }
 
-/** How sure the score is, in levels: the fewest neighbours that hold most of the probability. */
+/** How sure the score is, in levels: their names in words, and the stretch of the scale they cover. */
 export function certaintyOf(record) {
-  const shares = record.level_probabilities;
-  if (!shares || !record.level) return null;
   const letters = Object.values(LEVELS).map(([letter]) => letter);
-  let [first, last] = [letters.indexOf(record.level), letters.indexOf(record.level)];
-  const share = (place) => shares[letters[place]] ?? -1;
+  const [first, last] = likelyLevels(record, letters);
+  if (first === undefined) return null;
+  const names = letters.slice(first, last + 1).map((letter) => LEVEL_NAMES[letter]);
+  const words = names.length > 2 ? `Probably between ${names[0]} and ${names.at(-1)}.` : names.length > 1 ? `Probably ${names.join(" or ")}.` : `Almost surely ${names[0]}.`;
+  return { words, span: [Math.max(1, first + 0.5), Math.min(5, last + 1.5)] };
+}
+
+// The levels that the 80 % interval touches; of a record without one, the fewest neighbours that hold most of the probability.
+function likelyLevels({ level, level_probabilities: shares, likely_interval: interval }, letters) {
+  const place = (score) => Math.min(4, Math.max(0, Math.floor(score - 0.5)));
+  if (interval) return interval.map(place);
+  if (!shares || !level) return [];
+  const share = (at) => shares[letters[at]] ?? -1;
+  let [first, last] = [letters.indexOf(level), letters.indexOf(level)];
   while (letters.slice(first, last + 1).reduce((sum, letter) => sum + (shares[letter] ?? 0), 0) < SURE_ENOUGH) {
     if (share(first - 1) >= share(last + 1)) first -= 1;
     else last += 1;
   }
-  const names = letters.slice(first, last + 1).map((letter) => LEVEL_NAMES[letter]);
-  if (names.length > 2) return `Between ${names[0]} and ${names.at(-1)}: hard to tell.`;
-  return names.length > 1 ? `Probably ${names.join(" or ")}.` : `Almost surely ${names[0]}.`;
+  return [first, last];
 }
 
 /** What a gallery keeps of a run. */
