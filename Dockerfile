@@ -2,6 +2,7 @@
 # The service with the embedded backend: no key, no GPU, and no network once the image is built.
 #   docker build -t agenticiqa .
 #   docker run --network none -v "$PWD:/photos:ro" agenticiqa assess /photos/photo.jpg
+#   docker run -p 8080:8080 -v "$PWD/token:/token:ro" agenticiqa serve --host 0.0.0.0 --token-file /token
 FROM python:3.11-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -157,7 +157,11 @@ def take_gallery(browser: Browser, address: str, folder: Path, photos: list[Path
     page.locator("#questions button").first.wait_for()
     page.set_input_files("#choose", photos)
     page.locator(".gallery-bar .doing", has_text=f"{len(photos)} of {len(photos)} checked").wait_for(timeout=PATIENCE)
-    page.get_by_label("Sort").select_option("worst")
+    page.wait_for_function("[...document.querySelectorAll('.tile img')].every((one) => one.naturalWidth > 0)")
+    page.locator(".tile").first.focus()
+    for decision in "rrmk":
+        page.keyboard.press(decision)
+    page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(500)
     write(page, folder / "page-gallery-light.png")
     context.close()

@@ -145,13 +145,12 @@ def test_a_touch_shows_where_a_flaw_is_and_another_hides_it(
 
 
 def test_the_worst_flaw_comes_first_with_what_to_do(visitor: Visit) -> None:
-    read = "async ([record, advice]) => (await import('/static/shown.js')).flawsOf(record, advice)"
-    kinds = [("Noise", "slight"), ("Blurs", "extreme"), ("Contrast", "none"), ("Compression", "moderate")]
-    record = {
-        "distortions": [{"object_name": "Global", "type": kind, "severity": strength} for kind, strength in kinds]
-    }
+    read = "async record => (await import('/static/shown.js')).flawsOf(record)"
+    kinds = [("Noise", "slight", "denoise"), ("Blurs", "extreme", "retake"), ("Contrast", "none", None)]
+    kinds.append(("Compression", "moderate", "denoise"))
+    findings = [{"object_name": "Global", "type": kind, "severity": how, "advice": what} for kind, how, what in kinds]
 
-    found: list[dict[str, Any]] = visitor.page.evaluate(read, [record, ["denoise", "retake", None, "denoise"]])
+    found: list[dict[str, Any]] = visitor.page.evaluate(read, {"distortions": findings})
 
     assert [(flaw["kind"], flaw["advice"]) for flaw in found] == [
         ("Blurs", "retake"),

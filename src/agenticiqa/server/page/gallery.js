@@ -25,6 +25,7 @@ export class Gallery {
   constructor(service, { open, beside, changed }) {
     Object.assign(this, { service, open, beside, changed, chosen: [], order: "worst", wanted: "", stopped: true, timer: null });
     addEventListener("pagehide", () => { if (this.timer) this.#keepNow(); });
+    document.addEventListener("keydown", (event) => this.#enter(event));
     this.bar = make("progress", { max: 1, value: 0, "aria-label": "Images checked" });
     this.count = make("p", { class: "doing", role: "status" });
     this.list = make("ul", { class: "tiles", "aria-label": "Images", onkeydown: (event) => this.#walk(event) });
@@ -199,7 +200,7 @@ export class Gallery {
     const levels = Object.entries(LEVEL_NAMES).filter(([letter]) => items.some((item) => item.level === letter));
     const decided = (decision) => items.filter((item) => (decision ? item.decision === decision : item.status === "finished" && !item.decision)).length;
     const decisions = items.some((item) => item.decision) ? [...Object.entries(DECISIONS).map(([value, words]) => [value, `${words} (${decided(value)})`]), ["undecided", `Undecided (${decided()})`]] : [];
-    this.saveList.textContent = `Save list of ${items.filter((item) => this.#fits(item)).length}`;
+    this.saveList.textContent = `Save list of the ${items.filter((item) => this.#fits(item)).length} shown`;
     const options = [["", "All"], ...decisions, ...levels, ...kinds.map((kind) => [kind, kindName(kind)]), ...(items.some((item) => item.status === "failed") ? [["failed", "Failed"]] : [])];
     const key = options.join();
     if (this.filter.dataset.key !== key) {
@@ -261,6 +262,14 @@ export class Gallery {
     this.decide(item, decision);
     (item.decision && next ? next : this.tiles.get(item)).querySelector(".tile").focus();
     return true;
+  }
+
+  // Whoever presses one of the gallery's keys before stepping onto an image means its images.
+  #enter(event) {
+    const [first, { target, key }] = [this.#shown()[0]?.querySelector(".tile"), event];
+    if (!this.element.isConnected || !first || (target !== document.body && target !== this.heading) || !/^(ArrowDown|ArrowRight|[kmr])$/i.test(key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    first.focus();
   }
 
   #shown() {

@@ -11,7 +11,7 @@ import { LEVEL_NAMES } from "./words.js";
 
 /** The result of image `number` (from 1) of a run; pictures follow when the service sends them. */
 export function result(run, record, number, service, tools) {
-  const shown = shownOf(record, run.advice?.[number - 1]);
+  const shown = shownOf(record);
   const viewer = new Viewer(run.names[number - 1] ?? "the image", record.regions);
   fillViewer(viewer, run, number, service);
   return make("article", { class: "result" },

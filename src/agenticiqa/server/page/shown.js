@@ -6,21 +6,22 @@ import { LEVEL_NAMES, LEVELS, REMEDY, SEVERITIES, kindName, placeName } from "./
 const UNABLE = "Unable to determine";
 
 // Which map of the service shows where a flaw is.
-const LAYERS = { Blurs: ["softness"], Noise: ["noise"], "Brightness change": ["highlights", "shadows"] };
+const LAYERS = { Blurs: ["softness"], Noise: ["noise"], darken: ["shadows"], brighten: ["highlights"], "Brightness change": ["highlights", "shadows"] };
 const SURE_ENOUGH = 0.8;
 
-/** An assessment as a visitor reads it; `advice` has what to do about each of its distortions. */
-export function shownOf(record, advice = []) {
-  const flaws = flawsOf(record, advice);
+/** An assessment as a visitor reads it. */
+export function shownOf(record) {
+  const flaws = flawsOf(record);
   return { sentence: sentenceOf(record, flaws), certainty: certaintyOf(record), flaws, remedy: record.answer === UNABLE && !record.error ? REMEDY : null };
 }
 
 /** What is wrong, the worst first; a remedy that two flaws share is said with the first of them. */
-export function flawsOf(record, advice = []) {
+export function flawsOf(record) {
+  const advice = record.distortions.map((finding) => finding.advice);
   const strength = ({ severity }) => SEVERITIES.indexOf(severity);
   return record.distortions
     .map((finding, index) => ({ index, kind: finding.type, name: kindName(finding.type), place: placeName(finding.object_name), severity: finding.severity,
-      strength: strength(finding), words: finding.explanation, layers: LAYERS[finding.type] ?? [], advice: advice.indexOf(advice[index]) === index ? advice[index] : null }))
+      strength: strength(finding), words: finding.explanation, layers: LAYERS[finding.kind] ?? LAYERS[finding.type] ?? [], advice: advice.indexOf(advice[index]) === index ? advice[index] : null }))
     .filter((flaw) => flaw.strength !== 0)
     .sort((one, other) => other.strength - one.strength);
 }
@@ -50,9 +51,9 @@ function likelyLevels({ level, level_probabilities: shares, likely_interval: int
 }
 
 /** What a gallery keeps of a run. */
-export function briefly({ assessment, advice }) {
+export function briefly({ assessment }) {
   if (!assessment) return {};
-  const flaws = flawsOf(assessment, advice?.[0]).filter((flaw) => flaw.strength > 0).map(({ kind, severity, advice: remedy }) => ({ type: kind, severity, advice: remedy }));
+  const flaws = flawsOf(assessment).filter((flaw) => flaw.strength > 0).map(({ kind, severity, advice: remedy }) => ({ type: kind, severity, advice: remedy }));
   const { answer, score, level, interval } = assessment;
   return { answer, score, level, interval, flaws, sha256: assessment.provenance.images["test image"]?.sha256 ?? null };
 }
