@@ -117,14 +117,14 @@ def test_too_few_ratings_are_refused() -> None:
 
 
 def test_a_scale_moves_score_levels_and_interval_together() -> None:
-    # The curve runs from (1, 1) to (5, 3): 4.5 becomes 2.75, the interval 4 to 5 becomes 2.5 to 3, and is then doubled.
+    # The curve runs from (1, 1) to (5, 3): 4.5 becomes 2.75; half of the interval 4 to 5, doubled, is 1 to either side.
     scale = EmbeddedScale(curve=Curve(knots=((1, 1), (5, 3)), spread=0.1), interval_factor=2.0, data="hand-made")
     image = load_image(np.zeros((16, 16, 3), np.uint8))
 
     look = RecalibratedEyes(FixedEyes(seen(4.5)), {"No-Reference": scale}).look(image)
 
     assert look.quality.score == pytest.approx(2.75, abs=1e-6)
-    assert look.quality.interval == pytest.approx((2.25, 3.25))
+    assert look.quality.interval == pytest.approx((1.75, 3.75))
     assert sum(look.quality.levels.values()) == pytest.approx(1)
     assert look.findings == seen(4.5).findings
 

@@ -125,13 +125,15 @@ def judged_apart(
     """What heads that never saw them say of fold 0 of BIQ2021 and of every other source, with the opinions."""
     scaled = {name: standardised(published, source.rows) for name, source in sources.items()}
     taught = {name: np.ones(len(scaled[name]), bool) for name in FITTED} | {"biq2021": sources["biq2021"].folds != 0}
+    heads: dict[tuple[str, ...], QualityHead] = {}
     found = {}
     for left_out in sources:
-        others = [name for name in FITTED if name != left_out or name == "biq2021"]
-        kernel = fit_likeness(
-            projection, [scaled[n][taught[n]] for n in others], [sources[n].opinions[taught[n]] for n in others]
-        )
-        head = QualityHead(fixed | kernel.arrays("likeness") | NO_CURVE)
+        others = tuple(name for name in FITTED if name != left_out or name == "biq2021")
+        if others not in heads:
+            rows_of = [scaled[name][taught[name]] for name in others]
+            kernel = fit_likeness(projection, rows_of, [sources[name].opinions[taught[name]] for name in others])
+            heads[others] = QualityHead(fixed | kernel.arrays("likeness") | NO_CURVE)
+        head = heads[others]
         rows = sources[left_out].folds == 0 if left_out == "biq2021" else np.ones(len(scaled[left_out]), bool)
         said = head.standard(sources[left_out].rows[rows].astype(np.float64))
         found[left_out] = said, sources[left_out].opinions[rows]

@@ -192,10 +192,9 @@ def _applied(scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, .
 def _half_widths(
     scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rated: RatedSet, rows: Fold
 ) -> Values:
-    new, low, high = _applied(scale, score, spans, rows).T
-    apart = rated.common[rows] - new
-    room = np.where(apart >= 0, high - new, new - low)
-    return np.asarray(np.abs(apart) / np.maximum(room, 1e-3))
+    apart = rated.common[rows] - _applied(scale, score, spans, rows)[:, 0]
+    half = np.array([(high - low) / 2 for low, high in np.array(spans)[rows]])
+    return np.asarray(np.abs(apart) / np.maximum(half, 1e-3))
 
 
 def _stretched(scale: EmbeddedScale, needed: Values) -> EmbeddedScale:

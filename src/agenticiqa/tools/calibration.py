@@ -181,13 +181,12 @@ class EmbeddedScale(BaseModel):
     data: str = Field(description="what it was fitted on")
 
     def apply(self, score: float, interval: tuple[float, float] | None) -> tuple[float, tuple[float, float] | None]:
-        """The score and its interval on the user's scale."""
+        """The score and its interval on the user's scale, as far to either side as the user's ratings lie."""
         new = self.curve.score(score)
         if interval is None:
             return new, None
-        low, high = (self.curve.score(end) for end in interval)
-        below, above = (max(LEAST_HALF_WIDTH, self.interval_factor * gap) for gap in (new - low, high - new))
-        return new, (max(LOWEST, new - below), min(HIGHEST, new + above))
+        half = max(LEAST_HALF_WIDTH, self.interval_factor * (interval[1] - interval[0]) / 2)
+        return new, (max(LOWEST, new - half), min(HIGHEST, new + half))
 
 
 def same_scale(data: str, spread: float, srcc: float | None = None) -> Calibration:
