@@ -1,29 +1,25 @@
 """The full-reference judgement that needs no opinions: agreeing metrics, and changes made on purpose read as such.
 
-Published metrics that see colour and structure are brought to one scale by their quantiles over synthetic damage. Their
-mean, their median and the member that is best over kinds of damage count alike: one metric that misreads a kind does
-not decide. Two things metrics misread are measured instead. A change of brightness, contrast or saturation: where it
-explains the difference, every detail is still there, and its size alone is judged. A loss of fine detail: where the
-test picture is the reference through a filter and nothing else, the frequencies left say how soft it is, whatever the
-picture shows and whatever its size.
+Published metrics that see colour and structure are brought to one scale by their quantiles over synthetic damage, and
+their mean counts. Which metrics: those whose mean is least behind the best single one on sources of opinions nothing
+was fitted on (FSQD, HECD; docs/model-card-fr.md). A change of brightness, contrast or saturation they misread: where it
+explains the difference, every detail is still there, and its size alone is judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.frequency_transfer import BANDS, filter_evidence
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 
 Floats = npt.NDArray[np.float64]
 
-MEMBERS = ("VSI", "MS_GMSDc", "MDSI", "HaarPSI", "FSIM")
-STEADIEST = MEMBERS.index("MDSI")
+MEMBERS = ("VSI", "MDSI")
 ON_PURPOSE = ("mean_shift", "darken", "brighten", "contrast_up", "contrast_down", "saturation_up", "saturation_down")
 # Level 1 of a ladder is barely visible; what is damaged less than nine in ten of them is close to untouched.
 BEST_DAMAGED, WORST = 4.6, 1.0
@@ -32,17 +28,10 @@ PURPOSE_STEP = 0.55
 # Shares of the difference explained by tone between which the judgement passes from metrics to tone.
 NOT_TONE, ALL_TONE = 0.6, 0.8
 SHARES = 41
-# Shares of frequencies left at levels 0 to 5 of our ladder of Gaussian blur, and what the metrics agree on for them in
-# photographs full of detail.
-FREQUENCIES_LEFT = (1.0, 0.652, 0.346, 0.206, 0.129, 0.078)
-SOFT_SCORES = (5.0, 4.1, 3.05, 2.15, 1.5, 1.0)
-# How well what is left must follow the reference to be softness alone, and the loss of frequencies that is one.
+# How well what is left must follow the reference to be softness alone.
 NOT_SOFT, ALL_SOFT = 0.955, 0.985
-HARDLY_LOST, LOST = 0.5, 0.3
-# Evidence of a filter between which the pair passes from coded or noisy to filtered.
-CODED, FILTERED = -0.01, 0.03
-# How far the measured softness lowers and raises what the metrics say at most: they know how much detail there was.
-MOST_BLAME, MOST_PRAISE = 1.15, 0.6
+# Shares of frequencies left between which a change of tone keeps its detail.
+LOST, HARDLY_LOST = 0.3, 0.5
 
 
 @dataclass(frozen=True)
@@ -66,46 +55,13 @@ class Consensus:
     def describe(self, features: Floats, names: Sequence[str]) -> Floats:
         """What the fitted model is told of the consensus: score, agreement, tone score and the share tone explains."""
         tone = tone_change(features, names)
-        scores = self.members(member_losses(features, names))
-        agreed = (scores.mean(axis=1) + np.median(scores, axis=1) + scores[:, STEADIEST]) / 3
-        agreed = with_softness(agreed, features, names)
+        agreed = self.members(member_losses(features, names)).mean(axis=1)
         return np.stack([agreed + tone.weight * (tone.score - agreed), agreed, tone.score, tone.explained], axis=1)
-
-
-def softness(features: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
-    """What the loss of fine detail leaves on the scale, and from 0 to 1 whether it is the damage, row by row."""
-    column = {name: features[:, place] for place, name in enumerate(names)}
-    left = column["transfer.cutoff"]
-    score = np.interp(-np.log(np.maximum(left, 1e-3)), -np.log(FREQUENCIES_LEFT), SOFT_SCORES)
-    lost = np.clip((HARDLY_LOST - left) / (HARDLY_LOST - LOST), 0, 1)
-    return np.asarray(score, np.float64), np.asarray(filtered_only(column) * lost, np.float64)
-
-
-def filtered_only(column: Mapping[str, Floats]) -> Floats:
-    """From 0 to 1, whether the test picture is the reference through a filter and nothing else, by named columns."""
-    gain, coherence = (
-        np.stack([column[f"transfer.{name}_{band}"] for band in range(len(BANDS) - 1)], axis=-1)
-        for name in ("gain", "coherence")
-    )
-    evidence = (filter_evidence(gain, coherence) - CODED) / (FILTERED - CODED)
-    return follows_reference(column["transfer.passband"]) * np.clip(evidence, 0, 1)
 
 
 def follows_reference(passband: Floats) -> Floats:
     """From 0 to 1, whether what is left of the reference follows it, as after a filter or a mild coder."""
     return np.asarray(np.clip((passband - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1), np.float64)
-
-
-def with_softness(agreed: Floats, features: Floats, names: Sequence[str]) -> Floats:
-    """The metrics' agreement, brought towards the measured softness as far as that is the damage.
-
-    The further the metrics are above it, the less each further step counts, so that pictures of one softness keep the
-    order the metrics give them.
-    """
-    score, weight = softness(features, names)
-    above, below = np.maximum(agreed - score, 0), np.maximum(score - agreed, 0)
-    change = np.minimum(below, MOST_PRAISE) - MOST_BLAME * (1 - np.exp(-above / MOST_BLAME))
-    return np.asarray(agreed + weight * change, np.float64)
 
 
 @dataclass(frozen=True)

@@ -57,18 +57,6 @@ def transfer(test: Pixels, reference: Pixels) -> tuple[Floats, Floats]:
     return (cross + floor) / (own + floor), (cross + floor) / np.sqrt((own + floor) * (other + floor))
 
 
-def filter_evidence(gain: Floats, coherence: Floats) -> Floats:
-    """Above 0 where the test pictures are their references through a filter, below where coders or noise made them.
-
-    A filter weakens a frequency everywhere alike and leaves it coherent. A coder keeps it in some places and drops it
-    in others: what is kept follows the reference no better than by the root of its gain. Rows hold one pair's bands.
-    """
-    left, follows = np.clip(gain, 0, 1), np.clip(coherence, 0, 1)
-    weakened = left * (1 - left)
-    excess = (weakened * (follows - np.sqrt(left))).sum(axis=-1)
-    return np.asarray(excess / (weakened.sum(axis=-1) + 1e-3), np.float64)
-
-
 def crossing(gain: Floats, level: float) -> float:
     """The share of the frequencies below which the gain stays above the level, by line between rings; 1 is all."""
     below = np.flatnonzero(gain[1:] < level) + 1

@@ -19,7 +19,7 @@ BOUND = 4.0
 Floats = npt.NDArray[np.float64]
 CONSENSUS_NAMES = ("consensus.score", "consensus.agreed", "consensus.tone", "consensus.explained")
 # Distances, in reaches of the nearest rated kind, between which opinions give way to the consensus.
-NEAR, FAR = 0.5, 3.1
+NEAR, FAR = 0.5, 1.3
 # Within this of a perfect consensus the correction fades: between nearly invisible changes opinions are chance.
 VISIBLE = 1.05
 
@@ -220,7 +220,10 @@ class FullReferenceModel:
         kinds = rated.model.kinds(rows)
         visible = np.clip((5 - consensus) / VISIBLE, 0, 1)
         learned = (1 - strange) * (kinds @ rated.known)
-        scores = rated.on_scale(consensus) + learned * visible * rated.model.correction(rows, kinds)
+        # What looks like nothing that was rated is left to the metrics alone.
+        agreed = told[:, names.index("consensus.agreed")]
+        base = (1 - strange) * consensus + strange * agreed
+        scores = rated.on_scale(base) + learned * visible * rated.model.correction(rows, kinds)
         spreads = np.sqrt((1 - strange) * (kinds @ rated.spreads**2) + strange * rated.outside**2)
         named = [
             _mixed(_by_name(rated.model.recognise, near), ladder, far)
