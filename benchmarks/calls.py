@@ -168,7 +168,7 @@ def flow(mode: str, query: str, cases: list[Case], with_original: bool) -> Flow:
     found = []
     for case in cases:
         client.forget()
-        found.append(assessor.assess(case.picture, query, case.original if with_original else None))
+        found.append(assessor.assess(case.picture, query, reference=case.original if with_original else None))
     return Flow(found)
 
 

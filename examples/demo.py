@@ -77,7 +77,7 @@ def show(name: str, exhibit: Exhibit, assessor: Assessor, folder: Path) -> tuple
     picture = distort(original, *exhibit.damage) if exhibit.damage else original
     path = folder / f"{name}.png"
     Image.fromarray(picture).save(path)
-    found = assessor.assess(path, exhibit.question, original if exhibit.damage else None)
+    found = assessor.assess(path, exhibit.question, reference=original if exhibit.damage else None)
     (folder / f"{name}.json").write_text(found.to_json(), encoding="utf-8")
     if any(found.regions.values()):
         (folder / f"{name}-regions.png").write_bytes(draw_regions(load_image(path), found.regions))

@@ -101,7 +101,7 @@ def answers(jobs: list[dict[str, Any]]) -> Iterator[tuple[object, ...]]:
 
     assessor = Assessor()
     for job in jobs:
-        found = assessor.assess(job["path"], job["query"], job.get("reference"), job["choices"])
+        found = assessor.assess(job["path"], job["query"], reference=job.get("reference"), choices=job["choices"])
         yield job["id"], found.answer
 
 

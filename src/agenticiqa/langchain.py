@@ -36,7 +36,7 @@ def tool(assessor: Assessor | None = None, *, name: str = "assess_image_quality"
     def run(**arguments: Any) -> tuple[str, Assessment]:
         given = ToolArguments(**arguments)
         try:
-            found = judge(given.image, given.question, given.reference, choices=given.choices)
+            found = judge(given.image, given.question, reference=given.reference, choices=given.choices)
         except AgenticIQAError as error:
             raise ToolException(str(error)) from error
         return f"{found}\nWhy: {found.reasoning}", found

@@ -79,7 +79,7 @@ def test_a_record_survives_the_way_through_json(tmp_path: Path) -> None:
     result = assessor().assess(picture(tmp_path))
 
     assert Assessment.model_validate_json(result.to_json()) == result
-    assert json.loads(result.to_json())["schema_version"] == 2
+    assert json.loads(result.to_json())["schema_version"] == 3
 
 
 def test_bytes_arrays_and_pillow_images_are_assessed_like_files(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_printing_an_assessment_shows_score_level_answer_and_the_strongest_findi
     assert str(rated).startswith("Score: 2.10 of 5 (")
     assert str(asked).splitlines()[0] == "Answer: No (no visible blur)"
     assert str(asked).splitlines()[2] == "Found: nothing wrong"
-    assert repr(rated).startswith("Assessment(schema_version=2")
+    assert repr(rated).startswith("Assessment(schema_version=3")
 
 
 def test_printing_a_ranking_shows_a_line_per_image_and_repr_stays() -> None:
@@ -152,13 +152,13 @@ def test_printing_a_ranking_shows_a_line_per_image_and_repr_stays() -> None:
         "1. b.png: 4.00",
         "2. a.png: 2.00",
     ]
-    assert repr(ranking).startswith("Ranking(schema_version=2")
+    assert repr(ranking).startswith("Ranking(schema_version=3")
 
 
 def test_measuring_gives_values_by_tool(tmp_path: Path) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
 
-    found = measure(pixels, pixels, ["psnr", "SSIM"])
+    found = measure(pixels, ["psnr", "SSIM"], reference=pixels)
 
     assert {name: each.raw for name, each in found.items()} == {"PSNR": 100.0, "SSIM": 1.0}
 

@@ -235,7 +235,7 @@ def test_the_record_is_copied_and_the_report_saved(visitor: Visit, pictures: dic
     saved.value.save_as(tmp_path / "report.html")
 
     assert record["answer"].startswith("Yes")
-    assert record["schema_version"] == 2
+    assert record["schema_version"] == 3
     assert saved.value.suggested_filename == "gaussian_blur-quality.html"
     assert "Is it blurry?" in (tmp_path / "report.html").read_text(encoding="utf-8")
 

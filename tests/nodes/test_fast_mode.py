@@ -124,8 +124,8 @@ def test_the_embedded_backend_finds_the_same_evidence_and_answer(
     Image.fromarray(distort(clean, "white_noise", 4)).save(path)
     reference = clean if with_reference else None
 
-    full = Assessor(agent.settings()).assess(path, query, reference)
-    fast = Assessor(FAST).assess(path, query, reference)
+    full = Assessor(agent.settings()).assess(path, query, reference=reference)
+    fast = Assessor(FAST).assess(path, query, reference=reference)
 
     assert (fast.answer, fast.score, fast.level, fast.interval) == (full.answer, full.score, full.level, full.interval)
     assert (fast.distortions, fast.reasoning) == (full.distortions, full.reasoning)

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_assessment
-from agenticiqa.config import Settings
+from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
 from agenticiqa.graph.run import initial_state, prepare_run
 from agenticiqa.images import Align, ImageSource, NamedBytes
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Ranking
 
 
+class AssessOptions(TypedDict, total=False):
+    """What `Assessor.assess` takes besides the image and the question."""
+
+    reference: ImageSource | None
+    choices: Choices | None
+    align: Align | None
+    regions: Sequence[str]
+    max_replan_iterations: int | None
+    on_event: OnEvent | None
+    checkpointer: BaseCheckpointSaver[Any] | None
+    thread_id: str | None
+
+
 class Assessor:
     """Answers questions about images, one after the other or from several threads, with the same loaded parts."""
 
@@ -36,13 +49,13 @@ class Assessor:
         self,
         image: ImageSource,
         query: str | None = None,
+        *,
         reference: ImageSource | None = None,
         choices: Choices | None = None,
-        max_replan_iterations: int | None = None,
-        on_event: OnEvent | None = None,
-        *,
         align: Align | None = None,
         regions: Sequence[str] = (),
+        max_replan_iterations: int | None = None,
+        on_event: OnEvent | None = None,
         checkpointer: BaseCheckpointSaver[Any] | None = None,
         thread_id: str | None = None,
     ) -> Assessment:
@@ -69,9 +82,9 @@ class Assessor:
         query: str | None = None,
         *,
         on_error: Callable[[ImageSource, AgenticIQAError], None] | Literal["record"] | None = None,
-        **more: Any,
+        **options: Unpack[AssessOptions],
     ) -> Iterator[Assessment]:
-        """One assessment after the other, as they are asked for; `more` as in `assess`.
+        """One assessment after the other, as they are asked for; options as in `assess`.
 
         An image that cannot be used raises its typed error and ends the rest. With `on_error="record"` it is one
         assessment like the others, "Unable to determine" with the reason in `error`, so that there are as many as
@@ -79,7 +92,7 @@ class Assessor:
         """
         for image in images:
             try:
-                found = self.assess(image, query, **more)
+                found = self.assess(image, query, **options)
             except AgenticIQAError as error:
                 if on_error is None:
                     error.add_note('assess_many(..., on_error="record") records such a picture and goes on')
@@ -90,14 +103,16 @@ class Assessor:
                 found = failed_assessment(query or DEFAULT_QUERY, error, self.parts)
             yield found
 
-    async def aassess(self, image: ImageSource, query: str | None = None, **more: Any) -> Assessment:
+    async def aassess(
+        self, image: ImageSource, query: str | None = None, **options: Unpack[AssessOptions]
+    ) -> Assessment:
         """The same as `assess`, without holding up the event loop."""
-        return await asyncio.to_thread(self.assess, image, query, **more)
+        return await asyncio.to_thread(self.assess, image, query, **options)
 
     async def aprogress(
-        self, image: ImageSource, query: str | None = None, **more: Any
+        self, image: ImageSource, query: str | None = None, **options: Unpack[AssessOptions]
     ) -> AsyncIterator[ProgressEvent | Assessment]:
-        """Every step as it begins and ends, and the assessment last; `more` as in `assess`."""
+        """Every step as it begins and ends, and the assessment last; options as in `assess`."""
         loop, told = asyncio.get_running_loop(), asyncio.Queue[ProgressEvent | None]()
 
         def tell(event: ProgressEvent | None) -> None:
@@ -105,10 +120,11 @@ class Assessor:
 
         def work() -> Assessment:
             try:
-                return self.assess(image, query, on_event=tell, **more)
+                return self.assess(image, query, **options)
             finally:
                 tell(None)
 
+        options["on_event"] = tell
         working = asyncio.create_task(asyncio.to_thread(work))
         while (event := await told.get()) is not None:
             yield event
@@ -118,10 +134,10 @@ class Assessor:
         self,
         images: Sequence[ImageSource],
         query: str | None = None,
-        reference: ImageSource | None = None,
-        on_event: OnEvent | None = None,
         *,
+        reference: ImageSource | None = None,
         align: Align | None = None,
+        on_event: OnEvent | None = None,
     ) -> Ranking:
         """The images in the order the question asks for (without one, from the best to the worst), each assessed alone.
 
@@ -133,7 +149,9 @@ class Assessor:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)
         each = query_for_each(query)
-        assessments = [self.assess(image, each, reference, on_event=on_event, align=align) for image in images]
+        assessments = [
+            self.assess(image, each, reference=reference, align=align, on_event=on_event) for image in images
+        ]
         return self.rank(images, assessments, query)
 
     def rank(
@@ -152,9 +170,18 @@ class Assessor:
 
 
 def assess(
-    image: ImageSource, query: str | None = None, reference: ImageSource | None = None, **more: Any
+    image: ImageSource,
+    query: str | None = None,
+    *,
+    reference: ImageSource | None = None,
+    choices: Choices | None = None,
+    backend: str | None = None,
+    align: Align | None = None,
+    regions: Sequence[str] = (),
+    max_replan_iterations: int | None = None,
+    on_event: OnEvent | None = None,
 ) -> Assessment:
-    """The assessment of an image with the default settings; `more` as in `Assessor.assess`.
+    """The assessment of an image with the default settings, or with this backend in every role; see `Assessor.assess`.
 
     >>> from agenticiqa.tools.synthetic.ladder import photographs
     >>> found = assess(photographs()["chelsea"].pixels)
@@ -164,22 +191,35 @@ def assess(
     Traceback (most recent call last):
     agenticiqa.errors.ImageNotFoundError: no-such-file.jpg: no such file; check the path
     """
-    return _default_assessor().assess(image, query, reference, **more)
+    return _default_assessor(backend).assess(
+        image,
+        query,
+        reference=reference,
+        choices=choices,
+        align=align,
+        regions=regions,
+        max_replan_iterations=max_replan_iterations,
+        on_event=on_event,
+    )
 
 
-async def aassess(image: ImageSource, query: str | None = None, **more: Any) -> Assessment:
+async def aassess(
+    image: ImageSource, query: str | None = None, *, backend: str | None = None, **options: Unpack[AssessOptions]
+) -> Assessment:
     """The same as `assess`, without holding up the event loop."""
-    return await _default_assessor().aassess(image, query, **more)
+    return await _default_assessor(backend).aassess(image, query, **options)
 
 
 def compare(
     images: Sequence[ImageSource],
     query: str | None = None,
-    reference: ImageSource | None = None,
     *,
+    reference: ImageSource | None = None,
+    backend: str | None = None,
     align: Align | None = None,
+    on_event: OnEvent | None = None,
 ) -> Ranking:
-    """The images ranked with the default settings.
+    """The images ranked with the default settings, or with this backend in every role.
 
     >>> from agenticiqa.tools.synthetic.kinds import distort
     >>> from agenticiqa.tools.synthetic.ladder import photographs
@@ -188,12 +228,12 @@ def compare(
     >>> ranking.best.name, ranking.pairs[0].verdict
     ('image 2', 'better')
     """
-    return _default_assessor().compare(images, query, reference, align=align)
+    return _default_assessor(backend).compare(images, query, reference=reference, align=align, on_event=on_event)
 
 
-@lru_cache(maxsize=1)
-def _default_assessor() -> Assessor:
-    return Assessor()
+@lru_cache(maxsize=4)
+def _default_assessor(backend: str | None) -> Assessor:
+    return Assessor(load_settings(overrides={role: {"backend": backend} for role in ROLES}) if backend else None)
 
 
 def _require_files(images: Sequence[ImageSource]) -> None:

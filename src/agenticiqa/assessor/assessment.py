@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field, model_validator
@@ -30,10 +30,11 @@ from agenticiqa.state import (
     ToolExecutionLog,
     UsedEvidence,
 )
-from agenticiqa.values import Distortion, Language
+from agenticiqa.values import Answer, Distortion, Language, Reason
 from agenticiqa.wording.findings import advice
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+EARLIER_VERSIONS = (1, 2)
 # So many wrong fields are named in a message.
 _NAMED = 3
 
@@ -76,13 +77,18 @@ class Assessment(Record):
     """The answer to a question about an image.
 
     `score` and `level` are the fused ones. Where a level is asked for it is the `answer` too, and a note says so if
-    the model chose another; other questions have the model's answer.
+    the model chose another; other questions have the model's answer. `value` is the answer as a value: a letter, a yes
+    or no, a number or a word; `certainty` and `reasons` are there where the backend gives them.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     query: str
     answer: str
+    value: bool | float | str | None = Field(default=None, description="the answer as a value; null: none was given")
+    certainty: float | None = Field(default=None, description="how sure the answer is, 0 to 1")
     reasoning: str
+    reasons: list[Reason] = Field(default_factory=list, description="each sentence with the value it was made of")
+    choices: dict[str, str] = Field(default_factory=dict, description="the answers that were offered, by letter")
     score: float | None = Field(description="fused, 1 (bad) to 5 (excellent)")
     level: LevelLetter | None
     level_name: str | None
@@ -113,15 +119,15 @@ class Assessment(Record):
     @model_validator(mode="before")
     @classmethod
     def _as_this_version(cls, fields: Any) -> Any:
-        """Reads what `to_json` wrote, also at version 1: its boxes had no class and score, and nothing else moved."""
+        """Reads what `to_json` wrote, also at versions 1 and 2, which lack fields that may be left out."""
         if not isinstance(fields, dict):
             return fields
         read = {key: value for key, value in fields.items() if key != "fused_score"}
-        return read | {"schema_version": SCHEMA_VERSION} if read.get("schema_version") == 1 else read
+        return read | {"schema_version": SCHEMA_VERSION} if read.get("schema_version") in EARLIER_VERSIONS else read
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Assessment:
-        """A record as `to_json` or `assess --json` wrote it, by this version or 0.1; raises ReportError."""
+        """A record as `to_json` or `assess --json` wrote it, by this version or an earlier one; raises ReportError."""
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:
@@ -176,13 +182,19 @@ def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wante
     heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
     voters = used.tools if heard else {}
     images = store.images(state["image_path"], state.get("reference_path"))
+    choices = question_of(state).reply.choices
+    computed: Answer | None = state.get("answer") if answered else None
     told = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
     if answered and failed:
         told.append(f"A further look at the evidence failed, so this is the answer before it ({failed}).")
     return Assessment(
         query=state["query"],
-        answer=_answer(answered, plan, level),
+        answer=(answer := _answer(answered, plan, level)),
+        value=_value(answer, choices, computed),
+        certainty=computed.certainty if computed else None,
         reasoning=" ".join([answered.quality_reasoning if answered else str(error), *told]),
+        reasons=list(state.get("reasons") or ()) if answered else [],
+        choices=choices,
         score=used.fused_score,
         level=level,
         level_name=LEVEL_NAMES.get(level) if level else None,
@@ -212,6 +224,15 @@ def _answer(answered: SummarizerOutput | None, plan: PlannerOutput | None, level
         return UNABLE
     rated = plan is not None and plan.query_type == "IQA" and answered.final_answer != UNABLE
     return level if rated and level is not None else answered.final_answer
+
+
+def _value(answer: str, choices: Mapping[str, str], computed: Answer | None) -> bool | float | str | None:
+    """The answer as a value: the letter of a level or a choice, else what the backend computed."""
+    if answer == UNABLE:
+        return None
+    if answer in choices or answer in LEVEL_NAMES:
+        return answer
+    return computed.value if computed else None
 
 
 def failed_assessment(query: str, error: AgenticIQAError, parts: Parts) -> Assessment:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agenticiqa.assessor.assessment import SCHEMA_VERSION, Assessment, Record
+from agenticiqa.assessor.assessment import EARLIER_VERSIONS, SCHEMA_VERSION, Assessment, Record
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.errors import ModelReplyError
 from agenticiqa.images import ImageSource, LabelledImage
@@ -74,7 +74,7 @@ class Pair(Record):
 class Ranking(Record):
     """Images from the best to the worst, and every pair of them."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     entries: list[Ranked]
     pairs: list[Pair]
     attribute: str = Field(default="overall", description="what the images are ranked by")
@@ -84,9 +84,9 @@ class Ranking(Record):
     @model_validator(mode="before")
     @classmethod
     def _as_this_version(cls, fields: Any) -> Any:
-        """Reads rankings of version 1 too, which were all of overall quality."""
-        is_first = isinstance(fields, dict) and fields.get("schema_version") == 1
-        return fields | {"schema_version": SCHEMA_VERSION} if is_first else fields
+        """Reads rankings of versions 1, which were all of overall quality, and 2 too."""
+        is_earlier = isinstance(fields, dict) and fields.get("schema_version") in EARLIER_VERSIONS
+        return fields | {"schema_version": SCHEMA_VERSION} if is_earlier else fields
 
     @property
     def best(self) -> Ranked | None:

@@ -17,9 +17,9 @@ LEARNED = ("AIQA_NR", "AIQA_FR")
 
 def measure(
     image: ImageSource,
-    reference: ImageSource | None = None,
     tools: Sequence[str] | str | None = None,
     *,
+    reference: ImageSource | None = None,
     align: Align | None = None,
     settings: Settings | None = None,
 ) -> dict[str, Measurement]:
@@ -29,7 +29,7 @@ def measure(
 
     >>> from agenticiqa.tools.synthetic.ladder import photographs
     >>> cat = photographs()["chelsea"].pixels
-    >>> measure(cat, cat, "PSNR")["PSNR"].raw
+    >>> measure(cat, "PSNR", reference=cat)["PSNR"].raw
     100.0
     """
     names, settings = tool_names(tools), settings or load_settings()

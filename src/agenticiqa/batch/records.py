@@ -63,8 +63,8 @@ class Assessing:
         found = self.assessor.assess(
             sample.image_path,
             sample.query,
-            sample.reference_path,
-            sample.choices,
+            reference=sample.reference_path,
+            choices=sample.choices,
             align=self.align,
             regions=self.regions,
         )

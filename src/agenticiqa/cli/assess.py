@@ -101,7 +101,7 @@ def assess(
         start_logging(settings, verbose, quiet)
         wanted = [*(region or ()), *gate.objects()]
         assessment = Assessor(settings).assess(
-            image, question, reference, on_event=on_event, align=align, regions=wanted
+            image, question, reference=reference, align=align, regions=wanted, on_event=on_event
         )
     files = {"image_path": str(image), "reference_path": None if reference is None else str(reference)}
     gate.check({"sample_id": str(image), **files, "assessment": assessment.model_dump(mode="json")})

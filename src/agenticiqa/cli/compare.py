@@ -56,7 +56,7 @@ def compare(
     settings = effective_settings(config, backend, offline, mode=mode, trust_folder=trust_folder)
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
-        ranking = Assessor(settings).compare(images, query, reference, on_event, align=align)
+        ranking = Assessor(settings).compare(images, query, reference=reference, align=align, on_event=on_event)
     typer.echo(ranking.to_json() if as_json else printable(str(ranking)))
     if any(entry.rank is None for entry in ranking.entries):
         raise typer.Exit(1)

@@ -62,7 +62,7 @@ def ask_with(assessor: Assessor) -> Ask:
 
     def ask(question: Question, choices: dict[str, str]) -> str:
         try:
-            said = assessor.assess(question.image, question.query, question.reference, choices)
+            said = assessor.assess(question.image, question.query, reference=question.reference, choices=choices)
         except AgenticIQAError:
             return UNABLE
         return said.answer if said.answered and said.answer in choices else UNABLE

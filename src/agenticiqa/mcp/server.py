@@ -127,7 +127,9 @@ class Tools:
         def work(tell: OnEvent) -> CallToolResult:
             opened = self._images.open(image)
             original, lettered = self._reference(reference), choices if isinstance(choices, dict) else None
-            found = self._assessor.assess(opened, question, original, lettered, on_event=tell, align=align)
+            found = self._assessor.assess(
+                opened, question, reference=original, choices=lettered, align=align, on_event=tell
+            )
             self.reports.add(found, opened)
             return _result(found, assessment_in_words(found, lettered), [self._map(opened)] if quality_map else [])
 
@@ -154,7 +156,7 @@ class Tools:
         def work(tell: OnEvent) -> CallToolResult:
             opened = [self._images.open(name, f"image {place} sent") for place, name in enumerate(images, 1)]
             original = self._reference(reference)
-            ranking = self._assessor.compare(opened, question, original, on_event=tell, align=align)
+            ranking = self._assessor.compare(opened, question, reference=original, align=align, on_event=tell)
             return _result(ranking, ranking_in_words(ranking), [])
 
         return await self._calls.carry_out(context, work)

@@ -103,11 +103,11 @@ def _assess(assessor: Assessor, task: Json, place: int, tell: Tell) -> Assessmen
     found = assessor.assess(
         image["file"],
         query_for_each(task["query"]) if task["kind"] == "compare" else task["query"],
-        reference["file"] if reference else None,
-        task["choices"],
-        task["max_replan_iterations"],
-        lambda event: tell(*_told(event, place)),
+        reference=reference["file"] if reference else None,
+        choices=task["choices"],
         align=task["align"],
+        max_replan_iterations=task["max_replan_iterations"],
+        on_event=lambda event: tell(*_told(event, place)),
     )
     if found.error is not None:
         # The agent says "Unable to determine" when its model cannot be used; kept as a result, an outage would be
