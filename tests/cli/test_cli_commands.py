@@ -467,3 +467,12 @@ def test_a_gate_file_that_does_not_name_the_picture_is_said(folder: Path, script
     assert (lying_there.exit_code, given.exit_code) == (0, 2)
     assert "section `hero/*.jpg` of agenticiqa.toml names no picture" in lying_there.stderr
     assert "0 checked" in lying_there.stderr
+
+
+def test_a_batch_makes_the_folders_of_its_records_and_of_its_page_alike(folder: Path, scripted_backend: str) -> None:
+    arguments = ["batch", "photo.jpg", "--backend", scripted_backend, "-o", "deep/r.jsonl", "--html", "pages/page.html"]
+
+    shown = runner.invoke(app, [*arguments, "--junit", "xml/gate.xml", "--engine", "threads", "-q"])
+
+    assert shown.exit_code in (0, 1), shown.output
+    assert all((folder / name).is_file() for name in ("deep/r.jsonl", "pages/page.html"))

@@ -228,6 +228,11 @@ def test_the_counter_adds_up_tokens_cost_and_failures(request_: VLMRequest) -> N
 
 def test_an_unknown_backend_lists_those_there_are() -> None:
     with pytest.raises(UnknownBackendError, match="builtin, compatible, google, openai, qwen, scripted"):
+        create_vlm_client("nobody.gpt-4o")
+
+
+def test_a_misspelt_backend_gets_a_suggestion() -> None:
+    with pytest.raises(UnknownBackendError, match=r"did you mean openai\?"):
         create_vlm_client("openia.gpt-4o")
 
 

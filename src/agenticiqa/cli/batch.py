@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agenticiqa.cli.command_frame import INTERRUPTED_CODE
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE, writing_to
 from agenticiqa.cli.gating import (
     FailIf,
     FailUnder,
@@ -129,6 +129,9 @@ def batch(
     from agenticiqa.gate.gatekeeping import SETTINGS_FILE
 
     for page in filter(None, (html, junit)):
+        # The folder of the records is made too.
+        with writing_to(page):
+            page.absolute().parent.mkdir(parents=True, exist_ok=True)
         require_folder_of(page)
     settings = effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)

@@ -94,15 +94,19 @@ class Section(BaseModel):
 class RoleSettings(Section):
     """How one role of the agent reaches its model."""
 
-    backend: str = Field(pattern=r"^[a-z0-9_-]+(\..+)?$")
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
-    max_tokens: int = Field(default=1024, ge=1)
-    top_p: float | None = Field(default=None, gt=0.0, le=1.0)
-    retry_attempts: int = Field(default=3, ge=1, le=10)
-    fallback_backend: str | None = Field(default=None, pattern=r"^[a-z0-9_-]+(\..+)?$")
-    base_url: str | None = None
-    fallback_base_url: str | None = None
-    timeout: float = Field(default=60.0, gt=0.0)
+    backend: str = Field(
+        pattern=r"^[a-z0-9_-]+(\..+)?$", description="the model, as PROVIDER.MODEL; docs/backends.md lists them"
+    )
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0, description="of the model's replies; 0 repeats them")
+    max_tokens: int = Field(default=1024, ge=1, description="the most a reply may have")
+    top_p: float | None = Field(default=None, gt=0.0, le=1.0, description="sent along where it is set")
+    retry_attempts: int = Field(default=3, ge=1, le=10, description="times a reply that cannot be read is asked for")
+    fallback_backend: str | None = Field(
+        default=None, pattern=r"^[a-z0-9_-]+(\..+)?$", description="the model asked where the first one fails"
+    )
+    base_url: str | None = Field(default=None, description="the address of a server of your own")
+    fallback_base_url: str | None = Field(default=None, description="the same for the fallback")
+    timeout: float = Field(default=60.0, gt=0.0, description="seconds one request may take")
     samples: int = Field(
         default=0, ge=0, le=50, description="replies drawn for the level's probabilities if the model has none"
     )
@@ -111,9 +115,9 @@ class RoleSettings(Section):
 class CacheSettings(Section):
     """Where replies and tool results are kept."""
 
-    enabled: bool = True
+    enabled: bool = Field(default=True, description="keep replies and measurements")
     directory: str | None = Field(default=None, description="default: the user's cache folder")
-    max_megabytes: int = Field(default=512, ge=1)
+    max_megabytes: int = Field(default=512, ge=1, description="the most a cache file may have")
     sampled_replies: bool = Field(default=False, description="also keep replies drawn at a temperature above 0")
 
     @property
@@ -125,26 +129,28 @@ class CacheSettings(Section):
 class LoggingSettings(Section):
     """What is logged, how and where."""
 
-    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", description="the least that is logged"
+    )
     format: Literal["json", "text"] | None = Field(default=None, description="default: json for files, text otherwise")
-    file: str | None = None
+    file: str | None = Field(default=None, description="where the log goes; default: standard error")
 
 
 class LimitSettings(Section):
     """Bounds on what is accepted and how long it may take."""
 
-    max_pixels: int = Field(default=120_000_000, ge=1)
-    max_file_megabytes: int = Field(default=256, ge=1)
-    min_side: int = Field(default=8, ge=1)
-    max_query_characters: int = Field(default=20_000, ge=1)
-    tool_timeout: float = Field(default=60.0, gt=0.0)
+    max_pixels: int = Field(default=120_000_000, ge=1, description="the most an image may have")
+    max_file_megabytes: int = Field(default=256, ge=1, description="the most an image file may have")
+    min_side: int = Field(default=8, ge=1, description="the least pixels a side may have")
+    max_query_characters: int = Field(default=20_000, ge=1, description="the longest question")
+    tool_timeout: float = Field(default=60.0, gt=0.0, description="seconds one measurement may take")
 
 
 class BackendLimits(Section):
     """How hard one network backend may be pressed by this process."""
 
-    concurrency: int = Field(default=8, ge=1)
-    requests_per_minute: float | None = Field(default=None, gt=0.0)
+    concurrency: int = Field(default=8, ge=1, description="requests at once")
+    requests_per_minute: float | None = Field(default=None, gt=0.0, description="the most that are begun")
 
 
 class TransportSettings(Section):
@@ -169,34 +175,40 @@ class QwenSettings(Section):
     """How a local Qwen2.5-VL is loaded."""
 
     device: str = Field(default="auto", description="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        default="auto", description="the numbers the model is loaded with"
+    )
     max_pixels: int = Field(default=1_003_520, ge=784, description="larger images are scaled down to this")
 
 
 class FusionWeights(Section):
     """How one backend's beliefs are fused with the tools' mean."""
 
-    eta: float = Field(default=1.0, ge=0.0)
+    eta: float = Field(default=1.0, ge=0.0, description="how much the tools weigh beside the model")
     temperature: float = Field(default=1.0, gt=0.0, description="beliefs are flattened above 1, sharpened below")
 
 
 class PipelineSettings(Section):
     """What holds for the whole run."""
 
-    max_replan_iterations: int = Field(default=2, ge=0, le=20)
+    max_replan_iterations: int = Field(default=2, ge=0, le=20, description="plans at most; 0 and 1 never replan")
     mode: Literal["full", "fast"] = Field(
         default="full", description="fast asks the executor's model once instead of up to three times"
     )
-    fusion: Literal["calibrated", "paper"] = "calibrated"
+    fusion: Literal["calibrated", "paper"] = Field(
+        default="calibrated", description="how tools and model become one score: with our weights, or as published"
+    )
     fusion_weights: dict[str, dict[str, FusionWeights]] = Field(
         default_factory=dict, description="by backend, then by reference mode"
     )
-    terms: Literal["research", "commercial"] = "research"
+    terms: Literal["research", "commercial"] = Field(
+        default="research", description="which weights: commercial ones saw no data that is for research only"
+    )
     allowed_root: str | None = Field(default=None, description="images are read from below this folder only")
     viewing: Literal["native", "screen"] = Field(
         default="native", description="how a pair is compared: pixel by pixel, or as it fits a screen"
     )
-    offline: bool = False
+    offline: bool = Field(default=False, description="refuse every backend that needs a network")
     tools_overlay: str | None = Field(default=None, description="the user's own tools and calibrations")
     weights_directory: str | None = Field(default=None, description="torch's hub folder, with pyiqa/ inside")
     device: str = Field(default="cpu", description="where pyiqa's metrics run: cpu, cuda, cuda:1 …")

@@ -96,7 +96,8 @@ def check_byte_count(count: int, name: str, max_bytes: int) -> None:
     """Nothing, unless there are too many bytes."""
     if count > max_bytes:
         raise ImageTooLargeError(
-            f"{name}: has {count} bytes, more than {max_bytes}; make it smaller or raise the limit max_bytes"
+            f"{name}: has {count} bytes, more than {max_bytes}; make it smaller or raise "
+            "pipeline.limits.max_file_megabytes"
         )
 
 

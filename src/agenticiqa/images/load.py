@@ -231,7 +231,7 @@ def _check_size(size: tuple[int, int], limits: ImageLimits, kind: str = "image")
     if width * height > limits.pixels_for(kind):
         raise ImageTooLargeError(
             f"has {width}×{height} pixels, more than the {limits.pixels_for(kind)} allowed for this kind ({kind}); "
-            "make it smaller or raise the limit max_pixels"
+            "make it smaller or raise pipeline.limits.max_pixels"
         )
     if min(size) < limits.min_side:
         raise ImageTooSmallError(

@@ -16,6 +16,7 @@ sampling itself arrives with every request. Keys come from `settings.api_key(pro
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable
 from functools import cached_property
@@ -79,8 +80,11 @@ def _find(provider: str) -> Backend:
         return cast(Backend, getattr(importlib.import_module(module), name))
     point = next((p for p in entry_points(group=ENTRY_POINTS) if p.name == provider), None)
     if point is None:
+        close = difflib.get_close_matches(provider, provider_names(), 1)
+        hint = f"did you mean {close[0]}? " if close else ""
         raise UnknownBackendError(
-            f"no model backend named {provider!r}; write PROVIDER.MODEL with one of: {', '.join(provider_names())}"
+            f"no model backend named {provider!r}; {hint}write PROVIDER.MODEL with one of: "
+            f"{', '.join(provider_names())}"
         )
     try:
         return cast(Backend, point.load())
