@@ -79,8 +79,11 @@ class AgenticIQAError(Exception):
 
     way_out: ClassVar[Option | None] = None
 
+    details: tuple[str, ...] = ()
+    """Further lines, one for each thing that is wrong."""
+
     def __str__(self) -> str:
-        return self.told(lambda name, value: f"set {name} to {value}")
+        return "\n  ".join([self.told(lambda name, value: f"set {name} to {value}"), *self.details])
 
     def told(self, naming: Naming) -> str:
         """The message with the option that would help named as the interface calls it: a flag, a field, an argument."""

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -16,8 +16,9 @@ from typing import Literal
 LogFormat = Literal["json", "text"]
 CONTEXT_FIELDS = ("run", "sample", "node", "attempt")
 REDACTED = "[redacted]"
-_BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_CONTROLS = frozenset(map(chr, (*range(32), *range(127, 160)))) - {"\n", "\t"} | {*_BIDIRECTIONAL}
+# Controls of ASCII and Latin-1, those that turn the direction of writing, line separators of Unicode, and bytes of file
+# names that are no text.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # Read and replaced as a whole, never changed in place: each thread and task sees its own.
 _context: ContextVar[dict[str, str | int] | None] = ContextVar("agenticiqa_log_context", default=None)
@@ -42,13 +43,22 @@ def redact(text: str, secrets: tuple[str, ...] = ()) -> str:
     return text
 
 
-def printable(text: str) -> str:
-    """The text with control characters spelled out: a file's name must not steer the terminal it is shown on."""
-    return "".join(_spelled(character) if character in _CONTROLS else character for character in text)
+def printable(name: object) -> str:
+    """A file's name, or a line that holds one, with every control character spelled out.
+
+    A name must neither steer the terminal it is shown on nor begin a line, which a build may take for a command.
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), str(name))
 
 
-def _spelled(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+def printable_lines(lines: Iterable[object]) -> str:
+    """The lines, each of them printable."""
+    return "\n".join(map(printable, lines))
+
+
+def printable_json(text: str) -> str:
+    """JSON with the control characters of its strings escaped; line feeds between its values stay."""
+    return _CONTROLS.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
 @contextmanager
@@ -100,7 +110,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             entry["exception"] = redact(self.formatException(record.exc_info), self._secrets)
-        return json.dumps(entry, ensure_ascii=False)
+        return printable_json(json.dumps(entry, ensure_ascii=False))
 
 
 class TextFormatter(logging.Formatter):
@@ -116,9 +126,8 @@ class TextFormatter(logging.Formatter):
         line = f"{clock} {record.levelname:<7} {record.name}: {record.getMessage()}"
         if context:
             line += f" [{context}]"
-        if record.exc_info:
-            line += "\n" + self.formatException(record.exc_info)
-        return redact(printable(line), self._secrets)
+        trace = self.formatException(record.exc_info).split("\n") if record.exc_info else []
+        return redact(printable_lines([line, *trace]), self._secrets)
 
 
 def context_of(record: logging.LogRecord) -> dict[str, str | int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from agenticiqa.errors import OutputError, cannot_write
 
@@ -93,6 +94,25 @@ def replacing(output: Path) -> Iterator[Path]:
                 spare.unlink()
     except OSError as error:
         raise cannot_write(output, error) from error
+
+
+def spreadsheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a CSV with no text that a spreadsheet would take for a formula: an apostrophe stands before it.
+
+    >>> spreadsheet_row({"name": "=1+1.png", "score": -1.5, "other": "-1.5"})
+    {'name': "'=1+1.png", 'score': -1.5, 'other': '-1.5'}
+    """
+    return {name: f"'{value}" if _is_formula(value) else value for name, value in row.items()}
+
+
+def _is_formula(value: Any) -> bool:
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def _is_device(path: Path) -> bool:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -400,6 +401,15 @@ def test_the_cache_is_counted_and_emptied(folder: Path) -> None:
     assert set(after["namespaces"]) == {"tools"}
 
 
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Programs started here heed SIGINT, also where these tests run in the background and it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
 def test_an_interrupt_ends_with_a_sentence_and_code_130(folder: Path) -> None:
     save(folder / "large.png", photo("hubble_deep_field"))
     command = [PROGRAM, "assess", "large.png", "--html", "page.html"]
@@ -414,6 +424,57 @@ def test_an_interrupt_ends_with_a_sentence_and_code_130(folder: Path) -> None:
     assert process.returncode == 130, errors
     assert "Interrupted; what was finished is kept." in errors
     assert not list(folder.glob("*page.html*"))
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("calibrate", "--from-accepted", "many"),
+        ("encode", "many", "-o", "encoded", "--min-score", "4.3", "-j", "1"),
+    ],
+)
+def test_an_interrupt_of_a_long_command_names_what_is_left(folder: Path, arguments: tuple[str, ...]) -> None:
+    (folder / "many").mkdir()
+    for number in range(40):
+        save(folder / "many" / f"{number:02}.png", np.roll(photo("coffee"), number, axis=0))
+    process = subprocess.Popen([PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    wait_for_work(folder, process, arguments[0])
+
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+
+    assert process.returncode == 130, errors
+    assert "left: " in errors
+    assert "39.png" in errors or ", …" in errors
+    assert "Traceback" not in errors
+    written = [file.name for file in (folder / "encoded").glob("*")] if arguments[0] == "encode" else []
+    assert not [name for name in written if name.startswith(".") and name != ".encode"]
+
+
+def wait_for_work(folder: Path, process: subprocess.Popen[str], command: str) -> None:
+    """Returns once the command has begun: the encoder has written a copy, the other has opened its cache."""
+    begun = "encoded/*.webp" if command == "encode" else "cache/agenticiqa/*"
+    while process.poll() is None and not list(folder.glob(begun)):
+        time.sleep(0.05)
+
+
+def test_a_reader_who_has_enough_is_no_failure(folder: Path) -> None:
+    command = f"set -o pipefail; {shlex.quote(PROGRAM)} tools --json | head -1; exit ${{PIPESTATUS[0]}}"
+    for line in (command, command.replace(" --json", "")):
+        ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+
+        assert ended.returncode == 0, ended.stderr
+
+
+def test_a_name_that_no_file_can_have_is_said_in_a_sentence(folder: Path) -> None:
+    for arguments in (["batch", "x" * 300, "-o", "out.jsonl"], ["encode", "x" * 300, "-o", "out", "--min-score", "3"]):
+        shown = runner.invoke(app, arguments)
+
+        assert shown.exit_code in (1, 2)
+        assert shown.stderr.startswith("Error: ")
+        assert isinstance(shown.exception, SystemExit)
 
 
 def test_help_loads_nothing_heavy() -> None:

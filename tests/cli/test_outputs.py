@@ -63,11 +63,12 @@ COMMANDS = {
     "calibrate": Command(
         ("--manifest", "ratings.csv", *SETTINGS), ("ratings.csv", "pictures/one.png", "settings.yaml"), ("--overlay",)
     ),
+    "sort": Command(("results.jsonl", "--yes"), ("results.jsonl", "pictures/one.png"), ("--output",)),
     "graph": Command((), (), ("--output",)),
 }
 # Options and arguments of the type Path that are read, and those of a service that keeps its own folder.
 READ = {"image", "reference", "gate_file", "config", "references", "source", "results", "root", "manifest", "recorded",
-        "accepted", "rejected", "images", "allow_folder", "token_file", "file"}  # fmt: skip
+        "accepted", "rejected", "images", "allow_folder", "token_file", "file", "result"}  # fmt: skip
 KEPT_BY_A_SERVICE = {("serve", "folder")}
 
 

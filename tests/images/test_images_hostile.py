@@ -14,11 +14,16 @@ from typing import Any
 
 import cv2
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
-from agenticiqa.errors import ImageError, MissingExtraError
-from agenticiqa.images import load_image
+from agenticiqa.errors import ImageError, ImageTooLargeError, MissingExtraError
+from agenticiqa.images import ImageLimits, load_image
+from agenticiqa.images.containers import inspect
 from tests.support.photos import photo
+from tests.support.scan_bombs import progressive
 
 CASES_PER_FILE = 30
 GIGABYTE_IN_KILOBYTES = 10**9 // 1024
@@ -122,3 +127,57 @@ def test_every_mutated_file_is_an_image_or_a_typed_error_within_one_gigabyte(tmp
 if __name__ == "__main__":
     cases = int(sys.argv[2]) if len(sys.argv) > 2 else CASES_PER_FILE
     sys.stdout.write(json.dumps(drive(Path(sys.argv[1]), cases, int(sys.argv[3]) if len(sys.argv) > 3 else 7)))
+
+
+def test_a_jpeg_of_a_few_scans_more_is_read() -> None:
+    assert load_image(progressive(64, 3)).size == (64, 64)
+
+
+@pytest.mark.parametrize(("side", "scans"), [(64, 4000), (400, 200)])
+def test_a_scan_bomb_is_refused_before_it_is_decoded(side: int, scans: int) -> None:
+    with pytest.raises(ImageTooLargeError, match=rf"passes over {side}×{side} pixels"):
+        load_image(progressive(side, scans))
+
+
+def test_scans_times_pixels_are_bounded_by_the_limit_on_pixels() -> None:
+    data = progressive(400, 30)
+
+    assert load_image(data).size == (400, 400)
+    with pytest.raises(ImageTooLargeError, match="passes over"):
+        load_image(data, limits=ImageLimits(max_pixels=200_000))
+
+
+def test_the_scans_of_a_thumbnail_are_not_counted() -> None:
+    thumbnail = b"\xff\xe1" + (60_002).to_bytes(2, "big") + b"\xff\xda\x00\x02" * 15_000
+    data = progressive(64, 0)
+
+    assert inspect("JPEG", data[:2] + thumbnail + data[2:]).passes <= 16
+
+
+def box(name: bytes, content: bytes) -> bytes:
+    """A box of an ISO media file."""
+    return (len(content) + 8).to_bytes(4, "big") + name + content
+
+
+def overlaid(*uses: int) -> bytes:
+    """The boxes of a HEIC with an overlay for every number, made of so many pictures."""
+    items = b"".join(
+        box(b"infe", b"\2\0\0\0" + number.to_bytes(2, "big") + b"\0\0iovl\0") for number, _ in enumerate(uses, 1)
+    )
+    listed = box(b"iinf", b"\0\0\0\0" + len(uses).to_bytes(2, "big") + items)
+    made = b"".join(
+        box(b"dimg", number.to_bytes(2, "big") + count.to_bytes(2, "big") + b"\0\x09" * count)
+        for number, count in enumerate(uses, 1)
+    )
+    return box(b"ftyp", b"heic\0\0\0\0mif1heic") + box(b"meta", b"\0\0\0\0" + listed + box(b"iref", b"\0\0\0\0" + made))
+
+
+@pytest.mark.parametrize(("uses", "passes"), [((), 1), ((3,), 3), ((4000,), 4000), ((50, 50), 2500)])
+def test_pictures_laid_over_each_other_are_counted(uses: tuple[int, ...], passes: int) -> None:
+    assert inspect("HEIC", overlaid(*uses)).passes == passes
+
+
+@given(st.binary(max_size=400))
+def test_counting_passes_ends_for_any_bytes(content: bytes) -> None:
+    assert inspect("JPEG", b"\xff\xd8" + b"\xff\xda" * 20 + content).passes >= 1
+    assert inspect("HEIC", box(b"meta", content)).passes >= 1

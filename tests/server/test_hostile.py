@@ -17,6 +17,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import UsageError
 from agenticiqa.server.service_options import ServiceOptions
 from tests.server.running import RunningService, picture, running_service
+from tests.support.scan_bombs import progressive
 
 
 def bomb() -> bytes:
@@ -207,6 +208,16 @@ def test_a_folder_whose_name_no_folder_can_have_is_not_found(
 
     assert (files.status_code, files.json()["code"]) == (404, "path_not_found")
     assert job.status_code < 500
+
+
+def test_six_scan_bombs_cost_nothing_and_a_neighbour_is_served(client: httpx.Client) -> None:
+    bomb = progressive(1000, 4000)
+
+    answers = [client.post("/v1/assess", files={"image": (f"{number}.jpg", bomb)}) for number in range(6)]
+    neighbour = client.post("/v1/assess", files={"image": ("x.png", picture(61))})
+
+    assert {(answer.status_code, answer.json()["code"]) for answer in answers} == {(413, "image_too_large")}
+    assert neighbour.status_code == 200
 
 
 def test_every_answer_carries_the_security_headers(client: httpx.Client) -> None:

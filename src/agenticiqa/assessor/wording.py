@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from agenticiqa.logs import printable_lines
 from agenticiqa.state import LEVEL_NAMES, SEVERITIES
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def assessment_in_words(assessment: Assessment) -> str:
         lines.append("Found: nothing wrong")
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def is_rating(assessment: Assessment) -> bool:
@@ -55,7 +56,7 @@ def ranking_in_words(ranking: Ranking) -> str:
     shown = [pair for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours]
     answered = [f"Answer: {ranking.answer}"] if ranking.answer else []
     told = [] if ranking.attribute != "overall" else [pair_in_words(pair) for pair in shown]
-    return "\n".join([*answered, *(place_in_words(entry, ranking) for entry in ranking.entries), *told])
+    return printable_lines([*answered, *(place_in_words(entry, ranking) for entry in ranking.entries), *told])
 
 
 def place_in_words(entry: Ranked, ranking: Ranking) -> str:

@@ -23,7 +23,8 @@ from agenticiqa.batch.manifest import Manifest, files_read
 from agenticiqa.batch.results_table import encodable
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, require_extra
-from agenticiqa.outputs import refuse_overwriting, replacing, write_whole
+from agenticiqa.logs import printable_lines
+from agenticiqa.outputs import refuse_overwriting, replacing, spreadsheet_row, write_whole
 from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
@@ -89,7 +90,7 @@ class Audit:
         lines = [f"{len(self.rows)} pictures audited"]
         lines += [f"  {name}: {count} ({self._named(name, count)})" for name, count in counts if count]
         clean = sum(not any(row[f"is_{name}_issue"] for name in self.issues) for row in self.rows)
-        return "\n".join([*lines, f"  without an issue: {clean}"])
+        return printable_lines([*lines, f"  without an issue: {clean}"])
 
     def __str__(self) -> str:
         return self.in_words()
@@ -274,7 +275,7 @@ def _csv(result: Audit) -> str:
     text = io.StringIO()
     table = csv.DictWriter(text, result.columns(), extrasaction="ignore", lineterminator="\n")
     table.writeheader()
-    table.writerows({**row, "reasons": "; ".join(row["reasons"])} for row in result.rows)
+    table.writerows(spreadsheet_row({**row, "reasons": "; ".join(row["reasons"])}) for row in result.rows)
     return text.getvalue()
 
 

@@ -16,6 +16,7 @@ from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_
 from agenticiqa.batch.samples import Sample, id_digest, sample_from
 from agenticiqa.errors import ManifestError
 from agenticiqa.images.files import is_address
+from agenticiqa.logs import printable
 from agenticiqa.outputs import STANDARD_INPUT, Place
 
 # fmt: off
@@ -99,8 +100,9 @@ def check_manifest(manifest: Manifest) -> ManifestCheck:
     problems = list(islice(checking.problems(manifest.entries()), _SHOWN_PROBLEMS + 1))
     if problems:
         more = ["…"] if len(problems) > _SHOWN_PROBLEMS else []
-        shown = "\n  ".join([*map(str, problems[:_SHOWN_PROBLEMS]), *more])
-        raise ManifestError(f"{manifest.name}: nothing was assessed; correct these lines:\n  {shown}")
+        error = ManifestError(f"{manifest.name}: nothing was assessed; correct these lines:")
+        error.details = (*map(str, problems[:_SHOWN_PROBLEMS]), *more)
+        raise error
     if not checking.samples:
         raise ManifestError(f"{manifest.name}: holds no samples; name a manifest with lines or a folder with images")
     return checking.result()
@@ -282,4 +284,4 @@ def in_words(pairing: Pairing, references: Path) -> Iterator[str]:
     ):
         if names:
             more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-            yield f"{len(names)} {what}: {', '.join(names[:10])}{more}"
+            yield printable(f"{len(names)} {what}: {', '.join(names[:10])}{more}")

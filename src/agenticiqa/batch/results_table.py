@@ -12,7 +12,7 @@ from typing import Any, Literal
 from agenticiqa.batch.journal import is_stream, standing_records
 from agenticiqa.batch.records import spent_on
 from agenticiqa.errors import OutputError, require_extra
-from agenticiqa.outputs import replacing
+from agenticiqa.outputs import replacing, spreadsheet_row
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 
 TableFormat = Literal["csv", "parquet"]
@@ -130,7 +130,7 @@ def _write_csv(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str
     with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
         table = csv.DictWriter(file, columns)
         table.writeheader()
-        table.writerows(rows)
+        table.writerows(map(spreadsheet_row, rows))
 
 
 def _write_parquet(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:

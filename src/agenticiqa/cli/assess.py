@@ -28,7 +28,7 @@ from agenticiqa.cli.shared_options import (
 )
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.errors import UsageError
-from agenticiqa.logs import printable
+from agenticiqa.logs import printable, printable_json, printable_lines
 from agenticiqa.outputs import STANDARD_INPUT, Place, refuse_overwriting, require_folder_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def assess(
     if not gate.report.is_void:
         # Sections for other pictures are no mistake where one picture is judged.
         gate.report.unused_sections.clear()
-    typer.echo(as_json_with(gate, assessment) if as_json else in_words(assessment))
+    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else in_words(assessment))
     if crop_dir is not None:
         _write_crops(settings.image_store().open(image), image.stem, assessment, crop_dir, html, inputs)
     if html is not None:
@@ -142,7 +142,7 @@ def _write_crops(
 
     refuse_overwriting([*crop_files(assessment.regions, folder, stem).values(), html], inputs)
     for path in write_crops(image, assessment.regions, folder, stem):
-        typer.echo(f"Crop: {path}", err=True)
+        typer.echo(printable(f"Crop: {path}"), err=True)
 
 
 def refuse_picture_as_question(image: Path, query: str | None) -> None:
@@ -178,7 +178,7 @@ def in_words(assessment: Assessment) -> str:
     lines += [region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
-    return printable("\n".join(lines))
+    return printable_lines(lines)
 
 
 def rating_in_words(assessment: Assessment) -> str:

@@ -13,6 +13,7 @@ from agenticiqa.cli.command_frame import INTERRUPTED_CODE
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings
 from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
 from agenticiqa.errors import UsageError
+from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.audit import Audit
@@ -183,7 +184,7 @@ def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
             lines.append(f"{summary.judged_again} had changed and were measured again, {summary.gone} are gone")
         if summary.remaining:
             lines.append(f"{summary.remaining} remain; run the same command again")
-    return "\n".join([*lines, f"Written: {', '.join(map(str, written))}"])
+    return "\n".join([*lines, printable(f"Written: {', '.join(map(str, written))}")])
 
 
 def _exit_code(result: Audit) -> int:

@@ -38,6 +38,7 @@ from agenticiqa.cli.shared_options import (
 )
 from agenticiqa.cli.terminal import money, shown_batch, stopping_on_signals
 from agenticiqa.errors import OutputError
+from agenticiqa.logs import printable, printable_lines
 from agenticiqa.outputs import require_folder_of
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     lines = [
         f"{summary.answered} answered, {summary.failed} failed in {summary.seconds:.1f} s "
         f"({summary.calls} calls, {money(summary.cost_usd)}); {summary.done_before} were done before",
-        f"Records: {output}",
+        printable(f"Records: {output}"),
     ]
     if summary.judged_again:
         were = "was" if summary.judged_again == 1 else "were"
@@ -229,7 +230,7 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
         are = "is" if summary.gone == 1 else "are"
         lines.insert(1, f"{summary.gone} {are} gone: deleted or overwritten, kept in the records, left out of the rest")
     if table is not None:
-        lines.append(f"Table: {table}")
+        lines.append(printable(f"Table: {table}"))
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
@@ -268,7 +269,7 @@ def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
     more = len(unusable) - FILES_NAMED
     shown = [*unusable[:FILES_NAMED], *([f"and {more} more; `error` in the records says why"] if more > 0 else [])]
     one = "the file of 1 of them is" if len(unusable) == 1 else f"the files of {len(unusable)} of them are"
-    return "\n  ".join([f"{one} missing or cannot be used{again}:", *shown])
+    return "\n  ".join([f"{one} missing or cannot be used{again}:", *map(printable, shown)])
 
 
 def preview_in_words(preview: Preview) -> str:
@@ -285,7 +286,7 @@ def preview_in_words(preview: Preview) -> str:
     ]
     if found.missing:
         lines.insert(1, f"Missing files: {found.missing}, the first is {found.first_missing}")
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def _basis(preview: Preview) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agenticiqa.cli.command_frame import writing_to
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE, writing_to
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, TrustFolder, settings_files
+from agenticiqa.cli.terminal import stopping_on_signals, tell_what_is_left
+from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -96,8 +98,9 @@ def _from_accepted(
 ) -> None:
     from agenticiqa.gate.threshold_proposals import as_toml, propose
 
-    good = _measured(settings, accepted)
-    bad = {} if rejected is None else _measured(settings, rejected)
+    with stopping_on_signals() as stop:
+        good = _measured(settings, accepted, stop)
+        bad = {} if rejected is None else _measured(settings, rejected, stop)
     rising = {name: name == "score" for name in good}
     proposals = propose(good, bad, rising, false_rejects)
     if as_json:
@@ -134,20 +137,25 @@ def _let_through(proposal: Proposal) -> str:
     return f", lets up to {proposal.false_accepts:.0%} of bad ones pass{useless}"
 
 
-def _measured(settings: Settings, folder: Path) -> dict[str, list[float]]:
-    """The score and the gate's measurements of every picture that can be read."""
+def _measured(settings: Settings, folder: Path, stop: Callable[[], bool]) -> dict[str, list[float]]:
+    """The score and the gate's measurements of every picture that can be read; ends the command once `stop` says so."""
     from agenticiqa.assessor import Assessor
     from agenticiqa.assessor.tool_measurements import measure_with
     from agenticiqa.batch import open_manifest
     from agenticiqa.errors import AgenticIQAError
 
     assessor, found = Assessor(settings), dict[str, list[float]]()
-    for sample in open_manifest(folder):
+    samples = list(open_manifest(folder))
+    for place, sample in enumerate(samples):
+        if stop():
+            tell_what_is_left(sample.image_path for sample in samples[place:])
+            typer.echo("Nothing was stored and nothing is proposed.", err=True)
+            raise typer.Exit(INTERRUPTED_CODE)
         try:
             score = assessor.assess(sample.image_path).score
             values = measure_with(assessor.parts.tools, settings.image_store(), sample.image_path, None, GATED)
         except AgenticIQAError as error:
-            typer.echo(f"left out: {error}", err=True)
+            typer.echo(printable(f"left out: {error}"), err=True)
             continue
         for name, value in [("score", score), *((name, each.raw) for name, each in values.items())]:
             if value is not None:

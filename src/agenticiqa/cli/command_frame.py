@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 from agenticiqa.errors import AgenticIQAError, cannot_write
-from agenticiqa.logs import printable
+from agenticiqa.logs import printable, printable_lines
 
 INTERRUPTED_CODE = 130
 """What shells expect of a program that Ctrl-C ended."""
+GATED = ("assess", "batch")
+"""Their exit code is a verdict, and a reader who leaves early must not turn it into a pass."""
 
 
 class FriendlyGroup(TyperGroup):
@@ -26,11 +30,21 @@ class FriendlyGroup(TyperGroup):
         except AgenticIQAError as error:
             if ctx.params.get("debug"):
                 raise
-            typer.secho(printable(f"Error: {error.told(_as_flag)}"), fg="red", err=True)
+            lines = [f"Error: {error.told(_as_flag)}", *(f"  {line}" for line in error.details)]
+            typer.secho(printable_lines(lines), fg="red", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted; what was finished is kept.", err=True)
             raise typer.Exit(INTERRUPTED_CODE) from None
+        except BrokenPipeError:
+            # Whoever reads has read enough. Nothing more is written, also not at the end of the process.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1 if ctx.invoked_subcommand in GATED else 0) from None
+        except OSError as error:
+            if error.filename is None:
+                raise
+            typer.secho(printable(f"Error: {error.filename}: {error.strerror}; check the name"), fg="red", err=True)
+            raise typer.Exit(1) from None
 
 
 def _as_flag(name: str, value: str) -> str:

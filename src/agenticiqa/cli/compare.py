@@ -20,7 +20,7 @@ from agenticiqa.cli.shared_options import (
     start_logging,
 )
 from agenticiqa.cli.terminal import shown_progress
-from agenticiqa.logs import printable
+from agenticiqa.logs import printable_json
 
 
 def compare(
@@ -57,6 +57,6 @@ def compare(
     with shown_progress(quiet) as on_event:
         start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference=reference, align=align, on_event=on_event)
-    typer.echo(ranking.to_json() if as_json else printable(str(ranking)))
+    typer.echo(printable_json(ranking.to_json()) if as_json else str(ranking))
     if any(entry.rank is None for entry in ranking.entries):
         raise typer.Exit(1)

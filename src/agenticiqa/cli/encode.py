@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agenticiqa.cli.command_frame import INTERRUPTED_CODE
 from agenticiqa.cli.shared_options import AsJson, ConfigFile, Quiet, effective_settings, guard_outputs
-from agenticiqa.cli.terminal import shown_batch, stopping_on_signals
+from agenticiqa.cli.terminal import shown_batch, stopping_on_signals, tell_what_is_left
 from agenticiqa.errors import UsageError
+from agenticiqa.logs import printable
 from agenticiqa.outputs import replacing, require_folder_of, write_whole
 
 if TYPE_CHECKING:
@@ -123,6 +125,8 @@ def _folder(
     source: Path, output: Path, options: CopyOptions, settings: Settings, html: Path | None, as_json: bool, quiet: bool,
     *, concurrency: int | None, force: bool, dry_run: Path | None,
 ) -> int:  # fmt: skip
+    from agenticiqa.batch import open_manifest
+    from agenticiqa.batch.runner import INTERRUPTED
     from agenticiqa.encode.folders import before_and_after, encode_folder, encoded_rows, report_page
 
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
@@ -139,6 +143,10 @@ def _folder(
         typer.echo(json.dumps(without_maps, indent=2))
     else:
         typer.echo(before_and_after(rows, options.metric) + (DRY if dry_run else ""))
+    if summary.stopped == INTERRUPTED:
+        done = {row["name"] for row in rows}
+        tell_what_is_left(sample.sample_id for sample in open_manifest(source) if sample.sample_id not in done)
+        return INTERRUPTED_CODE
     return 1 if summary.remaining else 0
 
 
@@ -225,4 +233,4 @@ def _single(
     told = (
         f"{found.score:.2f} of 5" if options.metric == "score" else f"{METRIC_NAMES[options.metric]} {found.score:.4g}"
     )
-    return f"{output}: quality {found.quality}, {told}, {saved}" + (DRY if dry_run else "")
+    return printable(f"{output}: quality {found.quality}, {told}, {saved}") + (DRY if dry_run else "")

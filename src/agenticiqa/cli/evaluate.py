@@ -26,6 +26,7 @@ from agenticiqa.cli.shared_options import (
     start_logging,
 )
 from agenticiqa.cli.terminal import print_table
+from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def _print(found: Evaluation) -> None:
         if line:
             typer.echo(line)
     for failure, count in found.failures.items():
-        typer.echo(f"failed {count} times: {failure}")
+        typer.echo(printable(f"failed {count} times: {failure}"))
 
 
 def _questions(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.errors import RuleError
+from agenticiqa.logs import printable, printable_lines
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
@@ -164,7 +165,7 @@ def in_words(report: GateReport) -> str:
     lines += report.unused_sections.values()
     others = f"; no rule is for {_pictures(len(report.not_checked))}" if report.not_checked else ""
     lines.append(f"{report.checked} checked: {failed} failed, {unknown} could not be judged{others}")
-    return "\n".join(lines)
+    return printable_lines(lines)
 
 
 def _pictures(count: int) -> str:
@@ -222,7 +223,8 @@ def _xml(text: str) -> str:
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # GitHub's own spelling where it has one, so that the file is found; ours for every other control character.
+    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
 
 
 def _property(text: str) -> str:

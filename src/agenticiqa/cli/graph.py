@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from agenticiqa.logs import printable
+
 
 def graph(
     output: Annotated[
@@ -27,4 +29,4 @@ def graph(
         typer.echo(visualize_graph())
         return
     visualize_graph(output)
-    typer.echo(f"written to {output}")
+    typer.echo(printable(f"written to {output}"))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from agenticiqa.cli.shared_options import ConfigFile, effective_settings
+from agenticiqa.logs import printable
 
 
 def report(
@@ -31,4 +32,4 @@ def report(
 
     store = effective_settings(config).image_store()
     count = write_report(results, output, title=title, shown=pictures, with_maps=maps, store=store)
-    typer.echo(f"{count} {'result' if count == 1 else 'results'} written to {output}")
+    typer.echo(printable(f"{count} {'result' if count == 1 else 'results'} written to {output}"))

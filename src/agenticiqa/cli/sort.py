@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from agenticiqa.errors import UsageError
+from agenticiqa.logs import printable, printable_lines
+from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.audit.sorting import Step
@@ -64,15 +66,16 @@ def sort(
         typer.echo("Nothing was done. Add --yes to do it.")
         return
     log = (output or (result if result.is_dir() else result.parent)) / UNDO
+    refuse_overwriting([output, log], [result, *(step.source for step in steps if step.action != "sidecar")])
     carry_out(steps, log)
-    typer.echo(f"Done. To take it back: agenticiqa sort {log} --undo")
+    typer.echo(printable(f"Done. To take it back: agenticiqa sort {log} --undo"))
 
 
 def _in_words(steps: list[Step]) -> str:
     if not steps:
         return "Everything is there already."
     counts = Counter((step.action, step.target.parent) for step in steps)
-    return "\n".join(
+    return printable_lines(
         f"{action} {count} {'file' if count == 1 else 'files'} {'beside' if action == 'sidecar' else 'to'} {folder}"
         for (action, folder), count in sorted(counts.items(), key=lambda item: (item[0][0], str(item[0][1])))
     )
@@ -84,5 +87,5 @@ def _undo(log: Path) -> None:
     done, left = undo_all(log)
     typer.echo(f"{done} {'file' if done == 1 else 'files'} taken back")
     for line in left:
-        typer.echo(f"left as it is: {line}", err=True)
+        typer.echo(printable(f"left as it is: {line}"), err=True)
     raise typer.Exit(1 if left else 0)

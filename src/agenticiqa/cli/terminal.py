@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from agenticiqa.logs import printable
+
 if TYPE_CHECKING:
     from agenticiqa.batch import BatchProgress
     from agenticiqa.nodes.context import ProgressEvent
 
 _SECONDS_BETWEEN_LINES = 10.0
+# Pictures that are named of those left.
+_NAMED = 5
 
 
 @contextmanager
@@ -55,7 +59,10 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], piped_wi
         table.add_row(*(Text(cell) for cell in row))
     # A file or pipe has no width of its own; nothing may be cut off there.
     console = Console() if Console().is_terminal else Console(width=piped_width)
-    console.print(table)
+    with console.capture() as drawn:
+        console.print(table)
+    # Rich itself would end the process with 1 when the reader has gone.
+    typer.echo(drawn.get(), nl=False)
 
 
 @contextmanager
@@ -95,6 +102,14 @@ def stopping_on_signals(quiet: bool = False) -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def tell_what_is_left(names: Iterable[object]) -> None:
+    """Says after an interruption how many pictures are left, and names the first."""
+    left = [*names]
+    more = ", …" if len(left) > _NAMED else ""
+    named = ", ".join(printable(name) for name in left[:_NAMED])
+    typer.echo(f"Interrupted; {len(left)} left: {named}{more}. The same command again goes on.", err=True)
 
 
 def batch_in_a_line(progress: BatchProgress) -> str:

@@ -201,7 +201,8 @@ def read_sections(path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     try:
         content = read_yaml(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid YAML: {error}; correct the file") from error
+        reason = " ".join(str(error).split())
+        raise SettingsError(f"{path}: not valid YAML: {reason}; correct the file") from error
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
     if content is None:
@@ -329,7 +330,10 @@ def _validate(
     try:
         return Settings.model_validate({**merged, **found})
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem, origin) for problem in error.errors())) from None
+        first, *more = (_explain(problem, origin) for problem in error.errors())
+        wrong = SettingsError(first)
+        wrong.details = tuple(more)
+        raise wrong from None
 
 
 def _explain(problem: Any, origin: Mapping[str, str]) -> str:

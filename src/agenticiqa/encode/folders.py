@@ -22,6 +22,7 @@ from agenticiqa.encode.originals import Format, Pixels
 from agenticiqa.encode.searching import SUFFIXES, Encoded, OnTry, encode, original_bytes
 from agenticiqa.errors import ManifestError, OutputError
 from agenticiqa.images import ImageSource, ImageStore
+from agenticiqa.logs import printable, printable_lines
 from agenticiqa.outputs import replacing, write_whole
 from agenticiqa.report.page import source_hash
 from agenticiqa.report.pictures import data_url
@@ -258,11 +259,11 @@ def before_and_after(rows: Iterable[Mapping[str, Any]], metric: Metric = "score"
             continue
         old, new = row["original_bytes"], row["bytes"]
         sizes = (size_in_words(old), size_in_words(new), f"{1 - new / old:.0%}")
-        cells.append((row["name"], *sizes, f"{row['format']} {row['quality']}", f"{row['score']:.4g}"))
+        cells.append((printable(row["name"]), *sizes, f"{row['format']} {row['quality']}", f"{row['score']:.4g}"))
         before, after = before + old, after + new
     share = f" ({after / before:.0%})" if before else ""
     total = f"{len(cells) - 1} encoded: {size_in_words(before)} became {size_in_words(after)}{share}"
-    return "\n".join([*aligned(cells), *failed, total])
+    return printable_lines([*aligned(cells), *failed, total])
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -6,6 +6,7 @@ cannot be set for one image. Here the metadata that would warn is taken out of t
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ class Container:
     frames: int = 1
     orientation: int = 1
     sixteen_bit: bool = False
+    passes: int = 1
+    """How often a decoder goes over the whole picture, at most."""
 
 
 def sniff(data: bytes) -> str | None:
@@ -88,7 +91,72 @@ def inspect(kind: str, data: bytes) -> Container:
         return Container(*tiff.inspect(data))
     if kind == "AVIF":
         return Container(_without_exif_items(data))
+    if kind == "JPEG":
+        return Container(data, passes=_scans(data))
+    if kind == "HEIC":
+        return Container(data, passes=_overlays(data))
     return Container(data)
+
+
+# A marker of JPEG: neither a byte FF of the picture's data nor a restart.
+_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
+_START_OF_SCAN, _END, _ALONE = 0xDA, 0xD9, (0x01, 0xD8)
+
+
+def _scans(data: bytes) -> int:
+    """How many scans a JPEG has: each of them is a pass over every block of the picture."""
+    most = data.count(b"\xff\xda")
+    if most <= 16:
+        # So few need not be told from those of a thumbnail.
+        return max(most, 1)
+    scans, at = 0, 2
+    while found := _MARKER.search(data, at):
+        code, at = found[1][0], found.end()
+        if code == _END:
+            break
+        scans += code == _START_OF_SCAN
+        if code not in _ALONE:
+            at += int.from_bytes(data[at : at + 2], "big")
+    return max(scans, 1)
+
+
+def _overlays(data: bytes) -> int:
+    """How many pictures a HEIC lays over each other: every use of one is decoded anew, and overlays may nest."""
+    meta = next((box for name, box in _boxes(data) if name == b"meta"), b"")[4:]
+    parts = dict(_boxes(meta))
+    kinds = dict(_item_kinds(parts.get(b"iinf", b"")))
+    drawn = [count for item, count in _derivations(parts.get(b"iref", b"")) if kinds.get(item) == b"iovl"]
+    # Of several overlays one may use another, and the uses multiply.
+    return max(1, math.prod(drawn))
+
+
+def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = 0
+    while at + 8 <= len(data):
+        size, head = int.from_bytes(data[at : at + 4], "big"), 8
+        if size == 1:
+            size, head = int.from_bytes(data[at + 8 : at + 16], "big"), 16
+        end = at + size if size else len(data)
+        if end < at + head:
+            return
+        yield data[at + 4 : at + 8], data[at + head : end]
+        at = end
+
+
+def _item_kinds(listed: bytes) -> Iterator[tuple[int, bytes]]:
+    """The number and the kind of every item that an `iinf` box lists."""
+    for name, entry in _boxes(listed[6 if listed[:1] == b"\0" else 8 :]):
+        if name == b"infe" and entry[:1] in (b"\2", b"\3"):
+            wide = 4 if entry[0] == 3 else 2
+            yield int.from_bytes(entry[4 : 4 + wide], "big"), entry[6 + wide : 10 + wide]
+
+
+def _derivations(references: bytes) -> Iterator[tuple[int, int]]:
+    """The number of every item that is made of others, and of how many, by an `iref` box."""
+    wide = 4 if references[:1] == b"\1" else 2
+    for name, entry in _boxes(references[4:]):
+        if name == b"dimg":
+            yield int.from_bytes(entry[:wide], "big"), int.from_bytes(entry[wide : wide + 2], "big")
 
 
 # Text and animation chunks: no pixel of the first frame depends on them.

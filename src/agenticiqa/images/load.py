@@ -82,6 +82,8 @@ def limits_by_format(max_pixels: int) -> dict[str, int]:
 
 
 _DEFAULT_LIMITS = ImageLimits()
+# Encoders write 10 scans, those that search for the smallest file up to 16; the largest picture may have as many.
+USUAL_PASSES, MOST_PASSES = 16, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +177,7 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
         container = inspect(kind, data)
         image = _opened_webp(container.data, limits) if kind == "WebP" else open_header(kind, container.data)
         _check_size(image.size, limits, f"progressive {kind}" if "progressive" in image.info else kind)
+        _check_passes(container.passes, image.size, limits)
         image.load()
         pixels, notes = to_srgb(image)
         exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
@@ -241,6 +244,16 @@ def _check_size(size: tuple[int, int], limits: ImageLimits, kind: str = "image")
         raise ImageShapeError(
             f"has {width}×{height} pixels: a strip more than {limits.max_ratio} times as long as wide "
             "cannot be judged; crop it or cut it into pieces"
+        )
+
+
+def _check_passes(passes: int, size: tuple[int, int], limits: ImageLimits) -> None:
+    """Raises ImageTooLargeError where decoding would go over the picture far more often than any camera asks for."""
+    work = passes * size[0] * size[1]
+    if passes > MOST_PASSES or work > USUAL_PASSES * limits.pixels_for("progressive JPEG"):
+        raise ImageTooLargeError(
+            f"is stored in {passes} passes over {size[0]}×{size[1]} pixels, which would take too long to decode; "
+            "save it again with the usual settings"
         )
 
 

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
+import uvicorn
 from mcp.server.mcpserver import Context
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
@@ -43,6 +44,8 @@ TIME_LIMIT = 120.0
 # A session is kept until it has been idle for so long; `initialize` without end must not use up memory.
 MAX_SESSIONS = 128
 SESSION_IDLE_SECONDS = 300.0
+# Seconds that calls have left after a signal.
+GRACE = 3
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
 ImageName = Annotated[
@@ -279,15 +282,16 @@ def serve_http(server: SentenceServer, port: int, origins: tuple[str, ...] = ())
     """Serves agents on this machine at http://127.0.0.1:PORT/mcp until a signal; of pages those of `origins`."""
     # Whole values: the SDK compares what ends in :* by its beginning.
     hosts = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
-    server.run(
-        "streamable-http",
+    app = server.streamable_http_app(
         host="127.0.0.1",
-        port=port,
         max_request_body_size=MAX_REQUEST,
         max_sessions=MAX_SESSIONS,
         session_idle_timeout=SESSION_IDLE_SECONDS,
         transport_security=TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=list(origins)),
     )
+    # A call that computes does not keep the server from ending.
+    config = uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=GRACE)
+    uvicorn.Server(config).run()
 
 
 def _result(record: BaseModel, text: str, more: list[ContentBlock]) -> CallToolResult:

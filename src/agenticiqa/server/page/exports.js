@@ -6,8 +6,8 @@ import { LEVEL_NAMES, kindName } from "./words.js";
 export function csvOf(items) {
   const quoted = (value) => {
     const text = String(value ?? "");
-    // A leading = + - @ would be a formula to a spreadsheet.
-    const safe = /^[=+@-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    // A leading = + - @, tab or line break would be a formula to a spreadsheet.
+    const safe = /^[=+@\t\r\n-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const rows = items.map((item) => [item.name, item.status, item.score, item.interval?.[0], item.interval?.[1], item.level, item.answer,
