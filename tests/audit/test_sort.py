@@ -132,15 +132,21 @@ def test_a_sidecar_of_another_program_is_never_written_over(audited: Path) -> No
     assert not (audited / "photos" / "dark.png.xmp").exists()
 
 
-def batch_record(path: Path, level: int | None, name: str | None) -> dict[str, Any]:
+def batch_record(path: Path, level: str | None, name: str | None) -> dict[str, Any]:
     distortions = [{"type": "Noise", "severity": "severe"}, {"type": "Blurs", "severity": "slight"}]
-    found = {"answer": "", "score": level, "level": level, "level_name": name, "distortions": distortions}
+    found = {
+        "answer": "",
+        "score": 4.9 if level else None,
+        "level": level,
+        "level_name": name,
+        "distortions": distortions,
+    }
     return {"sample_id": path.name, "image_path": str(path), "assessment": found, "error": None}
 
 
 def test_a_batch_is_sorted_by_level_and_rated_with_stars(audited: Path) -> None:
     photos = audited / "photos"
-    records = [batch_record(photos / "fine.png", 5, "Excellent"), batch_record(photos / "dark.png", None, None)]
+    records = [batch_record(photos / "fine.png", "A", "Excellent"), batch_record(photos / "dark.png", None, None)]
     results = audited / "results.jsonl"
     results.write_text("".join(json.dumps(record) + "\n" for record in records))
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
+import numpy as np
 import pytest
 from mcp import Client
 from mcp.server.mcpserver import Context
@@ -20,6 +23,7 @@ from agenticiqa.nodes.context import OnEvent, ProgressEvent
 from agenticiqa.tools.synthetic.ladder import photographs
 from tests.mcp.serving import http_server, over_http
 from tests.support.agent import settings
+from tests.support.photos import photo, save
 
 STEP = ProgressEvent("executor", None, "started")
 INITIALIZE = {
@@ -130,3 +134,27 @@ def resident(pid: int) -> int:
     """Kilobytes of memory a process has."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def test_a_signal_ends_a_server_although_a_call_computes(tmp_path: Path) -> None:
+    save(tmp_path / "large.png", np.tile(photo("coffee"), (4, 4, 1)))
+    with http_server(tmp_path) as server:
+
+        async def ask(client: Client) -> None:
+            begun = asyncio.Event()
+
+            async def heard(progress: float, total: float | None, message: str | None) -> None:
+                begun.set()
+
+            call = asyncio.create_task(
+                client.call_tool("assess_image", {"image": "large.png"}, progress_callback=heard)
+            )
+            await begun.wait()
+            server.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(server.process.wait, 60)
+            call.cancel()
+
+        with suppress(Exception):
+            over_http(server.address, ask)
+
+        assert server.process.poll() is not None

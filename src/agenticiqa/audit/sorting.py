@@ -20,6 +20,7 @@ from agenticiqa.batch.manifest import open_manifest
 from agenticiqa.batch.manifest_tables import LISTS
 from agenticiqa.errors import OutputError, ReportError, UsageError, cannot_write
 from agenticiqa.report.records import read_rows
+from agenticiqa.state import LEVEL_SCORES
 
 UNDO = "undo.jsonl"
 WITHOUT_SCORE = "without a score"
@@ -89,8 +90,9 @@ def _of_row(row: dict[str, Any]) -> Verdict:
     keywords = tuple(dict.fromkeys(str(each["type"]).lower() for each in seen))
     if level is None:
         return Verdict(Path(row["image"]), WITHOUT_SCORE, keywords=keywords)
-    label = _COLOURS["keep" if level >= 4 else "maybe" if level == 3 else "reject"]
-    return Verdict(Path(row["image"]), str(row["level_name"]).lower(), int(level), label, keywords)
+    stars = LEVEL_SCORES[level]
+    label = _COLOURS["keep" if stars >= 4 else "maybe" if stars == 3 else "reject"]
+    return Verdict(Path(row["image"]), str(row["level_name"]).lower(), stars, label, keywords)
 
 
 def plan(
