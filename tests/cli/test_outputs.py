@@ -228,7 +228,7 @@ def test_the_name_of_a_region_leads_nowhere_else() -> None:
     assert list(map(str, files.values())) == ["crops/photo-_etc_passwd.png", "crops/photo-top_left.png"]
 
 
-FULL = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); sys.argv[0] = 'agenticiqa'; "
+FULL = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); sys.argv[0] = 'agenticiqa'; "
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ FULL = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1
         (("assess", "photo.png", "--html", "old.out"), "old.out"),
         (("measure", "photo.png", "--tools", "PIQE", "--map", "old.out"), "old.out"),
         (("report", "results.jsonl", "-o", "old.out"), "old.out"),
-        (("encode", "photo.png", "--min-score", "4", "-o", "old.webp"), "old.webp"),
+        (("encode", "photo.png", "--min-score", "2", "-o", "old.webp"), "old.webp"),
         (("graph", "-o", "old.svg"), "old.svg"),
         (("graph", "-o", "old.png"), "old.png"),
     ],
