@@ -1,6 +1,7 @@
 """Which tools may contradict which distortion: whose score falls reliably with that damage.
 
     python -m training.contradicting_tools            measures and writes contradicting_tools.json (ten minutes)
+    python -m training.contradicting_tools AIQA_NR    measures this one again
     python -m training.contradicting_tools --table    prints what the file says
 
 A severe distortion beside a score above 4 is a contradiction only if the tool would have seen the damage. It is taken
@@ -44,9 +45,10 @@ class Seen:
         return self.falling >= FALLING_SHARE and self.high_when_strong <= HIGH_SHARE
 
 
-def measure(tools: ToolRegistry) -> dict[str, dict[str, Seen]]:
-    """What each voting tool that runs here sees, by category."""
+def measure(tools: ToolRegistry, wanted: list[str]) -> dict[str, dict[str, Seen]]:
+    """What each voting tool that runs here sees, by category; with `wanted`, those alone."""
     names = [name for name in tools.names() if tools.votes(name) and tools.available(name) is None]
+    names = [name for name in names if not wanted or name in wanted]
     falls: dict[tuple[str, str], list[float]] = defaultdict(list)
     strong: dict[tuple[str, str], list[float]] = defaultdict(list)
     untouched: dict[str, float] = {}
@@ -92,7 +94,8 @@ def main() -> None:
         plain = load_settings(
             environ={}, directory=Path("/nonexistent"), overrides={"pipeline": {"cache": {"enabled": False}}}
         )
-        found = measure(build_parts(plain).tools)
+        wanted = sys.argv[1:]
+        found = (stored() if wanted else {}) | measure(build_parts(plain).tools, wanted)
         content = {name: {kind: asdict(seen) for kind, seen in kinds.items()} for name, kinds in found.items()}
         FILE.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     sys.stdout.write(table(stored()) + "\n")

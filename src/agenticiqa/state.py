@@ -414,6 +414,7 @@ class AgenticIQAState(TypedDict):
     plan_notes: NotRequired[list[str]]
     pass_keys: NotRequired[list[str]]
     repeated: NotRequired[bool]
+    heard: NotRequired[dict[str, list[str]]]
     asked: NotRequired[str]
     error: NotRequired[str | None]
     ledger: NotRequired[Ledger]

@@ -352,3 +352,27 @@ def test_what_the_reader_gets_never_asks_for_a_new_plan(tmp_path: Path) -> None:
     for limit in (0, 1, 2, 5):
         result = run(tmp_path, scripted(detect=doubts(limit + 1)), limit)["summarizer_result"]
         assert "new plan is needed" not in result.quality_reasoning
+
+
+SEVERE_BLUR = {"distortion_analysis": {"Global": [{"type": "Blurs", "severity": "severe", "explanation": "Soft."}]}}
+
+
+def test_a_tool_that_was_heard_on_a_gap_is_not_asked_again_in_the_run(tmp_path: Path) -> None:
+    tools = [FixedTool("GAUGE", 4.6), FixedTool("METER", 4.7), FixedTool("PROBE", 4.8)]
+    client = scripted(analyze=SEVERE_BLUR)
+
+    final = run(tmp_path, client, 20, tools=tools)
+
+    assert [len(tool.runs) for tool in tools] == [1, 1, 1]
+    # Each tool has a pass, and then the model one with all of them heard.
+    assert planner_passes(client) <= 5
+    assert not final["summarizer_result"].need_replan
+
+
+def test_a_deterministic_backend_is_not_asked_again_when_no_other_tool_can_speak(tmp_path: Path) -> None:
+    client = ScriptedVLMClient(script(analyze=SEVERE_BLUR), deterministic=True)
+
+    final = run(tmp_path, client, 10, tools=[FixedTool("GAUGE", 4.6), FixedTool("METER", 4.7, contradicts=["Noise"])])
+
+    assert planner_passes(client) == 1
+    assert "severe Blurs on Global but GAUGE scores 4.6" in final["summarizer_result"].quality_reasoning

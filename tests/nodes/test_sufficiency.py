@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from agenticiqa.nodes.sufficiency import first_gap
 from agenticiqa.nodes.summarizer import should_replan
-from agenticiqa.state import ExecutorOutput
-from tests.support.agent import plan
+from agenticiqa.parts import tools_for
+from agenticiqa.state import DISTORTION_CATEGORIES, ExecutorOutput
+from tests.support.agent import plan, settings
+from training.contradicting_tools import stored
 
 
 def evidence(
@@ -180,3 +183,31 @@ def test_scores_contradict_an_analysis_only_beyond_four_and_below_two(
     evidence = ExecutorOutput.model_validate({"distortion_analysis": analysis, "quality_scores": scores})
 
     assert should_replan(evidence, "Global")[0] is contradicts
+
+
+@pytest.mark.parametrize(
+    ("tool", "distortion", "contradicted"),
+    [
+        ("NSS_REGRESSION", "Brightness change", False),
+        ("NSS_DISTANCE", "Color distortions", False),
+        ("NSS_REGRESSION", "Noise", True),
+        ("PSNR", "Brightness change", True),
+        ("A_TOOL_NOBODY_MEASURED", "Contrast", True),
+    ],
+)
+def test_a_tool_contradicts_only_damage_that_its_score_falls_with(
+    tool: str, distortion: str, contradicted: bool
+) -> None:
+    entry = {"type": distortion, "severity": "severe", "explanation": "Clear to see."}
+    scores = {"Global": {distortion: (tool, 4.8)}}
+    found = ExecutorOutput.model_validate({"distortion_analysis": {"Global": [entry]}, "quality_scores": scores})
+
+    assert (first_gap(found, "Global", tools=tools_for(settings())) is not None) == contradicted
+
+
+def test_what_a_tool_may_contradict_in_the_catalogue_is_what_was_measured() -> None:
+    tools = tools_for(settings())
+
+    for name, kinds in stored().items():
+        listed = tools.card(name).contradicts
+        assert [kind for kind, seen in kinds.items() if seen.reliable] == list(listed or DISTORTION_CATEGORIES), name

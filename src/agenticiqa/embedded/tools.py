@@ -30,6 +30,7 @@ class QualityTool(Tool):
             raw_range=(1, 5),
             implementation=f"embedded:quality_{terms}",
             role="learned",
+            contradicts=("Blurs", "Compression", "Noise", "Sharpness", "Contrast"),
             licence="see weights/LICENCE.md",
             cost="medium",
             variant="RGB at 512 x 512 pixels in area, averaged by area or enlarged by cubic interpolation",

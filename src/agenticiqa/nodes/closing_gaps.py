@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
+from agenticiqa.nodes.sufficiency import heard_on
 from agenticiqa.state import (
     GLOBAL,
     DistortionCategory,
@@ -32,6 +34,8 @@ class Focus:
     plan: PlannerOutput
     gap: Gap | None = None
     before: ExecutorOutput | None = None
+    heard: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The tools that have spoken in this run, by object and distortion."""
 
     @property
     def is_narrow(self) -> bool:
@@ -57,8 +61,24 @@ class Focus:
         return {name: list(gap.distortions) for name in self.objects()}
 
     def avoided_tools(self) -> tuple[str, ...]:
-        """Tools that have spoken on this or gave no score: a second opinion comes from another."""
-        return self.gap.tools if self.gap and self.gap.kind in ("contradiction", "missing_scores", "no_scores") else ()
+        """Tools that have spoken on this in the run or gave no score: a second opinion comes from another."""
+        if self.gap is None or self.gap.kind not in ("contradiction", "missing_scores", "no_scores"):
+            return ()
+        return tuple(sorted(heard_on(self.heard, self.gap) if self.is_contradicted else self.gap.tools))
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether measurements and looks disagree: then a tool that has spoken has nothing to add."""
+        return self.gap is not None and self.gap.kind == "contradiction"
+
+    def heard_with(self, logs: Iterable[ToolExecutionLog]) -> dict[str, list[str]]:
+        """The tools heard in this run, those of this pass included."""
+        heard = {place: list(names) for place, names in self.heard.items()}
+        for log in logs:
+            names = heard.setdefault(f"{log.object_name}/{log.distortion}", [])
+            if log.tool_name not in names:
+                names.append(log.tool_name)
+        return heard
 
     def wants_close_up(self) -> bool:
         """Whether the doubt may go away when the model sees the pixels as they are."""
@@ -68,6 +88,9 @@ class Focus:
         """The same for two passes that would ask the same: the plan, and what of the gap changes the requests."""
         gap = self.gap
         asked = None if gap is None or (gap.kind == "no_scores" and not gap.tools) else gap.model_dump_json()
+        if gap is not None and self.is_contradicted:
+            # Another score or another tool's name is no other question, once everybody was heard.
+            asked = json.dumps([gap.kind, gap.objects, gap.distortions, self.avoided_tools()])
         return hashlib.sha256(f"{self.plan.model_dump_json()} {asked}".encode()).hexdigest()
 
 

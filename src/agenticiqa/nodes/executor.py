@@ -132,7 +132,8 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     plan = state.get("plan")
     if plan is None:
         return {"executor_evidence": ExecutorOutput(errors={"executor": "there is no plan to carry out"})}
-    focus, earlier = Focus(plan, state.get("gap"), state.get("executor_evidence")), state.get("pass_keys") or []
+    focus = Focus(plan, state.get("gap"), state.get("executor_evidence"), state.get("heard") or {})
+    earlier = state.get("pass_keys") or []
     try:
         context = node_context("executor", state, config)
     except Exception as error:  # a node reports, it does not raise
@@ -155,6 +156,7 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         "findings": findings,
         "ledger": context.booked(),
         "pass_keys": keys[-MAX_REPLAN_HISTORY:],
+        "heard": focus.heard_with(evidence.tool_logs),
     }
 
 
@@ -284,12 +286,12 @@ class Gathering:
         return analysis
 
     def select(self, targets: Distortions) -> list[Pick]:
-        """A tool that can run for every target."""
+        """A tool that can run for every target; nothing is asked when every tool has been heard."""
+        offered = self._offers(targets)
+        if not offered and self.focus.is_contradicted:
+            return []
         inputs = SelectToolsInputs(
-            query=self.query,
-            distortions=targets,
-            reference_mode=self.plan.reference_mode,
-            tools=self._offers(targets),
+            query=self.query, distortions=targets, reference_mode=self.plan.reference_mode, tools=offered
         )
         reply = self.context.ask(SELECTION_PROMPT_TEMPLATE, inputs).value
         return self._picked(reply.selected_tools, targets)
@@ -322,11 +324,15 @@ class Gathering:
 
     def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
         context, avoided = self.context, self.focus.avoided_tools()
-        return complete_picks(chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided)
+        again = not self.focus.is_contradicted
+        return complete_picks(
+            chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided, again=again
+        )
 
     def _offers(self, targets: Distortions) -> tuple[ToolOffer, ...]:
         found = offers(targets, self.context.parts.tools, self.context.reference is not None)
-        return tuple(offer for offer in found if offer.name not in self.focus.avoided_tools()) or found
+        left = tuple(offer for offer in found if offer.name not in self.focus.avoided_tools())
+        return left if left or self.focus.is_contradicted else found
 
     def _doubt(self) -> Gap | None:
         """The gap, where hearing of it may change what the model sees."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +17,7 @@ from agenticiqa.state import (
     Gap,
     PlannerOutput,
 )
+from agenticiqa.tools.registry import ToolRegistry
 
 SEVERE = ("severe", "extreme")
 KEY_SEVERITIES = ("moderate", *SEVERE)
@@ -35,45 +36,51 @@ def should_replan(
     return gap is not None, gap.reason if gap else ""
 
 
-def first_gap(evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None) -> Gap | None:
+def first_gap(
+    evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None, tools: ToolRegistry | None = None
+) -> Gap | None:
     """The gravest gap in the evidence.
 
     In this order: objects without analysis, no scores, key distortions without a score, contradiction, uncertainty.
-    A plan that asked for no tools is not blamed for their absence.
+    A plan that asked for no tools is not blamed for their absence. With the `tools`, one contradicts only what it sees.
     """
-    return next(gaps(evidence, query_scope, plan), None)
+    return next(gaps(evidence, query_scope, plan, tools), None)
 
 
-def gaps(evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None) -> Iterator[Gap]:
+def gaps(
+    evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None, tools: ToolRegistry | None = None
+) -> Iterator[Gap]:
     """Every gap in the evidence, the gravest first."""
     objects: set[str] = {GLOBAL} if query_scope == GLOBAL else {*query_scope}
     yield from _analysis_gaps(evidence, objects)
     if plan is None or plan.plan.tool_execution:
         yield from _score_gaps(evidence, objects)
-    yield from contradictions(evidence)
+    yield from contradictions(evidence, tools)
     for doubt in evidence.uncertainties:
         yield Gap(kind="uncertainty", reason=f"Uncertain evidence: {doubt}")
 
 
-def contradictions(evidence: ExecutorOutput) -> Iterator[Gap]:
-    """Where analysis and scores cannot both be right."""
+def contradictions(evidence: ExecutorOutput, tools: ToolRegistry | None = None) -> Iterator[Gap]:
+    """Where analysis and scores cannot both be right; a tool contradicts no finding of a damage it does not see."""
     scores = evidence.quality_scores or {}
     for name, entries in (evidence.distortion_analysis or {}).items():
         for entry in entries:
             measured = scores.get(name, {})
             tool, score = measured.get(entry.type) or measured.get(OVERALL) or ("", 0.0)
-            if entry.severity in SEVERE and score > HIGH_SCORE:
+            sees = tools is None or tools.may_contradict(tool, entry.type)
+            if entry.severity in SEVERE and score > HIGH_SCORE and sees:
                 yield _severe_but_high(name, entry, tool, score)
     for name, found in _found(evidence).items():
-        for tool, score in scores.get(name, {}).values():
-            if not found and score < LOW_SCORE:
-                yield Gap(
-                    kind="contradiction",
-                    reason=f"Contradictory evidence: no distortion found on {name} but {tool} scores {score:.1f}",
-                    objects=(name,),
-                    tools=(tool,),
-                    score=score,
-                )
+        low = {tool: score for tool, score in scores.get(name, {}).values() if score < LOW_SCORE}
+        if low and not found:
+            said = " and ".join(f"{tool} scores {score:.1f}" for tool, score in low.items())
+            yield Gap(
+                kind="contradiction",
+                reason=f"Contradictory evidence: no distortion found on {name} but {said}",
+                objects=(name,),
+                tools=tuple(low),
+                score=min(low.values()),
+            )
 
 
 def _severe_but_high(name: str, entry: DistortionAnalysis, tool: str, score: float) -> Gap:
@@ -159,12 +166,16 @@ class Decision:
 
 
 def decide(
-    evidence: ExecutorOutput | None, plan: PlannerOutput | None, state: AgenticIQAState, deterministic: bool
+    evidence: ExecutorOutput | None,
+    plan: PlannerOutput | None,
+    state: AgenticIQAState,
+    deterministic: bool,
+    tools: ToolRegistry | None = None,
 ) -> Decision:
     """The decision for this pass; the limit is compared with the count the pass began with."""
     if plan is None:
         return Decision()
-    gap = first_gap(evidence or ExecutorOutput(), plan.query_scope, plan)
+    gap = first_gap(evidence or ExecutorOutput(), plan.query_scope, plan, tools)
     if gap is None:
         return Decision()
     limit = replan_limit(state)
@@ -178,7 +189,33 @@ def decide(
     if deterministic and state.get("gap") == gap:
         logger.info("the new plan changed nothing for a deterministic backend: no further plan is asked for")
         return Decision(gap, "A new plan changed nothing and the backend is deterministic")
+    if deterministic and tools is not None and not _has_another_voice(gap, plan, state, tools):
+        logger.info("no tool is left to hear on the contradiction, and the backend is deterministic")
+        return Decision(gap, "No other tool can settle it")
     return Decision(gap)
+
+
+def _has_another_voice(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:
+    """Whether a tool that sees what a contradiction is about has not been heard on it yet; true of other gaps."""
+    if gap.kind != "contradiction":
+        return True
+    heard = heard_on(state.get("heard") or {}, gap)
+    has_reference = plan.reference_mode == "Full-Reference"
+    return any(
+        card.name not in heard and tools.may_contradict(card.name, kind)
+        for kind in gap.distortions or (OVERALL,)
+        for card in tools.suitable(kind, has_reference)
+    )
+
+
+def heard_on(heard: Mapping[str, Sequence[str]], gap: Gap) -> set[str]:
+    """The tools that have spoken in this run on what the gap is about, those the gap names included."""
+    spoken = set(gap.tools)
+    for place, names in heard.items():
+        name, _, kind = place.rpartition("/")
+        if name in gap.objects and (not gap.distortions or kind in (*gap.distortions, OVERALL)):
+            spoken.update(names)
+    return spoken
 
 
 def replan_limit(state: AgenticIQAState) -> int:

@@ -29,6 +29,7 @@ from agenticiqa.state import (
     UsedEvidence,
     remember_replan,
 )
+from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.values import Language
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
@@ -120,7 +121,7 @@ def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[Summarizer
         known = request.tool_evidence()
         _log_invocation(request, state)
         answered = request.ask(context)
-        decision = decide(request.evidence, request.plan, state, context.parts.deterministic)
+        decision = decide(request.evidence, request.plan, state, context.parts.deterministic, context.parts.tools)
         said = {"answer": answered.reply.answer, "reasons": [*answered.reply.reasons]}
         return _result(request, answered, decision, _backend_notes(context, answered)), decision, said
     except ModelReplyError as error:
@@ -218,7 +219,11 @@ class AnswerRequest:
             language=question.reply.language,
             plan=plan,
             evidence=evidence,
-            notes=[*evidence_notes(evidence, question.reply.language), *(state.get("plan_notes") or []), *unknown],
+            notes=[
+                *evidence_notes(evidence, question.reply.language, parts.tools),
+                *(state.get("plan_notes") or []),
+                *unknown,
+            ],
             tool_only=mean_score(voting_scores(evidence, parts.tools)),
             tool_scores=voting,
             spread=spread,
@@ -311,7 +316,9 @@ class AnswerRequest:
         }
 
 
-def evidence_notes(evidence: ExecutorOutput | None, language: Language = "en") -> list[str]:
+def evidence_notes(
+    evidence: ExecutorOutput | None, language: Language = "en", tools: ToolRegistry | None = None
+) -> list[str]:
     """Missing, failed, contradictory and uncertain evidence, one sentence each, as far as they are known in a language.
 
     Those that quote tools and their errors stay in English.
@@ -322,7 +329,7 @@ def evidence_notes(evidence: ExecutorOutput | None, language: Language = "en") -
     return [
         *_missing(evidence, language),
         *(f"{name} failed: {error}" for name, error in evidence.errors.items()),
-        *(gap.reason for gap in contradictions(evidence)),
+        *(gap.reason for gap in contradictions(evidence, tools)),
         *evidence.notes,
         *(f"Uncertain: {doubt}" for doubt in evidence.uncertainties),
         *(say("region_not_located", language, name=name) for name in unlocated),

@@ -61,19 +61,24 @@ def complete_picks(
     tools: ToolRegistry,
     has_reference: bool,
     avoided: Collection[str] = (),
+    *,
+    again: bool = True,
 ) -> list[Pick]:
     """One pick per target: the chosen tool if it can run, else the most suitable one, flagged as fallback.
 
-    Tools to be `avoided` have spoken already; they are taken only if there is no other.
+    Tools to be `avoided` have spoken already; they are taken only if there is no other, and not even then unless
+    `again` is set: a target without another tool then has no pick.
     """
     wanted = {
         (object_in_scope(name, plan), str(canonical_category(distortion))): tool
         for name, by_distortion in chosen.items()
         for distortion, tool in by_distortion.items()
     }
-    picks = [_pick(name, key, wanted.get((name, key)), tools, has_reference, avoided) for name, key in _pairs(targets)]
+    picks = [
+        _pick(name, key, wanted.get((name, key)), tools, has_reference, avoided, again) for name, key in _pairs(targets)
+    ]
     found = [pick for pick in picks if pick is not None]
-    if not found:
+    if not found and again:
         raise ToolUnavailableError("no calibrated tool can run on this image; see `agenticiqa tools`")
     return found
 
@@ -93,21 +98,26 @@ def _pick(
     tools: ToolRegistry,
     has_reference: bool,
     avoided: Collection[str],
+    again: bool,
 ) -> Pick | None:
-    known, problem = None, "no tool was chosen"
+    known, problem, level = None, "no tool was chosen", logging.INFO
     if wanted is not None:
         known, problem = _usable_name(wanted, tools, has_reference)
         if known is not None and known not in avoided:
             return Pick(name, distortion, known)
+        level = logging.WARNING if problem else logging.INFO
         problem = problem or f"{known} has spoken already"
     suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
-    suitable = [card for card in suitable if card.name not in avoided] or suitable
+    left = [card for card in suitable if card.name not in avoided]
+    if not left and not again:
+        return None
+    suitable = left or suitable
     if not suitable and known is not None:
         return Pick(name, distortion, known)
     if not suitable:
         logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
         return None
-    logger.warning("%s on %s: %s; %s stands in", distortion, name, problem, suitable[0].name)
+    logger.log(level, "%s on %s: %s; %s stands in", distortion, name, problem, suitable[0].name)
     return Pick(name, distortion, suitable[0].name, fallback=True, note=f"stands in: {problem}")
 
 

@@ -157,6 +157,11 @@ class ToolRegistry:
         """Whether the tool's score may enter the fusion: calibrated, and a judgement rather than an attribute."""
         return self.card(name).role != "attribute" and self.calibration(name) is not None
 
+    def may_contradict(self, name: str, category: str) -> bool:
+        """Whether a high score of this tool speaks against a distortion: its score falls with that damage."""
+        card = self.find_card(name)
+        return card is None or card.contradicts is None or category in (*card.contradicts, OVERALL)
+
     def is_calibrated_on_first_use(self, name: str) -> bool:
         """Whether the tool has no curve yet and will be given one when it is used."""
         tool = self.get(name)

@@ -33,6 +33,10 @@ class ToolCard(BaseModel):
     )
     role: Literal["metric", "attribute", "learned"] = "metric"
     strengths: tuple[DistortionCategory, ...] = ()
+    contradicts: tuple[DistortionCategory, ...] | None = Field(
+        default=None,
+        description="categories whose damage the score falls with, so that a high one speaks against it; None: all",
+    )
     licence: str
     cost: Literal["cheap", "medium", "heavy"]
     variant: str = Field(description="colour space, down-sampling, border: what must match to compare numbers")
