@@ -10,11 +10,10 @@ from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
     ShippedEyes,
     shipped_eyes,
-    softness_counted_as_blur,
-    with_a_reason,
     with_doubt,
 )
 from agenticiqa.embedded.findings import Eyes
+from agenticiqa.embedded.settling import softness_counted_as_blur, with_a_reason
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement

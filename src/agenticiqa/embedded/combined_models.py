@@ -19,26 +19,20 @@ from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     LEVEL_LETTERS,
     LEVEL_SCORES,
-    SEVERITIES,
     LevelLetter,
     LocatedRegion,
     Region,
 )
 from agenticiqa.tools.calibration import EmbeddedScale
-from agenticiqa.values import SLIGHT, Distortion, Judgement
+from agenticiqa.values import Distortion, Judgement
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]
-BARELY_PRESENT = 0.51
 # From this probability on a severe flaw beside a good score is told as a doubt.
 CERTAINLY = 0.8
-# A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
-# which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
-NOTHING_WRONG = 2.5
 # A flaw from this strength on (severe) and a score from this one on (Good) say different things of one picture.
 SEVERE, GOOD = 2.5, 3.5
 _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
@@ -64,7 +58,7 @@ class ShippedEyes:
 
         Of several things named together the worst counts.
         """
-        from agenticiqa.embedded.distortions.distortion_detector import in_context
+        from agenticiqa.embedded.settling import of_part
 
         if isinstance(region, LocatedRegion) and region.members:
             return self._worst_of(image, reference, region)
@@ -73,9 +67,7 @@ class ShippedEyes:
             return whole
         against = None if reference is None else _cut(reference.pixels, region)
         crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
-        findings = in_context(crop.findings, whole.findings, image.pixels, region)
-        look = replace(crop, findings=findings)
-        return self._as_object(look, whole, image, region) if isinstance(region, LocatedRegion) else look
+        return of_part(crop, whole, image, region)
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word, or of the thing a name stands for."""
@@ -89,30 +81,6 @@ class ShippedEyes:
 
         return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
 
-    def _as_object(self, look: Look, whole: Look, image: LoadedImage, region: LocatedRegion) -> Look:
-        from agenticiqa.embedded.objects.scene import scene_of
-        from agenticiqa.embedded.regions.object_look import (
-            behind_a_subject,
-            in_the_light_of,
-            with_blur_of,
-            with_own_sharpness,
-        )
-        from agenticiqa.embedded.regions.places import face_in
-        from agenticiqa.embedded.regions.skin import with_skin_colour
-
-        if region.kind in ("background", "sky"):
-            return behind_a_subject(look, whole)
-        if look.against_reference is None:
-            look = in_the_light_of(look, whole)
-        scene = scene_of(image)
-        if region.kind == "face":
-            look = with_skin_colour(look, image.pixels, region)
-        own = with_own_sharpness(look, whole, scene.edges, region, image.pixels)
-        face = face_in(scene, region, *image.size) if region.kind == "person" else None
-        if face is None:
-            return own
-        return with_blur_of(own, with_own_sharpness(look, whole, scene.edges, face, image.pixels))
-
     def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
         # Several places of one image are looked at one after the other, each with the same surroundings.
         key = (image.sha256, image.size, reference.sha256 if reference else None)
@@ -124,6 +92,7 @@ class ShippedEyes:
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
         from agenticiqa.embedded.distortions.distortion_detector import find_distortions
         from agenticiqa.embedded.quality.quality_model import load_quality_model
+        from agenticiqa.embedded.settling import of_picture
         from agenticiqa.embedded.trunk import load_backbone
 
         if reference is not None:
@@ -134,21 +103,19 @@ class ShippedEyes:
         shares = _by_letter(judged.probabilities)
         quality = Judgement(shares, judged.interval, judged.reason, likely_interval=judged.likely_interval)
         drawn = judged.out_of_domain is not None
-        findings = softness_counted_as_blur(find_distortions(pixels, features, self._weights, drawn=drawn))
-        if not drawn:  # of a drawing or a page a low score says nothing that a flaw could explain
-            findings = with_a_reason(findings, quality.score)
+        found = find_distortions(pixels, features, self._weights, drawn=drawn)
+        findings = of_picture(found, quality.score, drawn=drawn)
         return Look(with_doubt(quality, findings), findings)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
         from agenticiqa.embedded.distortions.distortion_detector import find_changes
         from agenticiqa.embedded.full_reference.judge import shipped_judge
+        from agenticiqa.embedded.settling import of_pair
 
         judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)
         if not judged.features:
             return _UNCHANGED, judged.for_eyes()
-        findings = find_changes(pixels, judged.features, self._weights)
-        findings = tuple(_as_judged(finding, judged) for finding in findings)
-        return tuple(_with_kind(finding, judged.kind) for finding in findings), judged.for_eyes()
+        return of_pair(find_changes(pixels, judged.features, self._weights), judged), judged.for_eyes()
 
 
 def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
@@ -159,63 +126,6 @@ def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgemen
     worst = max(severe, key=lambda finding: finding.strength)
     note = f"doubtful: the score of {quality.score:.2f} and the finding of {worst.severity} {worst.category} disagree"
     return replace(quality, notes=(*quality.notes, note))
-
-
-def with_a_reason(findings: tuple[Distortion, ...], score: float) -> tuple[Distortion, ...]:
-    """The findings, the likeliest of them slight where none is there although the score says something is wrong."""
-    if score >= NOTHING_WRONG or any(finding.is_present for finding in findings):
-        return findings
-    likeliest = max(findings, key=lambda finding: finding.strength)
-    return tuple(_slight(finding) if finding is likeliest else finding for finding in findings)
-
-
-def _slight(finding: Distortion) -> Distortion:
-    """The finding as barely present; of two directions the likelier one."""
-    likelier = max(finding.directions, key=lambda each: each.strength, default=None)
-    directions = tuple(_slight(each) if each is likelier else each for each in finding.directions)
-    return replace(finding, probability=BARELY_PRESENT, strength=SLIGHT, directions=directions)
-
-
-def softness_counted_as_blur(findings: tuple[Distortion, ...]) -> tuple[Distortion, ...]:
-    """The findings with blur at least as strong as enlargement: what was enlarged from few pixels is blurred too."""
-    enlarged = next((f for f in findings if f.category == "Sharpness" and f.kind == "upscale"), None)
-    if enlarged is None:
-        return findings
-    return tuple(
-        replace(
-            finding,
-            probability=max(finding.probability, enlarged.probability),
-            strength=max(finding.strength, enlarged.strength),
-        )
-        if finding.category == "Blurs"
-        else finding
-        for finding in findings
-    )
-
-
-def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortion:
-    """The finding of a pair that lost fine detail and nothing else: soft or enlarged, not compressed or noisy."""
-    from agenticiqa.embedded.full_reference.changes import measured_softness
-
-    share = measured_softness(judged.features)
-    if share < 0.5:
-        return finding
-    own = judged.categories.get(finding.category, 0.0)
-    if own < 0.5 and finding.category == "Blurs":
-        return finding
-    if own < 0.5:
-        return replace(finding, probability=min(finding.probability, 1 - share))
-    strength = max(finding.strength, float(SEVERITIES.index(judged.severity)))
-    return replace(finding, probability=max(finding.probability, own), strength=strength)
-
-
-def _with_kind(finding: Distortion, kind: str | None) -> Distortion:
-    """The finding with the kind the pair shows, where it could not tell one itself."""
-    from agenticiqa.embedded.full_reference.changes import category_of
-
-    if finding.kind or kind is None or not finding.is_present or category_of(kind) != finding.category:
-        return finding
-    return replace(finding, kind=kind)
 
 
 def _by_letter(probabilities: tuple[float, ...]) -> dict[LevelLetter, float]:

@@ -10,6 +10,7 @@ from typing import Literal
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asked import Allowed, Compare, Flaw
+from agenticiqa.question.meaning import Tint
 from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, MIDDLE_GREY, PRESENT, Attribute, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
@@ -253,3 +254,23 @@ def _worse(flaw: Flaw, evidence: Evidence) -> float | None:
 def _better(flaw: Flaw, evidence: Evidence) -> float:
     lead = evidence.leads.get(flaw.category or "", 0.0)
     return 1 - BETTER_THAN_REFERENCE if lead <= -CLEAR_LEAD else BETTER_THAN_REFERENCE
+
+
+# What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.
+_ALSO_CALLED: dict[str, tuple[Tint, ...]] = {
+    "red": ("orange", "magenta", "warm"), "orange": ("red", "yellow", "warm"), "yellow": ("orange", "warm"),
+    "green": ("cyan",), "cyan": ("green", "blue", "cold"), "blue": ("cyan", "violet", "cold"),
+    "violet": ("blue", "magenta"), "magenta": ("violet", "red"),
+}  # fmt: skip
+
+
+def cast_of(evidence: Evidence) -> Distortion | None:
+    """The cast that was found; None where the colors are not found to be tinted."""
+    item = evidence.strongest(["Color distortions"])
+    return item if item is not None and item.kind == "color_cast" else None
+
+
+def is_called(item: Distortion, tints: tuple[Tint, ...]) -> bool | None:
+    """Whether a cast may be called by one of these colors; None where its color was not measured."""
+    color = item.colour
+    return None if color is None else any(tint == color or tint in _ALSO_CALLED[color] for tint in tints)

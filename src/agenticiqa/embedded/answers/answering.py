@@ -8,6 +8,8 @@ from dataclasses import replace
 from agenticiqa.embedded.answers.amounts import (
     Amount,
     amount_of,
+    cast_of,
+    is_called,
     is_too_much,
     measured_banding,
     quality_loss,
@@ -17,7 +19,6 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.tint_answers import cast_of, is_called
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts

@@ -9,12 +9,13 @@ from agenticiqa.embedded.answers.amounts import (
     Amount,
     Relation,
     amount_of,
+    cast_of,
+    is_called,
     is_too_much,
     likelihood_of,
     quality_loss,
 )
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
-from agenticiqa.embedded.answers.tint_answers import cast_of, is_called
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.question.asked import Choose, Flaw
 from agenticiqa.question.meaning import OptionMeaning

@@ -14,8 +14,8 @@ from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.objects.scene import in_words, scene_of
 from agenticiqa.embedded.regions.focus_parts import focus_parts
-from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
 from agenticiqa.embedded.regions.places import alike, area
+from agenticiqa.embedded.settling import as_asked
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
 from agenticiqa.question.lexicon import lexicon
@@ -100,13 +100,19 @@ class Observer:
         A soft background is no flaw; a question whether it is soft is answered all the same.
         """
         regions = {name: self.region(image, name) for name in names}
-        looks = {name: _consistent(self._eyes.look(image, reference, region)) for name, region in regions.items()}
-        if question is not None and _asks_whether_soft(question):
-            looks = {name: _as_soft_as_it_is(look, image, regions[name]) for name, look in looks.items()}
         unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
-        return {
-            name: _of_anything(look, image) if name in unlocated else look for name, look in looks.items()
-        }, unlocated
+        softness = question is not None and _asks_whether_soft(question)
+        looks = {
+            name: as_asked(
+                self._eyes.look(image, reference, region),
+                image,
+                region,
+                asks_softness=softness,
+                is_found=name not in unlocated,
+            )
+            for name, region in regions.items()
+        }
+        return looks, unlocated
 
     def region(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a named place; None for the whole image and for what cannot be located."""
@@ -140,7 +146,7 @@ class Observer:
                 continue
             likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
             from_left = sorted(likely, key=lambda each: each.left + each.right)
-            looks = tuple(_consistent(self._eyes.look(image, reference, each)) for each in from_left)
+            looks = tuple(self._eyes.look(image, reference, each) for each in from_left)
             meant.append(Meant(name, looks, from_left.index(found[0]), len(found) - len(likely)))
         return tuple(meant)
 
@@ -228,38 +234,11 @@ def _asks_whether_soft(question: Question) -> bool:
     return question.topic.flaw.attribute == "blur" and not question.topic.as_fault
 
 
-def _as_soft_as_it_is(look: Look, image: LoadedImage, region: Region | None) -> Look:
-    edges = scene_of(image).edges
-    parts = focus_parts(edges, image.width, image.height)
-    if parts is None or not isinstance(region, LocatedRegion) or region.kind != "background":
-        return look
-    return with_measured_blur(look, edges, region, parts.sharpest.softness)
-
-
-def _of_anything(look: Look, image: LoadedImage) -> Look:
-    """What the look at the whole picture says of a thing that was not found: no blur that only some parts have."""
-    edges = scene_of(image).edges
-    parts = focus_parts(edges, image.width, image.height)
-    uneven = parts is not None and parts.some_soft >= 0.5
-    if not uneven and not blur_differs(edges, image.width, image.height):
-        return look
-    return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
-
-
 def has_no_colour(image: LoadedImage) -> bool:
     """Whether the channels of nearly all pixels agree, up to what JPEG leaves of a grey picture."""
     step = max(1, min(image.size) // GREY_SAMPLES)
     sample = image.pixels[::step, ::step].astype(np.int16)
     return float(np.percentile(np.ptp(sample, axis=2), 99)) <= GREY_SPREAD
-
-
-def _consistent(look: Look) -> Look:
-    """The look in which no image without noise is called a compressed noisy one."""
-    noise = look.finding("Noise")
-    if noise is None or noise.is_present:
-        return look
-    named = (replace(each, kind="jpeg") if each.kind == "noisy_jpeg" else each for each in look.findings)
-    return replace(look, findings=tuple(named))
 
 
 def _leads(test: Look, reference: Look) -> dict[str, float]:
