@@ -21,6 +21,7 @@ from agenticiqa.question.asking import read_question
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger
 from agenticiqa.vlm_client.tasks import RankInputs, RankReply
 from agenticiqa.vlm_client.tasks.rank import OVERALL_QUALITY
+from agenticiqa.wording.results import chosen_in_words
 
 RANKING_PROMPT_TEMPLATE = """\
 You compare images. Look at all of them and find out what the user's question compares them by, and how much of it each
@@ -79,6 +80,7 @@ class Ranking(Record):
     pairs: list[Pair]
     attribute: str = Field(default="overall", description="what the images are ranked by")
     answer: str | None = Field(default=None, description="the answer to the question, if one was asked")
+    chosen: list[str] = Field(default_factory=list, description="the images the answer names; several are level")
     ledger: Ledger = Field(default_factory=Ledger, description="the call that compared the images by the question")
 
     @model_validator(mode="before")
@@ -153,12 +155,18 @@ def rank(
     by_attribute = bool(asked.images) and asked.attribute != OVERALL_QUALITY
     entries = _by_attribute(names, assessments, asked) if by_attribute else _by_score(names, assessments)
     pairs = [_attribute_pair(*two) if by_attribute else _pair(*two) for two in combinations(entries, 2)]
-    answer = None
-    if compared is not None:
+    chosen: list[str] = []
+    if compared is not None and asked.why_not is None:
         wants_last = asked.first == "least" and not by_attribute
-        answer = asked.why_not or _answer(entries, pairs, by_attribute, wants_last)
-    attribute = asked.attribute if by_attribute else OVERALL_QUALITY
-    return Ranking(entries=entries, pairs=pairs, attribute=attribute, answer=answer, ledger=ledger or Ledger())
+        chosen = _chosen(entries, pairs, by_attribute, wants_last)
+    return Ranking(
+        entries=entries,
+        pairs=pairs,
+        attribute=asked.attribute if by_attribute else OVERALL_QUALITY,
+        answer=None if compared is None else asked.why_not or chosen_in_words(chosen),
+        chosen=chosen,
+        ledger=ledger or Ledger(),
+    )
 
 
 def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
@@ -190,23 +198,21 @@ def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked
     return entries
 
 
-def _answer(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool, wants_last: bool) -> str:
-    """The image the question asks for; several where they are level."""
+def _chosen(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool, wants_last: bool) -> list[str]:
+    """The image the question asks for; several where they are level, none where no image has a score."""
     ranked = [entry for entry in entries if entry.rank is not None]
     if not ranked:
-        return f"{UNABLE}: no image has a score"
+        return []
     if not by_attribute:
         wanted = ranked[-1] if wants_last else ranked[0]
         unclear = {"no clear difference", "unknown"}
-        level = [
+        return [
             entry.name
             for entry in ranked
             if entry is wanted
             or any({p.first, p.second} == {entry.name, wanted.name} and p.verdict in unclear for p in pairs)
         ]
-    else:
-        level = [entry.name for entry in ranked if entry.rank == ranked[0].rank]
-    return level[0] if len(level) == 1 else "no clear difference between " + ", ".join(level)
+    return [entry.name for entry in ranked if entry.rank == ranked[0].rank]
 
 
 def _attribute_pair(one: Ranked, other: Ranked) -> Pair:

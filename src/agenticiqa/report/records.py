@@ -63,18 +63,12 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "tools": tools,
         "regions": {name: region for name, region in (found.get("regions") or {}).items() if region},
         "disagreement": disagreement(tools),
-        "notes": _told(found),
+        "notes": [*(found.get("notes") or []), *(found.get("replan_history") or [])],
         "failed_steps": dict(found.get("evidence_errors") or {}),
         "error": found.get("error") or (record.get("error") if wrapped else None),
         "provenance": _provenance(found.get("provenance") or {}),
         **_cost(found),
     }
-
-
-def _told(found: Mapping[str, Any]) -> list[str]:
-    """The notes for people; those that tie a sentence to its evidence are for programs."""
-    notes = [note for note in found.get("notes") or [] if not str(note).startswith("evidence: ")]
-    return [*notes, *(found.get("replan_history") or [])]
 
 
 def disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:

@@ -11,6 +11,8 @@ import unicodedata
 from pathlib import PurePosixPath
 from typing import Any
 
+from agenticiqa.wording.results import chosen_in_words
+
 LONGEST_NAME = 120
 Json = dict[str, Any]
 
@@ -64,12 +66,6 @@ def _name_ranking(ranking: Json, order: list[int], names: list[str], reference: 
         _name_images(entry["assessment"], names[place - 1], reference)
     for pair in ranking["pairs"]:
         pair["first"], pair["second"] = by_entry[pair["first"]], by_entry[pair["second"]]
-    if ranking.get("answer"):
-        ranking["answer"] = _named_answer(ranking["answer"], by_entry)
-
-
-def _named_answer(answer: str, by_entry: dict[str, str]) -> str:
-    """The answer with its images called by their names; a sentence that names none stays as it is."""
-    head, between, listed = answer.rpartition("between ")
-    names = [by_entry.get(name) for name in listed.split(", ")]
-    return answer if None in names else head + between + ", ".join(name for name in names if name)
+    if ranking.get("chosen"):
+        ranking["chosen"] = [by_entry[name] for name in ranking["chosen"]]
+        ranking["answer"] = chosen_in_words(ranking["chosen"])
