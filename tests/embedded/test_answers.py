@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
+from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asking import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, UNABLE, DistortionAnalysis, Severity
@@ -305,12 +306,15 @@ def test_whatever_was_seen_reordered_options_get_the_same_answer(
     assert dict(zip("ABCDE", options, strict=True)).get(first) == dict(zip("ABCDE", shuffled, strict=True)).get(second)
 
 
-def test_a_rating_is_never_better_than_the_strongest_finding_allows() -> None:
-    bright_score_of_a_dark_picture = seen(4.2, Brightness_change=(0.9, "severe", "darken"))
+def test_a_rating_is_the_score_and_a_finding_that_contradicts_it_is_told() -> None:
+    question = read_question("Rate the quality from 1 to 10.")
+    evidence = gather({GLOBAL: seen(4.2, Brightness_change=(0.9, "severe", "darken"))})
 
-    number = float(told("Rate the quality from 1 to 10.", bright_score_of_a_dark_picture).split(" /")[0])
+    given = answer(question, evidence)
 
-    assert number < 4
+    assert given.value == 8.2
+    reasons = explain(question, evidence, given)
+    assert [each.distortion.severity for each in reasons if each.distortion] == ["severe"]
 
 
 @pytest.mark.parametrize("query", ["Is this picture blurry?", "Is it sharp?", "Is the text readable?"])
