@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from agenticiqa.cli import app
 from agenticiqa.errors import ManifestError
+from agenticiqa.evaluation.report.comparison import csv_table
 from agenticiqa.logs import printable, printable_json
 from agenticiqa.outputs import spreadsheet_row
 from tests.support.photos import photo, save
@@ -132,6 +133,10 @@ def test_a_text_that_begins_like_a_formula_gets_an_apostrophe_and_a_number_none(
     row = spreadsheet_row({"name": f"{begin}x", "score": -1.5, "number": "-1.5", "plain": "x=1"})
 
     assert row == {"name": f"'{begin}x", "score": -1.5, "number": "-1.5", "plain": "x=1"}
+
+
+def test_a_comparison_of_reports_holds_no_formula_either() -> None:
+    assert csv_table([{"method": "=1+1", "p": -0.5}]) == "method,p\n'=1+1,-0.5\n"
 
 
 def test_an_error_with_several_lines_keeps_them_apart() -> None:

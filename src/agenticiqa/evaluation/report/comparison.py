@@ -18,6 +18,7 @@ from agenticiqa.evaluation.report.text_reports import latex_table, markdown_tabl
 from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.statistics import Difference, Interval, bootstrap, paired_bootstrap, srcc
 from agenticiqa.evaluation.summary import interval
+from agenticiqa.outputs import spreadsheet_row
 
 HEADINGS = ("method", "pictures", "SRCC, first", "SRCC, second", "first less second", "p")
 # Fewer pictures have no correlation worth a test.
@@ -92,7 +93,7 @@ def csv_table(rows: Iterable[Mapping[str, Any]]) -> str:
     if lines:
         writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(lines)
+        writer.writerows(map(spreadsheet_row, lines))
     return text.getvalue()
 
 
