@@ -103,9 +103,10 @@ def _at_one_size(features: Features) -> Features:
     """The features of a small picture as it looks enlarged to the working area."""
     height, width = features.working.shape[:2]
     factor = min(math.sqrt(WORKING_PIXELS / (height * width)), LONGEST_SIDE / max(height, width))
-    working = resize(features.working, factor)
-    if factor <= 1 or working.shape == features.working.shape:
+    # A picture that was shrunk has the size already, but for parts of pixels.
+    if features.scale < 1 or factor <= 1:
         return features
+    working = resize(features.working, factor)
     maps, pooled = features.look(working)
     return Features(maps, pooled, features.scale * factor, working, features.look)
 
