@@ -253,3 +253,13 @@ def test_progress_goes_to_the_error_stream(tmp_path: Path) -> None:
 
     assert "executor: distortion_detection finished" in result.stderr
     Assessment.model_validate_json(result.stdout)
+
+
+@pytest.mark.parametrize(("eta", "part"), [(0.0, "tools are shown, the model decides"), (1.0, "tools vote")])
+def test_the_provenance_says_what_the_tools_did(tmp_path: Path, eta: float, part: str) -> None:
+    client = scripted()
+    weights = {client.model: {"No-Reference": {"eta": eta}}}
+    chosen = settings(pipeline={"fusion_weights": weights})
+    parts = Parts(dict.fromkeys(("planner", "executor", "summarizer"), client), registry(), chosen)
+
+    assert Assessor(parts=parts).assess(picture(tmp_path)).provenance.fusion.tools == part

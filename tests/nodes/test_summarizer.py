@@ -17,13 +17,13 @@ from agenticiqa.nodes.summarizer import (
     summarizer_node,
     with_notes,
 )
-from agenticiqa.nodes.voting import weigh
+from agenticiqa.nodes.voting import mean_score, voting_scores, weigh
 from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import ExecutorOutput, SummarizerOutput
 from agenticiqa.vlm_client import ScriptedVLMClient, VLMClient, VLMReply
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
-from tests.support.agent import FAIR, FixedTool, config, picture, plan, scripted, settings, state
+from tests.support.agent import FAIR, FixedTool, config, picture, plan, registry, scripted, settings, state
 
 EVIDENCE = ExecutorOutput.model_validate(
     {
@@ -619,3 +619,19 @@ def test_notes_are_in_the_language_of_the_question() -> None:
 
     assert chinese == "图像模糊。[说明：没有可用的工具证据。cat无法定位，其工具评价的是整幅图像。]"
     assert english == f"It is blurred. [Notes: {' '.join(notes)}]"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_tool_that_spoke_twice_on_one_object_votes_with_its_mean_whatever_the_order(turned: bool) -> None:
+    said = [("Blurs", ("TOPIQ_FR", 2.6)), ("Noise", ("TOPIQ_FR", 2.8))]
+    scores = {"Global": dict(reversed(said) if turned else said)}
+    evidence = ExecutorOutput.model_validate({"quality_scores": scores})
+
+    assert voting_scores(evidence, registry()) == {"TOPIQ_FR": pytest.approx(2.7)}
+
+
+def test_distinct_tools_have_one_vote_each_however_often_they_spoke() -> None:
+    said = {"Blurs": ("FIRST", 2.0), "Noise": ("FIRST", 2.0), "Contrast": ("SECOND", 4.0)}
+    evidence = ExecutorOutput.model_validate({"quality_scores": {"Global": said}})
+
+    assert mean_score(voting_scores(evidence, registry())) == 3.0

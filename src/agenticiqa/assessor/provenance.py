@@ -37,6 +37,7 @@ class FusionUsed(BaseModel):
     form: str
     eta: float
     temperature: float
+    tools: str = Field(default="", description="what the tools' scores did: they voted, were shown, or decided alone")
 
 
 class Provenance(BaseModel):
@@ -78,7 +79,9 @@ def provenance_of(
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
         viewing=settings.pipeline.viewing if mode == "Full-Reference" else None,
-        fusion=FusionUsed(form=settings.pipeline.fusion, eta=eta, temperature=temperature),
+        fusion=FusionUsed(
+            form=settings.pipeline.fusion, eta=eta, temperature=temperature, tools=_part_of_tools(eta, used)
+        ),
         overlay=_overlay(settings.tools_overlay_path()),
     )
 
@@ -95,6 +98,13 @@ def _prompts() -> dict[str, str]:
         "answer": summarizer.EXPLANATION_PROMPT_TEMPLATE,
         "score": summarizer.SCORING_PROMPT_TEMPLATE,
     }
+
+
+def _part_of_tools(eta: float, used: UsedEvidence) -> str:
+    """What the tools' scores did to the score of this record."""
+    if used.fused_score is not None and used.vlm_score is None:
+        return "the tools decide, the model gave no level"
+    return "tools vote" if eta > 0 else "tools are shown, the model decides"
 
 
 def _overlay(path: Path) -> str | None:

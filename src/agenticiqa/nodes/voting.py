@@ -23,8 +23,12 @@ def voting_scores(
     """
     scores: dict[str, list[float]] = defaultdict(list)
     for by_distortion in ((evidence and evidence.quality_scores) or {}).values():
-        for tool, score in dict(by_distortion.values()).items():
-            scores[tool].append(score)
+        on_object: dict[str, list[float]] = defaultdict(list)
+        for tool, score in by_distortion.values():
+            on_object[tool].append(score)
+        # An object with many distortions has no more weight than another.
+        for tool, several in on_object.items():
+            scores[tool].append(math.fsum(several) / len(several))
     cards = {tool: tools.find_card(tool) for tool in scores}
     voters = {
         tool
