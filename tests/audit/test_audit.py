@@ -500,3 +500,13 @@ def test_keep_writes_a_list_of_paths_for_each_decision(faults: Path, tmp_path: P
     assert sum(map(len, lists.values())) == 14
     assert str(faults / "fine.png") in lists["keep"]
     assert f"  reject: {len(lists['reject'])} (" in shown
+
+
+def test_the_files_fiftyone_imports_name_every_picture_where_it_is(result: Audit, faults: Path, tmp_path: Path) -> None:
+    write_table(result, tmp_path / "data.json", "fiftyone")
+
+    places, labels = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("data", "labels"))
+    assert places == {row["name"]: str(faults / row["name"]) for row in result.rows}
+    assert set(labels) == {"labels"}
+    assert labels["labels"]["fine.png"] == ["keep"]
+    assert labels["labels"]["corrupt.png"] == ["reject", "corrupt"]

@@ -30,12 +30,12 @@ from agenticiqa.weights import weight_set
 MEASUREMENTS = "measurements.jsonl"
 SUMMARY, GALLERY = "summary.json", "gallery.html"
 # Everything an audit may write into its folder.
-FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.json",
+FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.json", "data.json", "labels.json",
          *(f"{each}.txt" for each in DECISIONS))  # fmt: skip
 # Pictures named behind each count.
 NAMED = 3
 Row = dict[str, Any]
-TableFormat = Literal["csv", "parquet", "json"]
+TableFormat = Literal["csv", "parquet", "json", "fiftyone"]
 
 
 @dataclass(frozen=True)
@@ -261,9 +261,31 @@ def require_format(kind: TableFormat) -> None:
         require_extra("writing Parquet", "parquet", "pyarrow")
 
 
+def table_paths(output: Path, kind: TableFormat) -> list[Path]:
+    """Where the table goes; for FiftyOne the files it imports a folder by."""
+    return [output / "data.json", output / "labels.json"] if kind == "fiftyone" else [output / f"table.{kind}"]
+
+
+def write_fiftyone(result: Audit, output: Path) -> None:
+    """The pictures' places and their decision and issues as labels: FiftyOne's layout for image classification.
+
+    Nothing is copied: data.json names the files where they are.
+    """
+    places, labels = table_paths(output, "fiftyone")
+    found = {
+        row["name"]: [row["decision"], *(name for name in result.issues if row[f"is_{name}_issue"])]
+        for row in result.rows
+    }
+    files = {row["name"]: str(Path(row["path"]).absolute()) for row in result.rows}
+    write_whole(places, json.dumps(files, indent=1, ensure_ascii=False) + "\n")
+    write_whole(labels, json.dumps({"labels": found}, indent=1, ensure_ascii=False) + "\n")
+
+
 def write_table(result: Audit, path: Path, kind: TableFormat) -> None:
     """Writes the table whole or not at all."""
-    if kind == "csv":
+    if kind == "fiftyone":
+        write_fiftyone(result, path.parent)
+    elif kind == "csv":
         write_whole(path, _csv(result))
     elif kind == "json":
         write_whole(path, json.dumps(result.rows, indent=1) + "\n")

@@ -17,6 +17,7 @@ from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.audit import Audit
+    from agenticiqa.audit.auditing import TableFormat
     from agenticiqa.images import ImageStore
 
 
@@ -47,7 +48,8 @@ def audit(
     ] = None,
     issues: Annotated[str | None, typer.Option("--issues", metavar="ISSUE,…", help="Look only for these.")] = None,
     to: Annotated[
-        Literal["csv", "parquet", "json"], typer.Option("--to", help="Format of the table of all pictures.")
+        Literal["csv", "parquet", "json", "fiftyone"],
+        typer.Option("--to", help="Format of the table of all pictures; fiftyone: data.json and labels.json."),
     ] = "csv",
     gallery: Annotated[
         bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")
@@ -125,27 +127,27 @@ def write_results(
     result: Audit,
     given: Any,
     output: Path,
-    to: Literal["csv", "parquet", "json"],
+    to: TableFormat,
     gallery: bool,
     store: ImageStore,
 ) -> list[Path]:
     """Table, summary and gallery in the output folder."""
-    from agenticiqa.audit.auditing import GALLERY, SUMMARY, write_summary, write_table
+    from agenticiqa.audit.auditing import GALLERY, SUMMARY, table_paths, write_summary, write_table
     from agenticiqa.audit.gallery import gallery_page
     from agenticiqa.audit.sources import open_source
     from agenticiqa.batch import Sample
     from agenticiqa.outputs import write_whole
 
-    table, summary, page = output / f"table.{to}", output / SUMMARY, output / GALLERY
-    write_table(result, table, to)
+    tables, summary, page = table_paths(output, to), output / SUMMARY, output / GALLERY
+    write_table(result, tables[0], to)
     write_summary(result, summary)
     if not gallery:
-        return [table, summary]
+        return [*tables, summary]
     opener = open_source(given if given != "-" else [row["path"] for row in result.rows], store).opener
     title = f"Audit of {given if isinstance(given, str) else ', '.join(given)}"
     opened = lambda row: store.open(opener.open(Sample(row["name"], row["path"])))  # noqa: E731
     write_whole(page, gallery_page(result, opened, title))
-    return [table, summary, page]
+    return [*tables, summary, page]
 
 
 def write_decisions(result: Audit, output: Path) -> list[Path]:
