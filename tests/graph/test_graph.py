@@ -108,6 +108,19 @@ def test_the_decision_to_replan_is_logged(caplog: pytest.LogCaptureFixture) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("fields", "need"),
+    [({}, "None"), ({"summarizer_result": DONE}, "False"), ({"summarizer_result": REPLAN, "error": "failed"}, "True")],
+)
+def test_the_decision_is_logged_in_full_also_without_a_result(
+    fields: dict[str, Any], need: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        decide_next_node(state_with(**fields))
+
+    assert caplog.messages[0] == f"need_replan={need}, iteration_count=0, max_replan_iterations=2, decision=__end__"
+
+
 def test_at_the_limit_three_warnings_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     decide_next_node(state_with(summarizer_result=REPLAN, iteration_count=2))
 
