@@ -16,6 +16,7 @@ from tests.server.running import RunningService
 from tests.support.results import finding, reading, record
 
 FILES = Path(agenticiqa.server.__file__).parent / "page"
+CLAIMS = "async record => (await import('/static/reasoning.js')).claimsOf(record)"
 HAND_OVER = """([selector, kind, name, base64]) => {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const data = new DataTransfer();
@@ -306,11 +307,16 @@ def test_a_new_plan_is_told_as_a_timeline(visitor: Visit, pictures: dict[str, Pa
     expect(page.locator(".replan")).to_have_text("New plan, because: Missing tool scores for vehicle region")
 
 
-def test_claims_of_any_model_are_tied_to_what_they_name(visitor: Visit) -> None:
-    words = "The car looks soft at 2.5 px of blur. BRISQUE agrees. Overall quality is low. The sky is blue."
-    found = record(reasoning=words, notes=[], distortions=[finding("Blurs", "severe")], tools=[reading("BRISQUE", 2.0)])
+def test_claims_are_tied_to_the_values_they_were_made_of(visitor: Visit) -> None:
+    blur = {"category": "Blurs", "probability": 0.9, "strength": 3.0}
+    made_of = [("finding", "", blur), ("tool", "BRISQUE", None), ("judgement", "AIQA_NR", None), ("fact", "size", None)]
+    reasons = [
+        {"text": f"{kind}. It holds 2.5.", "kind": kind, "place": "Global", "name": name, "distortion": distortion}
+        for kind, name, distortion in made_of
+    ]
+    found = record(notes=[], distortions=[finding("Blurs", "severe")], tools=[reading("BRISQUE", 2.0)])
 
-    claims = visitor.page.evaluate("async record => (await import('/static/reasoning.js')).claimsOf(record)", found)
+    claims = visitor.page.evaluate(CLAIMS, {**found, "reasons": reasons})
 
     assert [claim["targets"] for claim in claims] == [
         ["evidence-finding-0"],
@@ -318,6 +324,14 @@ def test_claims_of_any_model_are_tied_to_what_they_name(visitor: Visit) -> None:
         ["evidence-score"],
         [],
     ]
+
+
+def test_the_words_of_a_model_without_values_are_not_taken_apart(visitor: Visit) -> None:
+    words = "The car looks soft at 2.5 px of blur. BRISQUE agrees. Overall quality is low."
+
+    claims = visitor.page.evaluate(CLAIMS, {**record(reasoning=words), "reasons": []})
+
+    assert claims == [{"words": words, "targets": []}]
 
 
 def test_the_files_of_the_page_are_small_and_complete() -> None:

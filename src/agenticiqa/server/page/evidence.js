@@ -35,11 +35,10 @@ export function tools(record) {
     make("p", { class: "soft small" }, "Filled dots count towards the score; hollow ones are shown for comparison."));
 }
 
-/** The calibrated scores named in the note about metrics that contradict each other. */
-export function metricsIn(record) {
-  const note = record.notes.find((one) => one.startsWith("evidence: metrics:")) ?? "";
-  return [...note.matchAll(/([A-Za-z][\w-]*) \((\d(?:\.\d+)?)\)/g)]
-    .map(([, name, score]) => ({ name, calibrated: Number(score), kind: "tool aside inner" }));
+/** The calibrated scores of metrics that contradict each other. */
+function metricsIn(record) {
+  return (record.reasons ?? []).filter((reason) => reason.kind === "metrics").flatMap((reason) => [{ name: reason.name, value: reason.number }, ...reason.others])
+    .map(({ name, value }) => ({ name, calibrated: value, kind: "tool aside inner" }));
 }
 
 function disagreement(rows) {

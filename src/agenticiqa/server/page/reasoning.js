@@ -1,27 +1,15 @@
-// The reasoning, claim by claim, each with a way to the evidence it rests on.
+// The reasons of an answer, each with a way to the evidence it rests on.
 import { button, make } from "./dom.js";
 import { sameReading } from "./evidence.js";
 import { kindName } from "./words.js";
 
-const ITEM = "evidence: ";
-// "2.13 px" holds no end of a sentence; "sure). The" does.
-const SENTENCE = /.*?(?:[.!?](?=\s+[^\s\d]|$)|[。！？]|$)/gsu;
-const ALIASES = {
-  Blurs: ["blur", "模糊"], "Color distortions": ["color", "colour", "颜色"], Compression: ["compression", "压缩"],
-  Noise: ["noise", "噪声"], "Brightness change": ["brightness", "亮度"], Sharpness: ["sharpness", "锐度"], Contrast: ["contrast", "对比度"],
-};
+const PLACES = { judgement: "evidence-score", answer: "evidence-score", metrics: "evidence-tools", region: "evidence-picture" };
 
-/** The claims of a record: their words, and the ids of the evidence elements each rests on. */
+/** The claims of a record: their words, and the ids of the evidence elements each rests on. The words of a model that gives
+ *  no values with them stand whole. */
 export function claimsOf(record) {
-  const [text, remark] = partedFromRemark(record.reasoning);
-  const sentences = (text.match(SENTENCE) ?? []).map((one) => one.trim()).filter(Boolean);
-  const items = record.notes.filter((note) => note.startsWith(ITEM)).map((note) => note.slice(ITEM.length));
-  const paired = items.length === sentences.length;
-  const claims = sentences.map((words, index) => {
-    const named = paired ? namedBy(items[index], record) : [];
-    return { words, targets: named.length ? named : mentionedIn(words, record) };
-  });
-  return remark ? [...claims, { words: remark, targets: ["evidence-notes"] }] : claims;
+  if (!record.reasons?.length) return [{ words: record.reasoning, targets: [] }];
+  return record.reasons.map((reason) => ({ words: reason.text, targets: targetsOf(reason, record) }));
 }
 
 /** The claims as a list; a click lights the evidence up. */
@@ -36,32 +24,11 @@ export function reasoning(record, light) {
   }));
 }
 
-function partedFromRemark(text) {
-  const start = text.search(/\[(?:Notes:|说明：)/);
-  return start < 0 ? [text, null] : [text.slice(0, start), text.slice(start).replace(/^\[(?:Notes:|说明：)\s*|\]\s*$/g, "")];
-}
-
-function namedBy(item, record) {
-  const colon = item.indexOf(": ");
-  const [sort, rest] = [item.slice(0, colon), item.slice(colon + 2)];
-  if (sort === "finding") {
-    const found = idsOf("finding", record.distortions, (one) => rest.startsWith(`${one.type},`));
-    return found.length ? found : ["evidence-findings"];
-  }
-  if (sort === "tool") return idsOf("tool", record.tools, (one) => rest.startsWith(`${one.tool} `));
-  if (sort === "judgement" || sort === "answer") return ["evidence-score"];
-  if (sort === "metrics") return ["evidence-tools"];
-  if (sort === "region") return ["evidence-picture"];
-  return [];
-}
-
-function mentionedIn(words, record) {
-  const lower = words.toLowerCase();
-  const tools = idsOf("tool", record.tools, (one) => words.includes(one.tool));
-  if (tools.length) return tools;
-  const findings = idsOf("finding", record.distortions, (one) => (ALIASES[one.type] ?? [one.type.toLowerCase()]).some((alias) => lower.includes(alias)));
-  if (findings.length) return findings;
-  return /\b(score|rate[sd]?|quality)\b|分/u.test(lower) && record.score !== null ? ["evidence-score"] : [];
+function targetsOf({ kind, distortion, place, name }, record) {
+  if (kind === "tool") return idsOf("tool", record.tools, (one) => one.tool === name);
+  if (!distortion) return PLACES[kind] ? [PLACES[kind]] : [];
+  const found = idsOf("finding", record.distortions, (one) => one.type === distortion.category && one.object_name === place && one.severity !== "none");
+  return found.length ? found : ["evidence-findings"];
 }
 
 function idsOf(sort, list, fits) {
@@ -73,5 +40,5 @@ function labelOf(id, record) {
   const [, sort, index] = id.split("-");
   if (sort === "finding") return kindName(record.distortions[index].type);
   if (sort === "tool") return record.tools[index].tool;
-  return { score: "score", findings: "distortions", tools: "tools", picture: "worst region", notes: "notes" }[sort];
+  return { score: "score", findings: "flaws", tools: "tools", picture: "worst region" }[sort];
 }

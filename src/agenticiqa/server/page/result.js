@@ -72,9 +72,8 @@ function judged(run, record, number) {
 }
 
 function notes(record) {
-  const told = record.notes.filter((note) => !note.startsWith("evidence: "));
   const failed = Object.entries(record.evidence_errors).map(([step, reason]) => `${step.replaceAll("_", " ")} failed: ${reason}`);
-  const all = [...told, ...failed, ...(record.gap ? [`Open gap: ${record.gap}`] : [])];
+  const all = [...record.notes, ...failed, ...(record.gap ? [`Open gap: ${record.gap}`] : [])];
   if (!all.length) return null;
   return make("div", { id: "evidence-notes", class: "notes", tabindex: "-1" }, make("h4", {}, "Notes"), make("ul", {}, all.map((note) => make("li", {}, note))));
 }

@@ -66,10 +66,8 @@ function sentenceOf(record, flaws) {
   return `The quality is ${LEVEL_NAMES[record.level].toLowerCase()}${why}.`;
 }
 
-// A bare letter says little: it stands for one of the options in the question.
-function optionOf({ answer, query }) {
-  const letter = answer.trim();
-  if (!/^[A-Z]$/.test(letter)) return null;
-  const option = new RegExp(`(?:^|\\s)${letter}[.)、:：]\\s*(.+?)(?=\\s+[A-Z][.)、:：]\\s|$)`, "u").exec(query);
-  return option ? `${letter}. ${option[1]}` : null;
+// A bare letter says little: it stands for one of the options.
+function optionOf({ answer, choices }) {
+  const option = choices?.[answer.trim()];
+  return option ? `${answer.trim()}. ${option}` : null;
 }
