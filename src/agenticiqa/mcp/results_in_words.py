@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agenticiqa.assessor import Assessment, Ranking, wording
-from agenticiqa.question.choices import split_choices
 from agenticiqa.state import LEVEL_NAMES
 
 SHOWN = 8
 
 
-def assessment_in_words(found: Assessment, choices: Mapping[str, str] | None) -> str:
+def assessment_in_words(found: Assessment) -> str:
     """A sentence with the answer, one with the score, then the reasons."""
-    options = choices or split_choices(found.query)[1]
+    options = found.choices
     answer = found.answer.strip().rstrip(".")
     levels: Mapping[str, str] = {letter: name.lower() for letter, name in LEVEL_NAMES.items()}
     if answer in options:

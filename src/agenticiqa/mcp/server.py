@@ -134,7 +134,7 @@ class Tools:
                 opened, question, reference=original, choices=lettered, align=align, on_event=tell
             )
             self.reports.add(found, opened)
-            return _result(found, assessment_in_words(found, lettered), [self._map(opened)] if quality_map else [])
+            return _result(found, assessment_in_words(found), [self._map(opened)] if quality_map else [])
 
         return await self._calls.carry_out(context, work)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 from agenticiqa.question.scales import Scale
 from agenticiqa.question.text import Language
@@ -25,7 +25,6 @@ Tint = Literal["red", "orange", "yellow", "green", "cyan", "blue", "violet", "ma
 
 # The intents that are not answered from the image.
 DECLINED: tuple[Intent, ...] = ("decline", "unclear")
-ATTRIBUTES: tuple[Attribute, ...] = get_args(Attribute)
 
 
 @dataclass(frozen=True)

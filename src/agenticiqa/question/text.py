@@ -7,7 +7,6 @@ import unicodedata
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Literal
 
 from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.values import Language as Language
@@ -130,14 +129,6 @@ def normalise(text: str) -> str:
     """The text with full-width signs, curly quotes and line ends made plain; letters keep their case."""
     plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
-
-
-def language_of(text: str) -> Literal["en", "zh"]:
-    """Chinese when there are more Chinese characters than Latin words, else English."""
-    if re.search(r"[\u3040-\u30ff]", text):  # kana: the Chinese characters beside it are Japanese
-        return "en"
-    characters = len(re.findall(r"[\u4e00-\u9fff]", text))
-    return "zh" if characters and characters >= len(re.findall(r"[A-Za-z]{2,}", text)) else "en"
 
 
 def written_language(text: str, read_as: Language) -> Language:
