@@ -33,13 +33,13 @@ KINDS = (
     ("query", "look", "expected"),
     [
         ("Is there Gaussian blur?", DEFOCUSED, "Yes (severe defocus blur)"),
-        ("Is there motion blur?", DEFOCUSED, "No (severe defocus blur)"),
-        ("Is there camera shake?", DEFOCUSED, "No (severe defocus blur)"),
+        ("Is there motion blur?", DEFOCUSED, "No (severe defocus blur instead)"),
+        ("Is there camera shake?", DEFOCUSED, "No (severe defocus blur instead)"),
         ("Is there camera shake?", SHAKEN, "Yes (severe blur)"),
         ("Is there motion blur?", BLURRED_SOMEHOW, "Yes (severe blur; which kind cannot be told)"),
-        ("Is there JPEG 2000 compression?", JPEG, "No (severe JPEG compression)"),
-        ("How severe is the motion blur?", DEFOCUSED, "none (severe defocus blur)"),
-        ("Is there banding?", JPEG, "No (severe JPEG compression)"),
+        ("Is there JPEG 2000 compression?", JPEG, "No (severe JPEG compression instead)"),
+        ("How severe is the motion blur?", DEFOCUSED, "none (severe defocus blur instead)"),
+        ("Is there banding?", JPEG, "No (severe JPEG compression instead)"),
     ],
 )
 def test_a_kind_that_was_asked_for_is_answered_by_kind(query: str, look: Look, expected: str) -> None:
