@@ -20,6 +20,7 @@ from agenticiqa.server.workers import memory
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment, Assessor
     from agenticiqa.nodes.context import ProgressEvent
+    from agenticiqa.server.workers.messages import RunRequest, RunResult
 
 logger = logging.getLogger("agenticiqa.server.worker")
 
@@ -71,7 +72,9 @@ def warm_up(assessor: Assessor) -> None:
 
 def _outcome(assessor: Assessor, task: Json, tell: Tell) -> tuple[str, Json]:
     try:
-        return RESULT, carry_out(assessor, task, tell)
+        from agenticiqa.server.workers.messages import RunRequest
+
+        return RESULT, carry_out(assessor, RunRequest.model_validate(task), tell).as_json()
     except (AgenticIQAError, Problem) as error:
         return PROBLEM, details_of(error)
     except Exception as error:
@@ -81,39 +84,40 @@ def _outcome(assessor: Assessor, task: Json, tell: Tell) -> tuple[str, Json]:
         memory.return_freed()
 
 
-def carry_out(assessor: Assessor, task: Json, tell: Tell) -> Json:
-    """The result of a run whose files lie in `task["folder"]`, under the files' own names there."""
+def carry_out(assessor: Assessor, run: RunRequest, tell: Tell) -> RunResult:
+    """The result of a run whose files lie in its folder, under the files' own names there."""
+    from agenticiqa.server.workers.messages import RunResult
+
     # Relative names keep the service's folders out of results and messages.
-    os.chdir(task["folder"])
-    found = [_assess(assessor, task, place, tell) for place in range(1, len(task["images"]) + 1)]
-    result: Json = {"maps": []}
-    if task["kind"] == "compare":
-        result |= _ranked(assessor, task, found)
-    else:
-        result["assessment"] = found[0].model_dump(mode="json")
-    if task["pictures"]:
-        result["maps"] = [_pictures(task, place, assessor) for place in range(1, len(found) + 1)]
-    return result
+    os.chdir(run.folder)
+    places = range(1, len(run.images) + 1)
+    found = [_assess(assessor, run, place, tell) for place in places]
+    maps = [_pictures(run, place, assessor) for place in places] if run.pictures else []
+    if run.kind == "assess":
+        return RunResult(maps=maps, assessment=found[0])
+    # Ranked under their places: two uploads may have the same name.
+    files, names = [image.file for image in run.images], [str(place) for place in places]
+    ranking = assessor.rank(files, found, run.query, names=names)
+    return RunResult(maps=maps, ranking=ranking, order=[int(entry.name) for entry in ranking.entries])
 
 
-def _assess(assessor: Assessor, task: Json, place: int, tell: Tell) -> Assessment:
+def _assess(assessor: Assessor, run: RunRequest, place: int, tell: Tell) -> Assessment:
     from agenticiqa.assessor.ranking import query_for_each
 
-    image, reference = task["images"][place - 1], task["reference"]
     found = assessor.assess(
-        image["file"],
-        query_for_each(task["query"]) if task["kind"] == "compare" else task["query"],
-        reference=reference["file"] if reference else None,
-        choices=task["choices"],
-        align=task["align"],
-        max_replan_iterations=task["max_replan_iterations"],
+        run.images[place - 1].file,
+        query_for_each(run.query) if run.kind == "compare" else run.query,
+        reference=run.reference_file,
+        choices=run.choices,
+        align=run.align,
+        max_replan_iterations=run.max_replan_iterations,
         on_event=lambda event: tell(*_told(event, place)),
     )
     if found.error is not None:
         # The agent says "Unable to determine" when its model cannot be used; kept as a result, an outage would be
         # handed to everybody who asks the same later.
         raise Problem("backend", found.error)
-    if task["kind"] == "compare":
+    if run.kind == "compare":
         tell("image", {"image": place, "score": found.score, "level": found.level})
     return found
 
@@ -125,18 +129,10 @@ def _told(event: ProgressEvent, place: int) -> tuple[str, Json]:
     return "node" if event.subtask is None else "subtask", data
 
 
-def _ranked(assessor: Assessor, task: Json, found: list[Assessment]) -> Json:
-    files = [entry["file"] for entry in task["images"]]
-    # Ranked under their places: two uploads may have the same name.
-    names = [str(place) for place in range(1, len(found) + 1)]
-    ranking = assessor.rank(files, found, task["query"], names=names).model_dump(mode="json")
-    return {"ranking": ranking, "order": [int(entry["name"]) for entry in ranking["entries"]]}
-
-
-def _pictures(task: Json, place: int, assessor: Assessor) -> Json | None:
+def _pictures(run: RunRequest, place: int, assessor: Assessor) -> Json | None:
     from agenticiqa.server.workers.pictures import draw_pictures, draw_preview
 
-    if place == 1 and task["reference"]:
-        draw_preview(Path(task["reference"]["file"]), Path("reference.webp"), assessor.parts.settings)
-    reference = Path(task["reference"]["file"]) if task["reference"] else None
-    return draw_pictures(Path(task["images"][place - 1]["file"]), place, assessor.parts.settings, reference)
+    reference = Path(run.reference_file) if run.reference_file else None
+    if place == 1 and reference is not None:
+        draw_preview(reference, Path("reference.webp"), assessor.parts.settings)
+    return draw_pictures(Path(run.images[place - 1].file), place, assessor.parts.settings, reference)
