@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from agenticiqa.question.asked import Reply, Score, Topic
+from agenticiqa.question.asking import read_question
 from agenticiqa.question.choices import split_choices
 from agenticiqa.question.default_question import DEFAULT_QUERY, DEFAULT_QUESTION
 from agenticiqa.question.understanding import understand
@@ -36,3 +38,7 @@ def test_rating_a_picture_without_a_question_reads_no_words() -> None:
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
 
     assert told.split() == ["0", "0"]
+
+
+def test_the_default_question_asks_for_a_score_on_our_own_scale() -> None:
+    assert read_question(DEFAULT_QUERY) == Score(Topic(), Reply(form="number"))

@@ -177,7 +177,10 @@ def _summary(said: Assessment) -> Found:
         "reasoning": said.reasoning,
         "distortions": [finding.model_dump() for finding in said.distortions],
         "tools": {reading.tool: reading.calibrated for reading in logs},
-        "notes": list(said.notes),
+        "reasons": [
+            {"name": reason.name, "number": reason.number, "others": [vars(other) for other in reason.others]}
+            for reason in said.reasons
+        ],
         "replans": len(said.replan_history),
         "error": said.error,
         **_cost(said.ledger.total, sum(reading.seconds for reading in said.tools)),

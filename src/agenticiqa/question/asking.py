@@ -85,7 +85,9 @@ def question_of(state: AgenticIQAState, tools: Iterable[str] = ()) -> Question:
 
 def read_question(query: str, choices: Choices | None = None, tools: Iterable[str] = ()) -> Question:
     """The question in a text; choices given as data win over those written in it, tools are names it may speak of."""
-    labelled = lettered(choices) if choices else {} if query == DEFAULT_QUERY else split_choices(query)[1]
+    if query == DEFAULT_QUERY and not choices:
+        return Score(Topic(), Reply(form="number"))  # of whoever asks nothing no word is read
+    labelled = lettered(choices) if choices else split_choices(query)[1]
     draft = understand(query, lettered(choices) if choices else None, tools)
     parts = () if choices or draft.choices else _asked_together(query)
     if not parts:
