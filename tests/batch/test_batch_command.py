@@ -264,7 +264,9 @@ def test_beside_annotations_the_first_stream_stays_one_json_object(folder: Path)
 
 
 def test_a_page_that_could_not_be_written_is_refused_before_the_work(folder: Path) -> None:
-    shown = run(folder, "--html", str(folder / "nowhere" / "page.html"))
+    (folder / "file").write_text("no folder")
+
+    shown = run(folder, "--html", str(folder / "file" / "page.html"))
 
     assert shown.exit_code == 2
     assert not (folder / "out.jsonl").exists()

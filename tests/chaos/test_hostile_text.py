@@ -181,8 +181,8 @@ def test_a_file_name_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert not any(control in run.stderr for control in (b"\x1b", b"\x07", "\u202e".encode()))
 
 
-def test_what_is_printed_keeps_lines_and_tabs_and_spells_out_the_rest() -> None:
-    assert printable("a\tb\nc\x1b[0m\x9b\u202e") == "a\tb\nc\\x1b[0m\\x9b\\u202e"
+def test_every_control_character_of_a_name_is_spelled_out_lines_and_tabs_too() -> None:
+    assert printable("a\tb\nc\x1b[0m\x9b\u202e") == "a\\tb\\nc\\x1b[0m\\x9b\\u202e"
 
 
 def test_a_missing_file_is_a_typed_error_whatever_its_name(assessor: Assessor, tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save(tmp_path / "compressed.jpg", pixels, quality=8)
     lines = [{"image_path": name, "assessment": record()} for name in ("photo.jpg", "compressed.jpg")]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "keep.txt").write_text("photo.jpg\n")
     (tmp_path / "ratings.csv").write_text("image,rating\nphoto.jpg,4.5\ncompressed.jpg,1.5\n")
     (tmp_path / "photos").mkdir()
     save(tmp_path / "photos/photo.jpg", pixels, quality=95)
@@ -104,8 +105,15 @@ ONLY_READ = (
     "agenticiqa batch samples.csv",
     "agenticiqa batch samples.parquet",
     "agenticiqa calibrate --from-accepted",
+    "agenticiqa evaluate --compare",
 )
 ALL_EXAMPLES = [line for lines in EXAMPLES.values() for line in lines]
+# What has to be made before an example can use it, by the example's first argument.
+_KEPT = "audit photos/ --quick --keep"
+NEEDED_FIRST = {
+    "audit": (_KEPT,),
+    "sorted/undo.jsonl": (_KEPT, "sort audit -o sorted --yes"),
+}
 
 
 def test_every_command_has_examples_of_itself() -> None:
@@ -131,6 +139,8 @@ def test_examples_that_need_others_have_only_options_that_exist(example: str) ->
 def test_every_other_example_of_every_help_text_works(folder: Path, example: str) -> None:
     if example.startswith("agenticiqa batch"):
         (folder / "results.jsonl").unlink()
+    for command in NEEDED_FIRST.get(shlex.split(example)[2], ()):
+        assert runner.invoke(app, shlex.split(command)).exit_code == 0
 
     result = runner.invoke(app, shlex.split(example)[1:])
 
