@@ -1,0 +1,289 @@
+"""Questions and options made by composition, each with its whole meaning known from its parts.
+
+`Row` is what the reader learns from, written or made. A written file holds the same fields; see ../questions/GUIDE.md.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from training.questions import phrasings
+
+FOLDER = Path(__file__).parent
+ATTRIBUTES = (
+    "blur", "noise", "compression", "dark", "bright", "exposure", "contrast", "colour", "oversharp", "resolution",
+    "overall",
+)  # fmt: skip
+INTENTS = ("yesno", "degree", "score", "choose", "compare", "where", "measure", "advice", "open", "declined")
+JOINED = ("one", "both", "either", "neither", "at_least_one", "except")
+LEVELS = ("excellent", "good", "fair", "poor", "bad")
+SEVERITIES = ("none", "slight", "moderate", "severe", "extreme")
+OPTIONS = (
+    "flaw",
+    "fine",
+    *LEVELS,
+    *SEVERITIES,
+    "yes",
+    "no",
+    "none_of_these",
+    "all",
+    "first",
+    "second",
+    "same",
+    "other",
+)
+KINDS = (
+    "-", "defocus", "motion", "soft", "grain", "chroma_noise", "blocks", "banding", "ringing", "flat", "harsh", "haze",
+    "cast", "oversaturated", "dull", "halos", "upscaled", "clipped", "crushed",
+)  # fmt: skip
+SCALES = ("fine", "flaw", "centred")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question, or one option of a question (`option` is set), with its meaning; None where nothing is known."""
+
+    text: str
+    language: str
+    intent: str | None = None
+    attributes: tuple[str, ...] | None = None
+    kind: str | None = None
+    yes_means: str | None = None
+    joined: str | None = None
+    # Whether a high number of a score or a high rank of a comparison means fine or flaw; "centred" if the best is in
+    # the middle of the scale.
+    high_means: str | None = None
+    limit: str | None = None
+    # The words that name a thing or a part, as positions in the text; an empty span where the question names none.
+    scope: tuple[int, int] | None = None
+    option: str | None = None
+    source: str = field(default="made", compare=False)
+
+
+def written_before() -> list[Row]:
+    """The phrasings of the earlier reader in the new form."""
+    return [_from_phrasing(row) for row in phrasings.written()]
+
+
+def written_now(folder: Path) -> list[Row]:
+    """The rows of the files written by the guide: the questions, and their options apart."""
+    rows = []
+    for file in sorted(folder.glob("*.jsonl")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.strip():
+                rows += _from_guide(json.loads(line), file.stem)
+    return rows
+
+
+def made(rng: random.Random) -> Row:
+    """A question or an option from the grammar."""
+    draw = rng.random()
+    if draw < 0.62:
+        row = phrasings.made(rng)
+        return _with_scope(_from_phrasing({**row, "file": "made"}))
+    language = rng.choice(phrasings.LANGUAGES)
+    if draw < 0.74:
+        return _made_of_two(language, rng)
+    if draw < 0.82:
+        return _made_scale(language, rng)
+    return made_option(language, rng)
+
+
+def changed(row: Row, rng: random.Random) -> Row:
+    """The row with stock sentences around it and typos; its meaning kept."""
+    if row.option is not None or row.scope not in (None, (0, 0)):
+        return replace(row, text=row.text.lower()) if rng.random() < 0.2 else row
+    old = {"q": row.text, "lang": row.language, "intent": "decline" if row.intent == "declined" else row.intent}
+    old |= {"attribute": (row.attributes or ("none",))[0], "several": len(row.attributes or ()) > 1}
+    if old["several"] or row.source not in _FORMER:
+        old = phrasings._surrounded(old, rng, 0.12 if row.intent in ("declined", "choose") else 0.25)
+        return replace(row, text=phrasings._surface(old["q"], rng))
+    new = phrasings.changed(old, rng)
+    return replace(row, text=new["q"], attributes=row.attributes if row.intent == "declined" else (new["attribute"],))
+
+
+_FORMER = {path.stem for path in (phrasings.FOLDER / "phrasings").glob("*.jsonl")}
+
+
+def made_option(language: str, rng: random.Random) -> Row:
+    """One option as people offer it, alone."""
+    draw = rng.random()
+    if draw < 0.35:
+        attribute = rng.choice(phrasings.ATTRIBUTES[:-1])
+        words = phrasings._lexicon()[language][attribute]
+        group = rng.choice(["flaw_adj", "flaw_noun", "fine_adj", "flaw_adj"])
+        stance = "fine" if group == "fine_adj" else "flaw"
+        text = rng.choice(words[group])
+        return Row(_dressed(text, rng), language, attributes=(attribute,), option=stance)
+    if draw < 0.6:
+        meaning = rng.choice(list(_literature()))
+        attribute, stance, *kind = meaning.split(":")
+        text = rng.choice(_literature()[meaning])
+        return Row(_dressed(text, rng), "en", attributes=(attribute,), kind=kind[0] if kind else "-", option=stance)
+    meaning = rng.choice(list(_options()[language]))
+    return Row(_dressed(str(rng.choice(_options()[language][meaning])), rng), language, option=str(meaning))
+
+
+def _dressed(text: str, rng: random.Random) -> str:
+    draw = rng.random()
+    if draw < 0.1:
+        text = f"{text}."
+    elif draw < 0.2:
+        text = text[:1].upper() + text[1:]
+    elif draw < 0.25:
+        text = text.upper()
+    elif draw < 0.3:
+        text = f"It is {text}" if text.isascii() else text
+    elif draw < 0.35:
+        text = f"The image is {text}" if text.isascii() else text
+    return text
+
+
+def _made_of_two(language: str, rng: random.Random) -> Row:
+    first, second = rng.sample(phrasings.ATTRIBUTES[:-1], 2)
+    text, joined, yes_means = rng.choice(_several()[language]["joined"])
+    asked = (first,) if joined == "except" else (first, second)
+    text = _filled_two(text, language, first, second, rng)
+    if joined == "except":
+        asked = ("overall", first)
+    return Row(text, language, "yesno", asked, yes_means=yes_means, joined=joined, scope=(0, 0))
+
+
+def _made_scale(language: str, rng: random.Random) -> Row:
+    texts = _several()[language]
+    low, high = rng.choice(
+        [("0", "10"), ("1", "5"), ("1", "10"), ("0", "100"), ("1", "7"), ("0", "5"), ("1", "6"), ("0", "3")]
+    )
+    if rng.random() < 0.3:
+        text = rng.choice(texts["centred"])
+        contrast = re.search(r"ontrast|对比|コントラスト", text)
+        colour = re.search(r"White|Satur|白平衡|Weißab", text)
+        attribute = "contrast" if contrast else "colour" if colour else "exposure"
+        return Row(
+            text.replace("{h}", rng.choice("1235")), language, "score", (attribute,), high_means="centred", scope=(0, 0)
+        )
+    text, high_means = rng.choice(texts["scale"])
+    attribute = rng.choice(phrasings.ATTRIBUTES[:-1])
+    text = _filled_two(text, language, attribute, attribute, rng).replace("{l}", low).replace("{h}", high)
+    return Row(text, language, "score", (attribute,), high_means=high_means, scope=(0, 0))
+
+
+def _filled_two(text: str, language: str, first: str, second: str, rng: random.Random) -> str:
+    for marks, attribute in (("A fa ga na", first), ("B fb gb nb", second)):
+        words = phrasings._lexicon()[language][attribute]
+        for mark, group in zip(marks.split(), ("neutral", "flaw_adj", "fine_adj", "flaw_noun"), strict=True):
+            text = text.replace(f"{{{mark}}}", re.sub(r"^an? ", "", rng.choice(words[group])))
+    return text
+
+
+def _with_scope(row: Row) -> Row:
+    """The words of the grammar that name a thing, found where they stand."""
+    texts = phrasings._templates()[row.language]
+    things = [word for group in ("objects", "several", "masculine", "masculines") for word in texts.get(group, ())]
+    for thing in sorted(things, key=len, reverse=True):
+        place = row.text.lower().find(thing.lower())
+        if place >= 0:
+            return replace(row, scope=(place, place + len(thing)))
+    return replace(row, scope=(0, 0))
+
+
+def _from_phrasing(row: dict[str, Any]) -> Row:
+    intent = "declined" if row["intent"] == "decline" else row["intent"]
+    yes_means = row.get("yes_means") if row.get("yes_means") in ("flaw", "fine") else None
+    limit = row.get("degree") if row.get("degree") in ("visible", "acceptable", "any", "severe") else None
+    attribute = row["attribute"]
+    return Row(
+        row["q"],
+        row["lang"],
+        intent,
+        () if attribute == "none" else (attribute,),
+        yes_means=yes_means if intent == "yesno" else None,
+        joined="one" if intent == "yesno" and row["file"] == "made" else None,
+        high_means=yes_means if intent in ("score", "compare", "degree") else None,
+        limit=limit if intent == "yesno" else None,
+        source=row["file"],
+    )
+
+
+def _from_guide(row: dict[str, Any], source: str) -> list[Row]:
+    text, language, intent = row["q"], row["lang"], row["intent"]
+    named = row.get("scope") or ""
+    place = text.find(named) if named else 0
+    scale = row.get("scale") or {}
+    kind = str(row.get("kind") or "-").split(":")[0]
+    question = Row(
+        text,
+        language,
+        intent,
+        tuple(name for name in row.get("attributes", ()) if name in ATTRIBUTES),
+        kind=kind if kind in KINDS else None,
+        yes_means=row.get("yes_means") if intent == "yesno" else None,
+        joined=(row.get("combine") or "one") if intent == "yesno" else None,
+        high_means=_high_means(scale) if intent == "score" else row.get("high_means"),
+        scope=(place, place + len(named)) if place >= 0 else None,
+        source=source,
+    )
+    options = [_from_option(option, language, source) for option in row.get("options", ())]
+    return [question, *(option for option in options if option)]
+
+
+def _high_means(scale: dict[str, Any]) -> str | None:
+    if "centre" in scale:
+        return "centred"
+    low, high = str(scale.get("low_means", "")), str(scale.get("high_means", ""))
+    if "good" in high or "bad" in low:
+        return "fine"
+    if "bad" in high or "good" in low:
+        return "flaw"
+    return None
+
+
+def _from_option(option: dict[str, Any], language: str, source: str) -> Row | None:
+    topic, _, rest = str(option["means"]).partition(":")
+    stance = rest.rpartition(":")[2]
+    if topic in ("overall", "severity", "better") and stance in OPTIONS:
+        return Row(option["text"], language, option=stance, source=source)
+    if topic in OPTIONS:
+        return Row(option["text"], language, option=topic, source=source)
+    attribute = topic if topic in ATTRIBUTES else _KIND_OF.get(topic)
+    if attribute and stance in ("flaw", "fine"):
+        kind = topic if topic in KINDS else None
+        return Row(option["text"], language, attributes=(attribute,), kind=kind, option=stance, source=source)
+    return None
+
+
+_KIND_OF = {
+    "defocus": "blur", "motion": "blur", "soft": "blur",
+    "grain": "noise", "chroma_noise": "noise",
+    "blocks": "compression", "banding": "compression", "ringing": "compression",
+    "flat": "contrast", "harsh": "contrast", "haze": "contrast",
+    "cast": "colour", "oversaturated": "colour", "dull": "colour",
+    "halos": "oversharp", "upscaled": "resolution", "clipped": "bright", "crushed": "dark",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _options() -> Any:
+    loaded = yaml.safe_load((FOLDER / "options.yaml").read_text(encoding="utf-8"))
+    names = {True: "yes", False: "no"}
+    return {
+        language: {names.get(key, key): words for key, words in groups.items()} for language, groups in loaded.items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _literature() -> Any:
+    return yaml.safe_load((FOLDER / "literature.yaml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _several() -> Any:
+    return yaml.safe_load((FOLDER / "several.yaml").read_text(encoding="utf-8"))

@@ -1,0 +1,207 @@
+"""Trains the reader.
+
+    python -m training.reader.train --start MINILM_DIR --rows FOLDER --out reader.pt [--layers 4] [--hold-out]
+
+Runs in the environment that has torch. MINILM_DIR holds `model.fp16.safetensors` and `vocab.txt`. `--hold-out` keeps
+the held-out rows apart and prints how they are read after every epoch; weights are saved after every epoch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from training.questions import phrasings
+from training.reader.compose import Row, changed, made, written_before, written_now
+from training.reader.model import CHOICES, HEADS, LONGEST, Reader, from_pretrained
+from training.reader.word_pieces import pieces_of
+
+WEIGHT = {
+    "intent": 1.0,
+    "attributes": 2.0,
+    "kind": 0.3,
+    "yes_means": 1.5,
+    "joined": 0.4,
+    "high_means": 0.7,
+    "limit": 0.3,
+    "option": 1.0,
+}
+BATCH, RATE, HEAD_RATE = 32, 1e-4, 1e-3
+# A word piece is kept if it stands in a training text or among the first, most frequent, of the published vocabulary.
+FREQUENT = 8000
+
+
+def vocabulary_of(published: Sequence[str], texts: Sequence[str]) -> tuple[dict[str, int], list[int]]:
+    """The pieces kept with their new numbers, and the old numbers of those that have weights."""
+    old = {piece: number for number, piece in enumerate(published)}
+    seen = Counter(piece.number for text in texts for piece in pieces_of(text, old, 10_000))
+    kept = [number for number, piece in enumerate(published) if _kept(number, piece, seen)]
+    vocabulary = {published[number]: place for place, number in enumerate(kept)}
+    letters = Counter(letter for text in texts for letter in text.lower() if not letter.isascii() and letter.isalnum())
+    for letter, count in letters.items():
+        if count >= 2 and letter not in vocabulary:
+            vocabulary[letter] = len(vocabulary)
+    return vocabulary, kept
+
+
+def _kept(number: int, piece: str, seen: Counter[int]) -> bool:
+    if piece.startswith("[unused"):
+        return piece == "[unused1]"
+    letter = len(piece.removeprefix("##")) == 1 and piece.isascii()
+    return number < FREQUENT or number in seen or letter
+
+
+def batch_of(rows: Sequence[Row], vocabulary: dict[str, int]) -> tuple[Any, Any, dict[str, Any]]:
+    """Pieces, which of them are there, and the labels (-1 where a row has none)."""
+    read = [pieces_of(row.text, vocabulary, LONGEST, option=row.option is not None) for row in rows]
+    width = max(len(each) for each in read)
+    pieces, present, scope = (
+        torch.zeros(len(rows), width, dtype=torch.long),
+        torch.zeros(len(rows), width),
+        torch.full((len(rows), width), -1.0),
+    )
+    for place, (row, each) in enumerate(zip(rows, read, strict=True)):
+        pieces[place, : len(each)] = torch.tensor([piece.number for piece in each])
+        present[place, : len(each)] = 1
+        if row.scope is not None:
+            inside = [
+                row.scope[0] <= piece.start and piece.end <= row.scope[1] and piece.end > piece.start for piece in each
+            ]
+            scope[place, : len(each)] = torch.tensor(inside).float()
+    labels: dict[str, Any] = {
+        head: torch.tensor([values.index(value) if (value := getattr(row, head)) in values else -1 for row in rows])
+        for head, values in CHOICES.items()
+    }
+    known = [row.attributes if row.attributes is not None else () for row in rows]
+    labels["attributes"] = torch.tensor([[float(name in each) for name in HEADS["attributes"]] for each in known])
+    labels["attributes_known"] = torch.tensor([float(row.attributes is not None) for row in rows])
+    labels["scope"] = scope
+    return pieces, present, labels
+
+
+def loss_of(scores: dict[str, Any], labels: dict[str, Any]) -> Any:
+    """The weighed sum of the heads' losses."""
+    total = torch.zeros(())
+    for head in CHOICES:
+        if (labels[head] >= 0).any():
+            loss = functional.cross_entropy(scores[head], labels[head], ignore_index=-1, label_smoothing=0.05)
+            total = total + WEIGHT[head] * loss
+    each = functional.binary_cross_entropy_with_logits(scores["attributes"], labels["attributes"], reduction="none")
+    known = labels["attributes_known"]
+    total = total + WEIGHT["attributes"] * (each.mean(1) * known).sum() / known.sum().clamp(min=1)
+    told = labels["scope"] >= 0
+    if told.any():
+        total = total + functional.binary_cross_entropy_with_logits(scores["scope"][told], labels["scope"][told])
+    return total
+
+
+def train(
+    reader: Reader, kept: Sequence[Row], held: Sequence[Row], vocabulary: dict[str, int], given: argparse.Namespace
+) -> None:
+    """Fits the reader, the rows changed anew and others made in every epoch."""
+    rng = random.Random(given.seed)
+    heads = [value for name, value in reader.named_parameters() if name.startswith(("heads", "weigh", "scope"))]
+    encoder = [value for name, value in reader.named_parameters() if not name.startswith(("heads", "weigh", "scope"))]
+    groups = [{"params": encoder, "base": RATE}, {"params": heads, "base": HEAD_RATE}]
+    optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
+    steps, step, began = given.epochs * math.ceil((len(kept) + given.made) / BATCH), 0, time.time()
+    for epoch in range(given.epochs):
+        reader.train()
+        for chunk in _batches([*(changed(row, rng) for row in kept), *(made(rng) for _ in range(given.made))], rng):
+            share = min(1.0, step / 100) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(1.0, step / steps))))
+            for group in optimizer.param_groups:
+                group["lr"] = group["base"] * share
+            pieces, present, labels = batch_of(chunk, vocabulary)
+            loss = loss_of(reader(pieces, present), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
+            optimizer.step()
+            step += 1
+            if step % 100 == 0:
+                print(
+                    f"step {step} of {steps}, loss {float(loss.detach()):.3f}, {time.time() - began:.0f} s", flush=True
+                )
+        torch.save({"reader": reader.state_dict(), "vocabulary": vocabulary, "layers": given.layers}, given.out)
+        print(f"epoch {epoch + 1}: {json.dumps(accuracy(reader, held, vocabulary))}", flush=True)
+
+
+def accuracy(reader: Reader, rows: Sequence[Row], vocabulary: dict[str, int]) -> dict[str, str]:
+    """Share right per language group and head, with the number of rows."""
+    right: dict[str, list[bool]] = defaultdict(list)
+    reader.eval()
+    with torch.no_grad():
+        for start in range(0, len(rows), 64):
+            chunk = rows[start : start + 64]
+            pieces, present, labels = batch_of(chunk, vocabulary)
+            scores = reader(pieces, present)
+            for place, row in enumerate(chunk):
+                group = row.language if row.language in ("en", "zh") else "other"
+                for head in CHOICES:
+                    if labels[head][place] >= 0:
+                        right[f"{group} {head}"].append(bool(scores[head][place].argmax() == labels[head][place]))
+                if row.attributes is not None:
+                    same = (scores["attributes"][place] > 0) == (labels["attributes"][place] > 0)
+                    right[f"{group} attributes"].append(bool(same.all()))
+                if row.scope is not None:
+                    told = labels["scope"][place] >= 0
+                    same = (scores["scope"][place] > 0)[told] == (labels["scope"][place] > 0)[told]
+                    right[f"{group} scope"].append(bool(same.all()))
+    return {name: f"{sum(marks) / len(marks):.3f} of {len(marks)}" for name, marks in sorted(right.items())}
+
+
+def _batches(rows: list[Row], rng: random.Random) -> list[list[Row]]:
+    rng.shuffle(rows)
+    chunks = []
+    for start in range(0, len(rows), 40 * BATCH):
+        near = sorted(rows[start : start + 40 * BATCH], key=lambda row: len(row.text))
+        chunks += [near[place : place + BATCH] for place in range(0, len(near), BATCH)]
+    rng.shuffle(chunks)
+    return chunks
+
+
+def held_out(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Training and held-out rows: whole authors (`en-b`, files ending in `-held`) and a fifth of the former pairs."""
+    _, held = phrasings.split(phrasings.written())
+    texts = {row["q"] for row in held}
+    apart = [row for row in rows if row.text in texts or row.source.endswith("-held")]
+    return [row for row in rows if not (row.text in texts or row.source.endswith("-held"))], apart
+
+
+def main() -> None:
+    """Reads the rows, begins with the published weights, trains and saves."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--start", type=Path, required=True)
+    options.add_argument("--rows", type=Path, required=True)
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--layers", type=int, default=4)
+    options.add_argument("--epochs", type=int, default=3)
+    options.add_argument("--made", type=int, default=6000)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--hold-out", action="store_true")
+    given = options.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(given.seed)
+    rows, rng = [*written_before(), *written_now(given.rows)], random.Random(given.seed)
+    kept, held = held_out(rows)
+    texts = [row.text for row in rows] + [made(rng).text for _ in range(20_000)]
+    published = (given.start / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary, numbers = vocabulary_of(published, texts)
+    print(f"{len(kept)} rows, {len(held)} held out, {len(vocabulary)} pieces", flush=True)
+    reader = from_pretrained(given.start / "model.fp16.safetensors", len(vocabulary), given.layers, numbers)
+    train(reader, kept if given.hold_out else rows, held, vocabulary, given)
+
+
+if __name__ == "__main__":
+    main()
