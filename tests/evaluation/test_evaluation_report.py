@@ -20,7 +20,7 @@ from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
 from agenticiqa.evaluation.report.comparison import compare_reports
 from agenticiqa.evaluation.report.published import beside_ours, published
-from agenticiqa.evaluation.report.text_reports import latex_table
+from agenticiqa.evaluation.report.text_reports import latex_table, render_csv
 from agenticiqa.evaluation.summary import as_json
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
@@ -207,6 +207,15 @@ def test_the_csv_has_every_figure_with_the_ends_of_its_interval(evaluation: Eval
         first.srcc.value, first.srcc.low, first.srcc.high,
     ]  # fmt: skip
     assert set(lines) == {row.method.name for row in (*evaluation.rows, *evaluation.tools)}
+
+
+def test_the_csv_holds_no_formulas(evaluation: Evaluation) -> None:
+    tool = evaluation.tools[0]
+    hostile = replace(tool, method=replace(tool.method, name="=1+1"))
+
+    lines = render_csv(replace(evaluation, tools=[hostile])).splitlines()
+
+    assert lines[-1].startswith("'=1+1,")
 
 
 def test_hidden_references_leave_the_groups_and_say_so(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from agenticiqa.evaluation.report.published import HEADINGS as PUBLISHED_HEADING
 from agenticiqa.evaluation.report.published import NOTE, beside_ours, published
 from agenticiqa.evaluation.samples import QuestionSet
 from agenticiqa.evaluation.summary import HEADINGS, accuracy_lines, headline, interval, remarks, table, worst_pictures
+from agenticiqa.outputs import spreadsheet_row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -133,12 +134,14 @@ def render_csv(found: Evaluation) -> str:
     text = io.StringIO()
     figures = ("srcc", "krcc", "plcc", "rmse")
     ends = [column for name in figures for column in (name, f"{name}_low", f"{name}_high")]
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(("method", "answered", *ends, "lead_srcc", "lead_low", "lead_high", "lead_p"))
+    columns = ("method", "answered", *ends, "lead_srcc", "lead_low", "lead_high", "lead_p")
+    table = csv.DictWriter(text, columns, lineterminator="\n")
+    table.writeheader()
     for row in (*rows, *found.tools):
         values = [_numbers(getattr(row, name), "value", "low", "high") for name in figures]
         lead = _numbers(row.lead, "value", "low", "high", "p_value")
-        table.writerow((row.method.name, row.answered, *chain(*values), *lead))
+        cells = (row.method.name, row.answered, *chain(*values), *lead)
+        table.writerow(spreadsheet_row(dict(zip(columns, cells, strict=True))))
     return text.getvalue()
 
 
