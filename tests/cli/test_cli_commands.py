@@ -139,7 +139,7 @@ def test_examples_that_need_others_have_only_options_that_exist(example: str) ->
 def test_every_other_example_of_every_help_text_works(folder: Path, example: str) -> None:
     if example.startswith("agenticiqa batch"):
         (folder / "results.jsonl").unlink()
-    for command in NEEDED_FIRST.get(shlex.split(example)[2], ()):
+    for command in NEEDED_FIRST.get("".join(shlex.split(example)[2:3]), ()):
         assert runner.invoke(app, shlex.split(command)).exit_code == 0
 
     result = runner.invoke(app, shlex.split(example)[1:])
