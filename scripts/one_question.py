@@ -47,12 +47,18 @@ class Crossing:
         threading.setprofile(None)
 
 
-def main() -> None:
-    """Asks one question and prints what it crossed."""
+def ask() -> tuple[str, Crossing]:
+    """The answer to the question, and what it crossed."""
     picture = photographs()["chelsea"].pixels
     assessor = agenticiqa.Assessor()
     with Crossing() as crossing:
         answer = assessor.assess(picture, QUERY).answer
+    return str(answer), crossing
+
+
+def main() -> None:
+    """Asks one question and prints what it crossed."""
+    answer, crossing = ask()
     sys.stdout.write(f"{QUERY} {answer}\n")
     sys.stdout.write(f"{len(crossing.files)} files, {crossing.calls} calls, understood {crossing.understood} times\n")
     if "--list" in sys.argv:
