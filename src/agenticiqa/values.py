@@ -41,8 +41,9 @@ Polarity = Literal["flaw", "fine"]
 """What a yes says: that something is wrong, or that nothing is."""
 Language = Literal["en", "zh", "de", "es", "fr", "ja", "pt"]
 Attribute = Literal[
-    "blur", "noise", "compression", "dark", "bright", "exposure", "contrast", "colour", "oversharp", "overall", "none"
-]
+    "blur", "noise", "compression", "dark", "bright", "exposure", "contrast", "colour", "oversharp", "resolution",
+    "overall", "none",
+]  # fmt: skip
 # The category an attribute is found under, and the kinds that are its direction.
 CATEGORY_OF: dict[Attribute, DistortionCategory] = {
     "blur": "Blurs", "noise": "Noise", "compression": "Compression", "dark": "Brightness change",

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from agenticiqa.question.asked import KINDS, Flaw, JsonReply, Reply, Topic
+from agenticiqa.question.asked import KINDS, Conditions, Flaw, JsonReply, Reply, Topic, Use
 from agenticiqa.question.meaning import OptionMeaning
 from agenticiqa.question.scales import Scale
 from agenticiqa.state import (
@@ -49,6 +49,8 @@ _KEPT = (
     CallCount,
     *KINDS,
     Topic,
+    Conditions,
+    Use,
     Flaw,
     Reply,
     JsonReply,

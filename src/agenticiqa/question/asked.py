@@ -12,6 +12,12 @@ from agenticiqa.values import Kept, Language, Polarity
 
 Allowed = Literal["any", "visible", "acceptable", "severe"]
 """How much of a flaw a yes/no question puts up with: "any" asks for the slightest, "severe" for more than moderate."""
+Combined = Literal["both", "either", "neither", "at_least_one", "except"]
+Fact = Literal[
+    "size", "grey", "tint", "print", "dpi", "colour_space", "bit_depth", "rotation", "alpha", "format", "file_size"
+]
+"""What may be asked of the file: `print` is the largest print, `dpi` the pixels per inch at the size of the use."""
+Purpose = Literal["print", "web", "passport"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +35,34 @@ class Flaw(Kept):
 
 
 @dataclass(frozen=True)
+class Conditions(Kept):
+    """Several flaws asked about at once, and how many of them a yes speaks of.
+
+    With the polarity "flaw" a yes says that the flaw is there of both (all of them), of either or at least one; with
+    "fine" that all is well with them. "Neither sharp nor clean" (flaw) and "neither soft nor noisy" (fine) speak of all
+    of them as "both" does. "except" is about everything but these.
+    """
+
+    combined: Combined
+    flaws: tuple[Flaw, ...]
+
+
+@dataclass(frozen=True)
+class Use(Kept):
+    """What a picture is wanted for; of a print the longer side in inches and the pixels per inch, where named."""
+
+    purpose: Purpose = "print"
+    inches: float | None = None
+    per_inch: float | None = None
+
+
+@dataclass(frozen=True)
 class Topic(Kept):
     """What a question is about, and where: names of places and things, the whole image without any.
 
     `excepted` is left out of a question about everything; `tool` is a metric named; `reference` says whether the
-    question wants the reference heard or left aside; `as_fault` whether softness is asked about as a fault only.
+    question wants the reference heard or left aside; `as_fault` whether softness is asked about as a fault only; `use`
+    is what the picture is wanted for.
     """
 
     flaw: Flaw = Flaw()
@@ -42,6 +71,7 @@ class Topic(Kept):
     tool: str | None = None
     reference: Literal["wanted", "refused"] | None = None
     as_fault: bool = False
+    use: Use | None = None
 
 
 @dataclass(frozen=True)
@@ -71,9 +101,10 @@ class JsonReply(Kept):
 
 @dataclass(frozen=True)
 class YesNo(Kept):
-    """ "Is it blurry?": `polarity` is what a yes says. `part` asks about every part or any part of the picture.
+    """ "Is it blurry?": `polarity` is what a yes says, None where that is not sure.
 
-    `limit` is the reading that decides ("clipped highlights"), or the longer side of a print in inches.
+    `part` asks about every part or any part of the picture. `limit` is the reading that decides ("clipped highlights"), or the longer side of a print in inches. Where
+    `conditions` are given they are what is asked, and the topic's flaw is one of them.
     """
 
     topic: Topic
@@ -82,6 +113,8 @@ class YesNo(Kept):
     allowed: Allowed = "visible"
     part: Literal["all", "any"] | None = None
     limit: str | float | None = None
+    polarity_probability: float | None = None
+    conditions: Conditions | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +186,7 @@ class Measure(Kept):
     topic: Topic
     reply: Reply
     polarity: Polarity | None = None
-    fact: Literal["size", "grey", "tint"] | None = None
+    fact: Fact | None = None
     readings: tuple[tuple[DistortionCategory, str], ...] = ()
 
 

@@ -42,14 +42,28 @@ _LETTER_GRADE = LatePattern(
 )
 
 
+ScaleEnd = Literal[
+    "dark", "bright", "contrast_down", "contrast_up", "saturation_down", "saturation_up", "cold", "warm", "blue",
+    "yellow", "green", "magenta", "blur", "oversharp",
+]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Scale:
-    """The ends of a scale, what its marks are called, and whether its low end is the good one."""
+    """The ends of a scale, what its marks are called, and whether its low end is the good one.
+
+    `ends` are the two flaws of a scale whose middle is right: too dark at the low end, too bright at the high one.
+    """
 
     low: float
     high: float
     marks: Literal["number", "stars", "percent", "letter"] = "number"
     best_is_low: bool = False
+    ends: tuple[ScaleEnd, ScaleEnd] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ends, list):  # a scale that was kept and taken up again
+            object.__setattr__(self, "ends", tuple(self.ends))
 
     def at(self, share: float) -> float:
         """The number at a share of the way from the low to the high end, as fine as such scales are read."""
