@@ -103,8 +103,9 @@ class JsonReply(Kept):
 class YesNo(Kept):
     """ "Is it blurry?": `polarity` is what a yes says, None where that is not sure.
 
-    `part` asks about every part or any part of the picture. `limit` is the reading that decides ("clipped highlights"), or the longer side of a print in inches. Where
-    `conditions` are given they are what is asked, and the topic's flaw is one of them.
+    `part` asks about every part or any part of the picture. `limit` is the reading that decides ("clipped highlights"),
+    or the longer side of a print in inches. Where `conditions` are given they are what is asked, and the topic's flaw
+    is one of them.
     """
 
     topic: Topic
