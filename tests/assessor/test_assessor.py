@@ -217,12 +217,15 @@ def command(tmp_path: Path, *arguments: str, **changes: Any) -> Any:
     return CliRunner().invoke(app, ["assess", *arguments, "--backend", f"scripted.{file}"])
 
 
-def test_the_command_prints_answer_and_evidence(tmp_path: Path) -> None:
-    result = command(tmp_path, picture(tmp_path))
+def test_the_command_prints_the_answer_and_one_reason_and_the_evidence_only_when_asked(tmp_path: Path) -> None:
+    plain, verbose = (command(tmp_path, picture(tmp_path), *more) for more in ((), ("-v",)))
 
-    assert result.exit_code == 0, result.output
-    assert " of 5, " in result.output
-    assert "Blurs on Global, moderate" in result.output
+    assert (plain.exit_code, verbose.exit_code) == (0, 0), plain.output
+    assert [line.partition(":")[0] for line in plain.output.splitlines()[1:]] == ["Why"]
+    assert " of 5, " in plain.stdout.splitlines()[0]
+    assert not [word for word in ("Global", "Overall", "planner", "PIQE", "raw") if word in plain.output]
+    assert "Blurs on Global, moderate" in verbose.stdout
+    assert "planner" in verbose.stderr
 
 
 def test_the_command_prints_the_record_as_json(tmp_path: Path) -> None:

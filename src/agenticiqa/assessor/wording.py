@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,13 @@ def assessment_in_words(assessment: Assessment) -> str:
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
     return printable_lines(lines)
+
+
+def one_reason(assessment: Assessment) -> str:
+    """The decisive reason: the first value's sentence, else the first sentence of a model's own explanation."""
+    if assessment.reasons:
+        return assessment.reasons[0].text
+    return re.split(r"(?<=[.!?])\s+|(?<=[。！？])", assessment.reasoning.strip(), maxsplit=1)[0]
 
 
 def is_rating(assessment: Assessment) -> bool:

@@ -97,7 +97,7 @@ def assess(
     guard_outputs(settings, (html, crop_dir), inputs)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     question = sys.stdin.read() if query == "-" else query
-    with shown_progress(quiet) as on_event:
+    with shown_progress(quiet, verbose) as on_event:
         start_logging(settings, verbose, quiet)
         wanted = [*(region or ()), *gate.objects()]
         assessment = Assessor(settings).assess(
@@ -108,7 +108,7 @@ def assess(
     if not gate.report.is_void:
         # Sections for other pictures are no mistake where one picture is judged.
         gate.report.unused_sections.clear()
-    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else in_words(assessment))
+    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else in_words(assessment, verbose))
     if crop_dir is not None:
         _write_crops(settings.image_store().open(image), image.stem, assessment, crop_dir, html, inputs)
     if html is not None:
@@ -161,24 +161,27 @@ def refuse_picture_as_question(image: Path, query: str | None) -> None:
         )
 
 
-def in_words(assessment: Assessment) -> str:
-    """The assessment as a few lines for a person; a rating begins with its score."""
-    from agenticiqa.assessor.wording import is_rating, score_in_words
+def in_words(assessment: Assessment, evidence: bool = False) -> str:
+    """The answer, one reason and the score as a person reads them; with `evidence` also what they rest on."""
+    from agenticiqa.assessor.wording import is_rating, one_reason, score_in_words
 
-    if is_rating(assessment):
-        lines = [rating_in_words(assessment), f"Score: {score_in_words(assessment)}"]
-    else:
-        lines = [f"Answer: {assessment.answer}"]
-        if assessment.score is not None:
-            lines.append(f"Score: {score_in_words(assessment)}")
+    rating = is_rating(assessment)
+    lines = [rating_in_words(assessment) if rating else f"Answer: {assessment.answer}"]
     lines += [f"  {line}" for line in dict.fromkeys(assessment.ledger.stand_ins)]
-    lines.append(f"Why: {assessment.reasoning}")
-    lines += [_finding_line(finding) for finding in assessment.distortions]
-    lines += [_reading_line(reading) for reading in assessment.tools]
+    if evidence or assessment.error is None:
+        lines.append(f"Why: {assessment.reasoning if evidence else one_reason(assessment)}")
+    if evidence:
+        lines.append(f"Score: {score_in_words(assessment)}")
+        lines += [_finding_line(finding) for finding in assessment.distortions]
+        lines += [_reading_line(reading) for reading in assessment.tools]
+    elif assessment.score is not None:
+        told = [] if rating else [f"Score: {rating_in_words(assessment)}"]
+        told += ["95 % interval {:.1f} to {:.1f}".format(*assessment.interval)] if assessment.interval else []
+        lines.append(", ".join(told))
     lines += [region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
-    return printable_lines(lines)
+    return printable_lines(filter(None, lines))
 
 
 def rating_in_words(assessment: Assessment) -> str:

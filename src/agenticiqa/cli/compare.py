@@ -54,7 +54,7 @@ def compare(
     from agenticiqa.assessor import Assessor
 
     settings = effective_settings(config, backend, offline, mode=mode, trust_folder=trust_folder)
-    with shown_progress(quiet) as on_event:
+    with shown_progress(quiet, verbose) as on_event:
         start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference=reference, align=align, on_event=on_event)
     typer.echo(printable_json(ranking.to_json()) if as_json else str(ranking))

@@ -32,7 +32,7 @@ TrustFolder = Annotated[
     typer.Option("--trust-folder", help="Let ./configs/model_backends.yaml name a backend that pictures are sent to."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also show the evidence, the steps and the log.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no warnings.")]
 
 # Layers of the settings that are read from no file.

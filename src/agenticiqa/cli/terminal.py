@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LINES = 10.0
 # Pictures that are named of those left.
 _NAMED = 5
+# What the agent is doing, for those who do not know its parts.
+_STEPS = {"planner": "reading the question", "executor": "looking at the picture", "summarizer": "answering"}
 
 
 @contextmanager
-def shown_progress(quiet: bool = False) -> Iterator[Callable[[ProgressEvent], None] | None]:
-    """A listener for the agent's events; None when quiet."""
-    if quiet:
+def shown_progress(quiet: bool = False, verbose: bool = False) -> Iterator[Callable[[ProgressEvent], None] | None]:
+    """A listener for the agent's events; None when quiet, or where no one watches and the steps were not asked for."""
+    if quiet or not (verbose or sys.stderr.isatty()):
         yield None
     elif not sys.stderr.isatty():
         yield lambda event: typer.echo(in_a_line(event), err=True)
@@ -37,7 +39,7 @@ def shown_progress(quiet: bool = False) -> Iterator[Callable[[ProgressEvent], No
 
         # While this runs, what is logged to stderr is printed above the moving line.
         with Console(stderr=True).status(Text("starting")) as status:
-            yield lambda event: status.update(Text(in_a_line(event)))
+            yield lambda event: status.update(Text(in_a_line(event) if verbose else _STEPS[event.node]))
 
 
 def in_a_line(event: ProgressEvent) -> str:

@@ -20,7 +20,7 @@ from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked
 from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question, Score, categories_of
 from agenticiqa.question.object_words import object_called
 from agenticiqa.state import GLOBAL, OVERALL
-from agenticiqa.values import PRESENT, Answer, Disagreement, Distortion, Judgement, Language, Reading, Reason
+from agenticiqa.values import Answer, Disagreement, Distortion, Judgement, Language, Reading, Reason
 from agenticiqa.wording import phrase, say
 from agenticiqa.wording.findings import capitalised, described, named, percent, reading_in_words
 
@@ -150,9 +150,9 @@ def _nothing_found(evidence: Evidence, language: Language) -> Reason:
     likeliest = max(evidence.findings, key=lambda item: item.probability)
     if likeliest.probability == 0:  # of a picture that equals its reference
         return Reason(say("no_difference", language), "finding", distortion=likeliest)
-    bound = percent(max(PRESENT, likeliest.probability), language)
-    text = say("nothing", language, sure=bound, category=phrase("categories", likeliest.category, language))
-    return Reason(text, "finding", likeliest.place, likeliest)
+    # What costs a picture its quality is then none of the flaws alone, and must not be called nothing.
+    lost = evidence.judgement is not None and evidence.judgement.letter not in ("A", "B")
+    return Reason(say("nothing_alone" if lost else "nothing", language), "finding", likeliest.place, likeliest)
 
 
 def _fact(question: Measure, evidence: Evidence) -> list[Reason]:
