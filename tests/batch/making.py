@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agenticiqa.batch import Assess, BatchOptions, Disk, Manifest, Sample, read_records
+from agenticiqa.batch import Assess, BatchOptions, BatchRecord, Disk, Manifest, Sample, read_records
 from agenticiqa.config import Settings
 from agenticiqa.errors import AuthenticationError, ImageNotFoundError
 from tests.support.agent import settings as plain_settings
@@ -127,9 +127,9 @@ class FailingDisk(Disk):
         return operation == self.operation and self.done.count(operation) > self.after
 
 
-def without_times(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def without_times(records: Iterable[BatchRecord]) -> list[dict[str, Any]]:
     """The records without what differs between two runs of the same."""
-    return [_without_times(dict(record)) for record in records]
+    return [_without_times(record.values()) for record in records]
 
 
 def results(path: Path) -> list[dict[str, Any]]:
@@ -137,7 +137,7 @@ def results(path: Path) -> list[dict[str, Any]]:
 
 
 def ids(path: Path) -> list[str]:
-    return [record["sample_id"] for record in read_records(path)]
+    return [record.sample_id for record in read_records(path)]
 
 
 def _without_times(value: Any) -> Any:

@@ -10,22 +10,21 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from agenticiqa.batch import Journal, read_records
+from agenticiqa.batch import BatchRecord, Journal, read_records
 from agenticiqa.errors import JournalError, OutputError, OutputInUseError
 from tests.batch.making import FailingDisk
 
 ROOT = Path(__file__).parents[2]
 
 
-def record(name: str, value: int = 0) -> dict[str, Any]:
-    return {"sample_id": name, "assessment": {"score": value}, "error": None}
+def record(name: str, value: int = 0) -> BatchRecord:
+    return BatchRecord(sample_id=name, assessment={"score": value}, error=None)
 
 
-def filled(path: Path, *records: dict[str, Any]) -> Path:
+def filled(path: Path, *records: BatchRecord) -> Path:
     with Journal(path) as journal:
         for each in records:
             journal.append(each)
@@ -46,7 +45,7 @@ def test_a_last_line_that_was_cut_off_is_removed(tmp_path: Path, kept: int) -> N
 
     filled(path, record("c"))
 
-    assert [each["sample_id"] for each in read_records(path)] == ["a", "c"]
+    assert [each.sample_id for each in read_records(path)] == ["a", "c"]
 
 
 def test_a_last_line_that_lacks_only_its_end_is_kept(tmp_path: Path) -> None:
@@ -55,14 +54,14 @@ def test_a_last_line_that_lacks_only_its_end_is_kept(tmp_path: Path) -> None:
 
     filled(path, record("c"))
 
-    assert [each["sample_id"] for each in read_records(path)] == ["a", "b", "c"]
+    assert [each.sample_id for each in read_records(path)] == ["a", "b", "c"]
 
 
 def test_a_last_line_that_was_cut_off_is_passed_over_by_who_only_reads(tmp_path: Path) -> None:
     path = filled(tmp_path / "out.jsonl", record("a"), record("b"))
     path.write_bytes(path.read_bytes()[:-5])
 
-    assert [each["sample_id"] for each in read_records(path)] == ["a"]
+    assert [each.sample_id for each in read_records(path)] == ["a"]
 
 
 def test_zeros_that_a_power_failure_left_are_removed(tmp_path: Path) -> None:
@@ -71,7 +70,7 @@ def test_zeros_that_a_power_failure_left_are_removed(tmp_path: Path) -> None:
 
     filled(path, record("b"))
 
-    assert [each["sample_id"] for each in read_records(path)] == ["a", "b"]
+    assert [each.sample_id for each in read_records(path)] == ["a", "b"]
 
 
 def test_a_cut_off_line_longer_than_what_is_read_at_once_is_removed(tmp_path: Path) -> None:
@@ -80,7 +79,7 @@ def test_a_cut_off_line_longer_than_what_is_read_at_once_is_removed(tmp_path: Pa
 
     filled(path, record("b"))
 
-    assert [each["sample_id"] for each in read_records(path)] == ["a", "b"]
+    assert [each.sample_id for each in read_records(path)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("text", ["a line of somebody's notes", '{"image_path": "a.png"}'])
@@ -130,9 +129,8 @@ def test_compaction_keeps_the_last_line_of_each_id_in_the_order_asked_for(tmp_pa
         journal.compact(["a", "b", "never seen"])
         journal.append(record("c"))
 
-    assert list(map(json.loads, path.read_bytes().splitlines())) == [
-        record("a"), record("b", 2), record("x"), record("c")
-    ]  # fmt: skip
+    wanted = [record("a"), record("b", 2), record("x"), record("c")]
+    assert list(map(json.loads, path.read_bytes().splitlines())) == [each.values() for each in wanted]
 
 
 def test_a_file_that_is_in_order_is_not_written_again(tmp_path: Path) -> None:
@@ -168,7 +166,7 @@ def test_a_record_that_cannot_be_written_leaves_no_trace(tmp_path: Path, operati
         with pytest.raises(JournalError, match="run the same command again"):
             journal.append(record("b"))
 
-    assert path.read_bytes() == json.dumps(record("a")).encode() + b"\n"
+    assert path.read_bytes() == json.dumps(record("a").values()).encode() + b"\n"
 
 
 def test_a_disk_that_is_really_full_ends_the_run_with_whole_lines(tmp_path: Path) -> None:
@@ -185,7 +183,7 @@ def test_a_disk_that_is_really_full_ends_the_run_with_whole_lines(tmp_path: Path
         signal.signal(signal.SIGXFSZ, before)
 
     assert path.stat().st_size <= 1000
-    assert [each["sample_id"] for each in read_records(path)] == [f"s{n}" for n in range(len(list(read_records(path))))]
+    assert [each.sample_id for each in read_records(path)] == [f"s{n}" for n in range(len(list(read_records(path))))]
 
 
 def test_an_output_that_may_not_be_written_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_deleted_pictures_are_marked_gone_and_leave_the_table(tmp_path: Path, pi
 
     assert (summary.gone, summary.done_before) == (1, 1)
     assert ids(tmp_path / "out.jsonl") == ["a.png", "b.png", "c.png"]
-    assert [record["sample_id"] for record in standing_records(tmp_path / "out.jsonl")] == ["a.png", "b.png"]
+    assert [record.sample_id for record in standing_records(tmp_path / "out.jsonl")] == ["a.png", "b.png"]
     assert results(tmp_path / "out.jsonl")[2]["gone"] == "deleted"
 
 

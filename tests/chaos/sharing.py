@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agenticiqa.batch.journal import Journal
+from agenticiqa.batch import BatchRecord, Journal
 from agenticiqa.cache import Cache
 from agenticiqa.errors import OutputInUseError
 
@@ -41,7 +41,7 @@ def keep_records(arguments: tuple[str, int, int]) -> int:
         while True:
             try:
                 with Journal(Path(path)) as journal:
-                    journal.append({"sample_id": f"{seed}-{number}", "assessment": {}, "error": None})
+                    journal.append(BatchRecord(sample_id=f"{seed}-{number}", assessment={}))
                 break
             except OutputInUseError:
                 turned_away += 1

@@ -174,9 +174,9 @@ def judge(
     found: dict[str, Mapping[str, Any]] = {}
     paths: dict[str, str] = {}
     for record in standing_records(records):
-        name = record["sample_id"]
-        paths[name] = record["image_path"]
-        found[name] = record["assessment"] or {"corrupt": record["error"], "kind": "failed"}
+        name = record.sample_id
+        paths[name] = record.image_path or ""
+        found[name] = record.assessment or {"corrupt": record.error, "kind": "failed"}
     exact = exact_groups(found)
     groups = [*exact, *near_groups(found, exact)]
     sizes = size_scores([_size(each) for each in found.values()])

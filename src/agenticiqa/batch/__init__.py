@@ -6,13 +6,14 @@ from agenticiqa.batch.journal import Journal, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, open_manifest
 from agenticiqa.batch.records import Assess, AssessWith, Prepare
 from agenticiqa.batch.runner import BatchOptions, BatchProgress, BatchSummary, run_batch
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.samples import BatchRecord, Sample
 
 __all__ = [
     "Assess",
     "AssessWith",
     "BatchOptions",
     "BatchProgress",
+    "BatchRecord",
     "BatchSummary",
     "Clock",
     "Disk",

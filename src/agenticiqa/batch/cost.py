@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from agenticiqa.batch.records import Spent, is_done, spent_on
+from agenticiqa.batch.samples import BatchRecord, Spent
 from agenticiqa.config import ROLES, BackendLimits, RoleSettings, Settings
 from agenticiqa.errors import UsageError
 from agenticiqa.vlm_client.client import Usage
@@ -38,12 +37,12 @@ class Budget:
         self.spent = Spent()
         self.finished = self.failures = 0
 
-    def book(self, record: Mapping[str, Any]) -> None:
+    def book(self, record: BatchRecord) -> None:
         """Counts a finished sample."""
-        spent = spent_on(record)
+        spent = record.spent
         self.spent = self.spent.plus(spent)
         self.finished += 1
-        self.failures += not is_done(record)
+        self.failures += not record.is_done
         known = self._dearest or Spent()
         cost = max(known.cost_usd or 0.0, spent.cost_usd or 0.0)
         self._dearest = Spent(max(known.calls, spent.calls), cost, max(known.paid_calls, spent.paid_calls))

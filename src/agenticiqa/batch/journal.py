@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from agenticiqa.batch.disk import Disk
-from agenticiqa.batch.lock import OutputLock
-from agenticiqa.batch.samples import id_digest
+from pydantic import ValidationError
+
+from agenticiqa.batch.disk import Disk, OutputLock
+from agenticiqa.batch.samples import BatchRecord, id_digest
 from agenticiqa.errors import JournalError, OutputError, cannot_write
 
 logger = logging.getLogger("agenticiqa.batch.journal")
 
-Record = dict[str, Any]
 _CHUNK = 2**20
 _BEGINNING = b'{"sample_id": '
 
@@ -56,9 +55,9 @@ class Journal:
         self._close()
         self._lock.__exit__(kind, error, trace)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: BatchRecord) -> None:
         """Adds the record, which is on the disk when this returns; raises JournalError, and then nothing was added."""
-        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        line = record.line()
         try:
             self.disk.write_all(self._descriptor, line)
             self.disk.sync(self._descriptor)
@@ -67,7 +66,7 @@ class Journal:
             raise self._failed("a record could not be written", error) from error
         self._size += len(line)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[BatchRecord]:
         """Every record in the file, those of the same id one after the other as they were written."""
         for _, record in _read(self.path):
             yield record
@@ -145,7 +144,7 @@ class Journal:
         lines = 0
         for offset, record in _read(self.path):
             # Put in anew, so that what is in no given order keeps that of its last line.
-            offsets[id_digest(record["sample_id"])] = offset
+            offsets[id_digest(record.sample_id)] = offset
             lines += 1
         return offsets, lines
 
@@ -197,14 +196,14 @@ class LineStream:
     ) -> None:
         os.close(self._descriptor)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: BatchRecord) -> None:
         """Writes the record; raises OutputError when nobody reads any more."""
         try:
-            self.disk.write_all(self._descriptor, json.dumps(record, allow_nan=False).encode() + b"\n")
+            self.disk.write_all(self._descriptor, record.line())
         except BrokenPipeError as error:
             raise OutputError("the program that reads the records has ended; what was not read is lost") from error
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[BatchRecord]:
         """None: what was written cannot be read again."""
         return iter(())
 
@@ -223,23 +222,23 @@ def _is_standard_output(path: Path) -> bool:
     return str(path) in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(path: Path) -> Iterator[BatchRecord]:
     """The records of a file that no run is writing to, one per id; raises JournalError with a line that is none.
 
     A last line that a crash cut off is passed over, as the next run will remove it.
     """
-    last = {id_digest(record["sample_id"]): offset for offset, record in _read(path)}
+    last = {id_digest(record.sample_id): offset for offset, record in _read(path)}
     for offset, record in _read(path):
-        if last[id_digest(record["sample_id"])] == offset:
+        if last[id_digest(record.sample_id)] == offset:
             yield record
 
 
-def standing_records(path: Path) -> Iterator[Record]:
+def standing_records(path: Path) -> Iterator[BatchRecord]:
     """The records that count: those whose picture is still the one that was judged."""
-    return (record for record in read_records(path) if record.get("gone") is None)
+    return (record for record in read_records(path) if not record.is_gone)
 
 
-def _read(path: Path) -> Iterator[tuple[int, Record]]:
+def _read(path: Path) -> Iterator[tuple[int, BatchRecord]]:
     offset = 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -248,7 +247,7 @@ def _read(path: Path) -> Iterator[tuple[int, Record]]:
             offset += len(line)
 
 
-def _record(path: Path, number: int, line: bytes) -> Record:
+def _record(path: Path, number: int, line: bytes) -> BatchRecord:
     record = _parsed(line)
     if record is None:
         raise JournalError(f"{path}: line {number} is no record; remove that line, or choose another output")
@@ -270,10 +269,8 @@ def _is_record(line: bytes) -> bool:
     return _parsed(line) is not None
 
 
-def _parsed(line: bytes) -> Record | None:
+def _parsed(line: bytes) -> BatchRecord | None:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
+        return BatchRecord.model_validate(json.loads(line))
+    except (ValueError, RecursionError, ValidationError):
         return None
-    wanted = isinstance(record, dict) and isinstance(record.get("sample_id"), str) and "assessment" in record
-    return record if wanted else None

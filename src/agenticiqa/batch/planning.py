@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from agenticiqa.batch.journal import Record
 from agenticiqa.batch.manifest import Entry, Manifest
-from agenticiqa.batch.records import Spent, is_done, is_gone, judged_content, spent_on
-from agenticiqa.batch.samples import Sample, content_digest, content_of, id_digest, question_digest
+from agenticiqa.batch.samples import (
+    BatchRecord,
+    Sample,
+    Spent,
+    content_digest,
+    content_of,
+    id_digest,
+    question_digest,
+)
 from agenticiqa.errors import ChangedSettingsError
 
 State = Literal["new", "failed", "done", "changed", "stale", "outdated"]
@@ -28,7 +34,7 @@ class Known:
 
     def __init__(
         self,
-        records: Iterable[Mapping[str, Any]] = (),
+        records: Iterable[BatchRecord] = (),
         made_with: str | None = None,
         made_before: str | None = None,
     ) -> None:
@@ -42,14 +48,14 @@ class Known:
     def __len__(self) -> int:
         return len(self._marks)
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: BatchRecord) -> None:
         """Takes note of a record; a later one of the same id counts, and one that is gone counts as none."""
-        digest = id_digest(record["sample_id"])
-        if is_gone(record):
+        digest = id_digest(record.sample_id)
+        if record.is_gone:
             self._marks.pop(digest, None)
             return
-        self._marks[digest] = self._mark(record) if is_done(record) else None
-        spent = spent_on(record)
+        self._marks[digest] = self._mark(record) if record.is_done else None
+        spent = record.spent
         if spent.calls:
             self._spent, self._paid = self._spent.plus(spent), self._paid + 1
 
@@ -67,15 +73,15 @@ class Known:
         if mark is None:
             return "failed"
         question, content, made = mark[:8], mark[8:16], mark[16:]
-        if question != _packed(question_digest(sample.carried())):
+        if question != _packed(question_digest(sample)):
             return "changed"
         if made != self._made_with:
             return "outdated"
-        return "done" if content == _packed(content_digest(content_of(sample.carried()))) else "stale"
+        return "done" if content == _packed(content_digest(content_of(sample))) else "stale"
 
-    def _mark(self, record: Mapping[str, Any]) -> bytes:
-        made = _short(record.get("made_with") or self._made_before)
-        return _packed(question_digest(record)) + _packed(content_digest(judged_content(record))) + made
+    def _mark(self, record: BatchRecord) -> bytes:
+        made = _short(record.made_with or self._made_before)
+        return _packed(question_digest(record)) + _packed(content_digest(record.judged_content)) + made
 
     def mean_spending(self) -> Spent | None:
         """What a sample took on average, if one took anything."""
@@ -147,16 +153,16 @@ def left_over(manifest: Manifest, known: Known) -> Iterator[Sample]:
     return (sample for sample in manifest if known.state_of(sample) != "done")
 
 
-def gone_records(manifest: Manifest, records: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+def gone_records(manifest: Manifest, records: Iterable[BatchRecord]) -> Iterator[BatchRecord]:
     """The records that this run does not ask for and whose picture is no longer what was judged, marked so."""
     asked = {id_digest(sample.sample_id) for sample in manifest}
     for record in records:
-        judged = judged_content(record)
-        if id_digest(record["sample_id"]) in asked or is_gone(record) or judged.get("image") is None:
+        judged = record.judged_content
+        if id_digest(record.sample_id) in asked or record.is_gone or judged.get("image") is None:
             continue
         now = content_of(record)
         if now["image"] != judged["image"]:
-            yield {**record, "gone": "deleted" if now["image"] is None else "overwritten"}
+            yield record.model_copy(update={"gone": "deleted" if now["image"] is None else "overwritten"})
 
 
 def _packed(number: int) -> bytes:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agenticiqa.batch.journal import Record
-from agenticiqa.batch.samples import Sample, content_of
+from agenticiqa.batch.samples import BatchRecord, Sample, content_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import Align
@@ -90,11 +88,11 @@ class Assessing:
             client.close()
 
 
-def attempt(assess: Assess, sample: Sample) -> Record:
+def attempt(assess: Assess, sample: Sample) -> BatchRecord:
     """The sample's record: its assessment, or the reason why there is none."""
     started = time.perf_counter()
     # Before the picture is opened: one that is overwritten meanwhile is then found changed, never unchanged.
-    content, measurements = content_of(sample.carried()), None
+    content, measurements = content_of(sample), None
     with log_context(sample=sample.sample_id):
         try:
             assessment = dict(assess(sample))
@@ -105,63 +103,25 @@ def attempt(assess: Assess, sample: Sample) -> Record:
             logger.error("%s failed unexpectedly", sample.sample_id, exc_info=failure)
             assessment, error = None, f"unexpected {type(failure).__name__}: {failure}"
     record = _record(sample, assessment, error, time.perf_counter() - started, content)
-    return record if measurements is None else {**record, "measurements": measurements}
+    return record if measurements is None else record.model_copy(update={"measurements": measurements})
 
 
-def lost_record(sample: Sample, reason: str) -> Record:
+def lost_record(sample: Sample, reason: str) -> BatchRecord:
     """The record of a sample whose workers died."""
     return _record(sample, None, reason, 0.0, {})
 
 
-def is_gone(record: Mapping[str, Any]) -> bool:
-    """Whether the record's picture was deleted or overwritten since, and no run was asked about it again."""
-    return record.get("gone") is not None
-
-
-def judged_content(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The hashes of the files that were judged; of a record without them, those in its assessment."""
-    if "content" in record:
-        return record["content"] or {}
-    images = ((record.get("assessment") or {}).get("provenance") or {}).get("images") or {}
-    hashes = {label: (origin or {}).get("sha256") for label, origin in images.items()}
-    return {"image": hashes.get("test image"), "reference": hashes.get("reference image")}
-
-
-def is_done(record: Mapping[str, Any]) -> bool:
-    """Whether the record needs no other try."""
-    return record.get("error") is None and record.get("assessment") is not None
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Model calls, those of them a service may charge for, and what they cost; None for a cost that nobody knows."""
-
-    calls: int = 0
-    cost_usd: float | None = 0.0
-    paid_calls: int = 0
-
-    def plus(self, other: Spent) -> Spent:
-        """The sum; an unknown cost stays unknown."""
-        known = self.cost_usd is not None and other.cost_usd is not None
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-        return Spent(self.calls + other.calls, cost, self.paid_calls + other.paid_calls)
-
-
-def spent_on(record: Mapping[str, Any]) -> Spent:
-    """What the record's assessment took, by its ledger."""
-    nodes = (((record.get("assessment") or {}).get("ledger") or {}).get("nodes") or {}).values()
-    costs = [node.get("cost_usd", 0.0) for node in nodes]
-    calls, paid = (sum(node.get(name) or 0 for node in nodes) for name in ("calls", "paid_calls"))
-    return Spent(calls, None if None in costs else math.fsum(costs), paid)
-
-
 def _record(
-    sample: Sample, assessment: dict[str, Any] | None, error: str | None, seconds: float, content: Mapping[str, Any]
-) -> Record:
-    return {
+    sample: Sample,
+    assessment: dict[str, Any] | None,
+    error: str | None,
+    seconds: float,
+    content: dict[str, str | None],
+) -> BatchRecord:
+    return BatchRecord(
         **sample.carried(),
-        "content": dict(content),
-        "assessment": assessment,
-        "error": error,
-        "seconds": round(max(seconds, 0.0), 4),
-    }
+        content=content,
+        assessment=assessment,
+        error=error,
+        seconds=round(max(seconds, 0.0), 4),
+    )

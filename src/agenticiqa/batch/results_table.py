@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.batch.journal import is_stream, standing_records
-from agenticiqa.batch.records import spent_on
+from agenticiqa.batch.samples import BatchRecord
 from agenticiqa.errors import OutputError, require_extra
 from agenticiqa.outputs import replacing, spreadsheet_row
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
@@ -47,37 +47,37 @@ def table_path(records: Path, kind: TableFormat) -> Path:
     return records.with_suffix(f".{kind}")
 
 
-def row_of(record: Mapping[str, Any]) -> dict[str, Any]:
+def row_of(record: BatchRecord) -> dict[str, Any]:
     """One record as a row: `COLUMNS`, and a number per category, tool and region it has (`measured_columns`)."""
-    found: Mapping[str, Any] = record["assessment"] or {}
-    spent, (low, high) = spent_on(record), found.get("interval") or (None, None)
+    found: Mapping[str, Any] = record.assessment or {}
+    spent, (low, high) = record.spent, found.get("interval") or (None, None)
     return {
-        "sample_id": record["sample_id"],
-        **{name: record.get(name) for name in ("image_path", "reference_path", "mos", "error", "seconds")},
-        "query": found.get("query") or record.get("query"),
+        "sample_id": record.sample_id,
+        **{name: getattr(record, name) for name in ("image_path", "reference_path", "mos", "error", "seconds")},
+        "query": found.get("query") or record.query,
         **{name: found.get(name) for name in ("answer", "score", "level", "level_name", "reasoning")},
         **{name: found.get(name) for name in ("tool_score", "model_score")},
-        "expected_answer": record.get("answer"),
+        "expected_answer": record.answer,
         "interval_low": low,
         "interval_high": high,
         "distortions": json.dumps(found.get("distortions") or []),
         "calls": spent.calls,
         "cost_usd": spent.cost_usd,
-        "metadata": json.dumps(record.get("metadata") or {}),
+        "metadata": json.dumps(record.metadata),
         **_numbers(record, found),
     }
 
 
-def measured_columns(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def measured_columns(records: Iterable[BatchRecord]) -> list[str]:
     """The further columns of a table of these records, sorted: `severity.Blurs` (0 none to 4 extreme), `tool.SSIM`
     (raw), `tool.SSIM.score` (1 to 5), `region.face.left` and so on; a probability per category where findings have one.
     """
-    return sorted({name for record in records for name in _numbers(record, record["assessment"] or {})})
+    return sorted({name for record in records for name in _numbers(record, record.assessment or {})})
 
 
-def _numbers(record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, float]:
+def _numbers(record: BatchRecord, found: Mapping[str, Any]) -> dict[str, float]:
     """Every number of a record that has no column of its own, by name."""
-    numbers = {f"tool.{name}": value for name, value in (record.get("measurements") or {}).items()}
+    numbers: dict[str, Any] = {f"tool.{name}": value for name, value in (record.measurements or {}).items()}
     for reading in found.get("tools") or []:
         if reading["object_name"] == "Global":
             numbers |= {f"tool.{reading['tool']}": reading["raw"]}
@@ -115,15 +115,15 @@ def unusable_files(records: Path, samples: Iterable[str]) -> list[str]:
     """The errors of these samples that blame a file: they come again until it changes."""
     asked = set(samples)
     return [
-        str(record["error"])
+        str(record.error)
         for record in standing_records(records)
-        if record["sample_id"] in asked and _blames_a_file(record)
+        if record.sample_id in asked and _blames_a_file(record)
     ]
 
 
-def _blames_a_file(record: Mapping[str, Any]) -> bool:
-    files = [record.get("image_path"), record.get("reference_path")]
-    return any(file and str(record.get("error") or "").startswith(f"{file}: ") for file in files)
+def _blames_a_file(record: BatchRecord) -> bool:
+    files = [record.image_path, record.reference_path]
+    return any(file and (record.error or "").startswith(f"{file}: ") for file in files)
 
 
 def _write_csv(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:

@@ -24,10 +24,7 @@ from agenticiqa.batch.cost import (
     settings_per_process,
 )
 from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.engines.processes import ProcessPool
-from agenticiqa.batch.engines.threads import ThreadPool
-from agenticiqa.batch.engines.workers import WorkerPool, carry_out, worker_setup_of
-from agenticiqa.batch.journal import Journal, LineStream, Record, is_stream, read_records
+from agenticiqa.batch.journal import Journal, LineStream, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.output_settings import (
     Header,
@@ -39,8 +36,10 @@ from agenticiqa.batch.output_settings import (
     stored_header,
 )
 from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make_plan, refuse_changes, with_query
-from agenticiqa.batch.records import AssessWith, Prepare, Spent
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.processes import ProcessPool
+from agenticiqa.batch.records import AssessWith, Prepare
+from agenticiqa.batch.samples import BatchRecord, Sample, Spent
+from agenticiqa.batch.workers import ThreadPool, WorkerPool, carry_out, worker_setup_of
 from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.images import Align
 
@@ -110,7 +109,7 @@ class BatchSummary(BatchProgress):
 
 
 OnProgress = Callable[[BatchProgress], None]
-OnRecord = Callable[[Record], None]
+OnRecord = Callable[[BatchRecord], None]
 
 
 def run_batch(
@@ -142,8 +141,7 @@ def run_batch(
         known = _agreed(asked, journal, request.header, options.force)
         plan = make_plan(asked, known)
         budget = Budget(options.limits, expected_spending(settings))
-        origin = {"made_with": header_digest(request.header)}
-        run = _Run(plan, budget, clock or Clock(), stop, on_progress, origin)
+        run = _Run(plan, budget, clock or Clock(), stop, on_progress, header_digest(request.header))
         gone = _mark_gone(asked, journal)
         if plan.to_do:
             with closing(_open_pool(engine, width, options, settings, prepare)) as pool:
@@ -238,7 +236,7 @@ def _mark_gone(asked: Manifest, journal: Journal | LineStream) -> int:
     if isinstance(journal, LineStream):
         return 0
     # Of a file that a crash left with several lines per id, the last one counts.
-    last = {record["sample_id"]: record for record in gone_records(asked, read_records(journal.path))}
+    last = {record.sample_id: record for record in gone_records(asked, read_records(journal.path))}
     for record in last.values():
         journal.append(record)
     return len(last)
@@ -254,9 +252,9 @@ class _Run:
         clock: Clock,
         stop: Callable[[], bool],
         on_progress: OnProgress | None,
-        origin: Mapping[str, Any],
+        made_with: str | None,
     ) -> None:
-        self._plan, self._budget, self._clock, self._origin = plan, budget, clock, origin
+        self._plan, self._budget, self._clock, self._made_with = plan, budget, clock, made_with
         self._stop, self._tell = stop, on_progress or (lambda progress: None)
         self._started = clock.monotonic()
         self._stopped: str | None = None
@@ -268,7 +266,7 @@ class _Run:
         self._started = self._clock.monotonic()
         self._tell(self.progress())
         for record in carry_out(pool, lambda under_way: self._next(samples, under_way)):
-            self._keep({**record, **self._origin}, journal)
+            self._keep(record.model_copy(update={"made_with": self._made_with}), journal)
             if on_record is not None:
                 on_record(record)
 
@@ -298,11 +296,11 @@ class _Run:
         self._stopped = INTERRUPTED if self._stop() else self._budget.exhausted(under_way)
         return None if self._stopped else next(samples, None)
 
-    def _keep(self, record: Record, journal: Journal | LineStream) -> None:
+    def _keep(self, record: BatchRecord, journal: Journal | LineStream) -> None:
         journal.append(record)
         self._budget.book(record)
-        if record["error"] is not None:
-            logger.warning("%s failed: %s", record["sample_id"], record["error"])
+        if record.error is not None:
+            logger.warning("%s failed: %s", record.sample_id, record.error)
         self._tell(self.progress())
 
     def _counts(self) -> dict[str, Any]:
@@ -330,7 +328,7 @@ def _open_pool(
         return ThreadPool(loading(width), width)
     if engine == "processes":
         return ProcessPool(loading(1, width), width, worker_setup_of(settings))
-    from agenticiqa.batch.engines.ray import RayPool
+    from agenticiqa.batch.ray import RayPool
 
     actors, lanes = actors_for(width, backends_of(settings))
     return RayPool(loading(lanes, actors), actors, lanes, options.address, worker_setup_of(settings))

@@ -1,4 +1,4 @@
-"""One sample of a batch: an image, a question about it, and what is known of the answer."""
+"""One sample of a batch (an image, a question about it, what is known of the answer) and the record made of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from agenticiqa.question.choices import choices_by_letter
 
@@ -37,6 +39,82 @@ class Sample:
         return {name: getattr(self, name) for name in FIELDS}
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Model calls, those of them a service may charge for, and what they cost; None for a cost that nobody knows."""
+
+    calls: int = 0
+    cost_usd: float | None = 0.0
+    paid_calls: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """The sum; an unknown cost stays unknown."""
+        known = self.cost_usd is not None and other.cost_usd is not None
+        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
+        return Spent(self.calls + other.calls, cost, self.paid_calls + other.paid_calls)
+
+
+class BatchRecord(BaseModel):
+    """What is kept of a sample: itself, its assessment or the reason why there is none, and what that rests on.
+
+    `assessment` is what the batch's assessing gave, as JSON values. Fields that were never set are not written.
+    """
+
+    # A later version may know further fields; they are kept where a record is written again.
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    sample_id: str = Field(strict=True)
+    query: str | None = None
+    image_path: str | None = None
+    reference_path: str | None = None
+    choices: dict[str, str] | None = None
+    answer: str | None = None
+    mos: float | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    content: dict[str, str | None] | None = Field(default=None, description="the hashes of the files when judged")
+    assessment: dict[str, Any] | None
+    error: str | None = None
+    seconds: float = 0.0
+    measurements: dict[str, float] | None = Field(default=None, description="what further tools said, by name")
+    made_with: str | None = Field(default=None, description="the digest of settings and models")
+    gone: str | None = Field(default=None, description="deleted or overwritten: the picture is not what was judged")
+
+    def values(self) -> dict[str, Any]:
+        """The record as JSON values; a file name may have bytes that are no UTF-8, which stay as they are."""
+        return self.model_dump(exclude_unset=True)
+
+    def line(self) -> bytes:
+        """The record as a line of a file of records."""
+        return json.dumps(self.values(), allow_nan=False).encode() + b"\n"
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the sample needs no other try."""
+        return self.error is None and self.assessment is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the picture was deleted or overwritten since, and no run was asked about it again."""
+        return self.gone is not None
+
+    @property
+    def judged_content(self) -> dict[str, str | None]:
+        """The hashes of the files that were judged; of a record without them, those in its assessment."""
+        if self.content is not None:
+            return self.content
+        images = ((self.assessment or {}).get("provenance") or {}).get("images") or {}
+        hashes = {label: (origin or {}).get("sha256") for label, origin in images.items()}
+        return {"image": hashes.get("test image"), "reference": hashes.get("reference image")}
+
+    @property
+    def spent(self) -> Spent:
+        """What the assessment took, by its ledger."""
+        nodes = (((self.assessment or {}).get("ledger") or {}).get("nodes") or {}).values()
+        costs = [node.get("cost_usd", 0.0) for node in nodes]
+        calls, paid = (sum(node.get(name) or 0 for node in nodes) for name in ("calls", "paid_calls"))
+        return Spent(calls, None if None in costs else math.fsum(costs), paid)
+
+
 def sample_from(values: Mapping[str, Any], root: str, line: int | None = None) -> Sample:
     """The sample these values describe, its paths seen from `root`; raises ValueError with what is wrong."""
     _refuse_unknown(values)
@@ -59,22 +137,24 @@ def id_digest(sample_id: str) -> bytes:
     return hashlib.blake2b(sample_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def question_digest(values: Mapping[str, Any]) -> int:
+def question_digest(asked: Sample | BatchRecord) -> int:
     """What the answer depends on, as a number: the question, its choices and the files' names.
 
     The folders are left out, so that images may be moved between two runs.
     """
-    names = [os.path.basename(values.get(name) or "") for name in ("image_path", "reference_path")]
-    content = json.dumps([values.get("query"), values.get("choices"), names], sort_keys=True)
+    names = [os.path.basename(path or "") for path in (asked.image_path, asked.reference_path)]
+    choices = None if asked.choices is None else dict(asked.choices)
+    content = json.dumps([asked.query, choices, names], sort_keys=True)
     return int.from_bytes(hashlib.blake2b(content.encode(), digest_size=8).digest(), "big")
 
 
-def content_of(values: Mapping[str, Any]) -> dict[str, str | None]:
+def content_of(named: Sample | BatchRecord) -> dict[str, str | None]:
     """The hashes of the image and its reference as they are now; None for a file that cannot be read."""
-    return {name: file_hash(path) if (path := values.get(f"{name}_path")) else None for name in ("image", "reference")}
+    paths = {"image": named.image_path, "reference": named.reference_path}
+    return {name: file_hash(path) if path else None for name, path in paths.items()}
 
 
-def content_digest(content: Mapping[str, Any]) -> int:
+def content_digest(content: Mapping[str, str | None]) -> int:
     """Both files' hashes as a number."""
     text = f"{content.get('image')} {content.get('reference')}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -42,7 +42,7 @@ from agenticiqa.logs import printable, printable_lines
 from agenticiqa.outputs import require_folder_of
 
 if TYPE_CHECKING:
-    from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Manifest
+    from agenticiqa.batch import BatchOptions, BatchProgress, BatchRecord, BatchSummary, Manifest
     from agenticiqa.batch.runner import Preview
     from agenticiqa.config import Settings
     from agenticiqa.gate.gatekeeping import Gate
@@ -187,9 +187,9 @@ def run_gated(
 
     seen: list[str] = []
 
-    def check(record: Mapping[str, Any]) -> None:
-        seen.append(str(record["sample_id"]))
-        gate.check(record)
+    def check(record: BatchRecord) -> None:
+        seen.append(record.sample_id)
+        gate.check(record.values())
 
     on_record = check if is_stream(output) else None
     summary = run_batch(

@@ -211,7 +211,7 @@ def _refuse_strangers(output: Path, names: Iterable[str]) -> None:
 def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:
     """What came of each picture, with `name` and, where it failed, `error`."""
     for record in standing_records(output / JOURNAL):
-        yield {**(record["assessment"] or {}), "name": record["sample_id"], "error": record["error"]}
+        yield {**(record.assessment or {}), "name": record.sample_id, "error": record.error}
 
 
 def report_page(output: Path, options: CopyOptions) -> str:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, without_working_folder, worker_setup_of
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, without_working_folder, worker_setup_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of

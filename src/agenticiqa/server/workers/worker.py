@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenticiqa.batch.engines.workers import WorkerSetup
+from agenticiqa.batch.workers import WorkerSetup
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details_of

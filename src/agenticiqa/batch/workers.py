@@ -1,4 +1,7 @@
-"""What the engines share: how samples are handed out, and what a worker outside this process needs before it starts."""
+"""What the engines share: how samples are handed out, and what a worker outside this process needs before it starts.
+
+Threads of this process, for backends that wait for a network, are the simplest engine and stand here too.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import logging
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Protocol
 
-from agenticiqa.batch.journal import Record
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.records import Assessing, Prepare, attempt
+from agenticiqa.batch.samples import BatchRecord, Sample
 from agenticiqa.config import LoggingSettings, Settings
 from agenticiqa.logs import configure_logging
 
@@ -22,6 +27,8 @@ _starting = threading.Lock()
 Feed = Callable[[int], Sample | None]
 """The next sample, given how many are under way; None when there is none to give now."""
 
+# How long threads are waited for at the end: one that computes while Python shuts down may abort the process.
+GRACE = 2.0
 MAX_WORKER_DEATHS = 3
 """Workers that may die on a sample before it is given up: once may be chance, or somebody's kill."""
 
@@ -91,14 +98,14 @@ class WorkerPool(Protocol):
     def submit(self, sample: Sample) -> None:
         """Gives a waiting worker a sample."""
 
-    def wait(self) -> list[Record]:
+    def wait(self) -> list[BatchRecord]:
         """The records finished since the last call, after something happened; there may be none."""
 
     def close(self) -> None:
         """Ends all workers, whatever they are doing."""
 
 
-def carry_out(pool: WorkerPool, feed: Feed) -> Iterator[Record]:
+def carry_out(pool: WorkerPool, feed: Feed) -> Iterator[BatchRecord]:
     """The records of all samples fed, as they are finished."""
     under_way = 0
     while True:
@@ -110,3 +117,51 @@ def carry_out(pool: WorkerPool, feed: Feed) -> Iterator[Record]:
         for record in pool.wait():
             under_way -= 1
             yield record
+
+
+class ThreadPool:
+    """Threads that share one set of loaded parts."""
+
+    def __init__(self, prepare: Prepare, width: int) -> None:
+        self._free = self._width = width
+        self._samples: SimpleQueue[Sample | None] = SimpleQueue()
+        self._records: SimpleQueue[BatchRecord] = SimpleQueue()
+        self._assess = prepare()
+        # Daemons: nobody must have to wait for a service that does not answer.
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(width)]
+        for thread in self._threads:
+            thread.start()
+
+    def has_room(self) -> bool:
+        """Whether a thread is waiting."""
+        return self._free > 0
+
+    def submit(self, sample: Sample) -> None:
+        """Gives a waiting thread the sample."""
+        self._free -= 1
+        self._samples.put(sample)
+
+    def wait(self) -> list[BatchRecord]:
+        """At least one record, and all others that are finished."""
+        records = [self._records.get()]
+        while True:
+            try:
+                records.append(self._records.get_nowait())
+            except Empty:
+                break
+        self._free += len(records)
+        return records
+
+    def close(self) -> None:
+        """Lets the threads end after what they are doing, for a moment, and lets go of connections."""
+        for _ in range(self._width):
+            self._samples.put(None)
+        if isinstance(self._assess, Assessing):
+            self._assess.close()
+        deadline = time.monotonic() + GRACE
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _work(self) -> None:
+        while (sample := self._samples.get()) is not None:
+            self._records.put(attempt(self._assess, sample))

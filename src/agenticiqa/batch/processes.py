@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
-from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Prepare, attempt, lost_record
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.samples import BatchRecord, Sample
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
 from agenticiqa.errors import AgenticIQAError
 
 _READY = "ready"
@@ -47,7 +46,7 @@ class ProcessPool:
         worker = next(worker for worker in self._workers if worker.ready and worker.sample is None)
         self._send(worker, sample)
 
-    def wait(self) -> list[Record]:
+    def wait(self) -> list[BatchRecord]:
         """The records that arrived; raises what kept a worker from loading its parts."""
         arrived = set(wait([worker.connection for worker in self._workers]))
         records = []
@@ -86,7 +85,7 @@ class ProcessPool:
             # It died while it waited; its end is heard of next.
             return
 
-    def _receive(self, place: int, worker: _Worker) -> Record | None:
+    def _receive(self, place: int, worker: _Worker) -> BatchRecord | None:
         try:
             message = worker.connection.recv()
         except (EOFError, OSError):
@@ -97,10 +96,10 @@ class ProcessPool:
         if message == _READY:
             return None
         worker.sample = None
-        record: Record = message
+        record: BatchRecord = message
         return record
 
-    def _replace_dead(self, place: int, worker: _Worker) -> Record | None:
+    def _replace_dead(self, place: int, worker: _Worker) -> BatchRecord | None:
         """Puts a new worker in the place of a dead one; a sample that ends one worker after the other is given up."""
         worker.process.join()
         ending = _ending(worker.process.exitcode)

@@ -7,10 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.batch.engines.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
-from agenticiqa.batch.journal import Record
 from agenticiqa.batch.records import Prepare, attempt, lost_record
-from agenticiqa.batch.samples import Sample
+from agenticiqa.batch.samples import BatchRecord, Sample
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
 from agenticiqa.errors import AgenticIQAError, MissingExtraError, UsageError
 
 
@@ -51,7 +50,7 @@ class RayPool:
             raise RuntimeError("no actor has room")
         actor.samples[actor.handle.attempt.remote(sample)] = sample
 
-    def wait(self) -> list[Record]:
+    def wait(self) -> list[BatchRecord]:
         """The records that arrived; raises what kept an actor from loading its parts."""
         awaited = {reference: actor for actor in self._actors for reference in self._references(actor)}
         finished, _ = self._ray.wait(list(awaited), num_returns=1)
@@ -90,7 +89,7 @@ class RayPool:
     def _references(self, actor: _Actor) -> list[Any]:
         return [*actor.samples] if actor.ready else [actor.loading]
 
-    def _receive(self, actor: _Actor, reference: Any) -> list[Record]:
+    def _receive(self, actor: _Actor, reference: Any) -> list[BatchRecord]:
         if actor not in self._actors:
             return []
         try:
@@ -104,10 +103,10 @@ class RayPool:
             actor.ready = True
             return []
         del actor.samples[reference]
-        record: Record = result
+        record: BatchRecord = result
         return [record]
 
-    def _replace_dead(self, actor: _Actor, error: Exception) -> list[Record]:
+    def _replace_dead(self, actor: _Actor, error: Exception) -> list[BatchRecord]:
         """Puts a new actor in the place of a lost one, and gives up the samples that have cost too many."""
         if not actor.ready:
             self._failed_starts += 1
@@ -134,7 +133,7 @@ class _Assessing:
         """Loads the parts."""
         self._assess = prepare()
 
-    def attempt(self, sample: Sample) -> Record:
+    def attempt(self, sample: Sample) -> BatchRecord:
         """The sample's record."""
         return attempt(self._assess, sample)
 
