@@ -87,7 +87,35 @@ def test_whether_something_is_blurred_that_was_not_found_is_not_guessed_from_the
 
     assert found.answer == UNABLE
     assert found.regions == {"horse": None}
-    assert "it sees: cat" in found.reasoning
+    assert "No horse could be found in the picture" in found.reasoning
+    assert "Seen there: cat" in found.reasoning
+
+
+@pytest.mark.parametrize("query", ["Rate the quality of the car.", "Is the zebra sharp?", "Is the bus well lit?"])
+def test_what_is_not_there_is_not_judged_and_the_whole_pictures_score_has_its_own_name(query: str) -> None:
+    whole = assess(photo("chelsea"))
+    thing = next(word for word in ("car", "zebra", "bus") if word in query)
+
+    found = assess(photo("chelsea"), query)
+
+    assert found.answer == UNABLE
+    assert found.reasoning.startswith(f"No {thing} could be found in the picture")
+    assert f"rates the {thing}" not in found.reasoning
+    assert "The embedded model rates the image" in found.reasoning
+    assert found.score == whole.score
+    assert found.gap == f"Missing analysis for {{'{thing}'}}"
+    assert found.regions[thing] is None
+    assert {each.object_name for each in found.distortions} <= {"Global"}
+    assert {each.object_name for each in found.tools} == {"Global"}
+    assert found.iterations == 0
+
+
+def test_of_two_things_the_one_that_is_there_is_judged_and_the_other_is_said_to_be_missing() -> None:
+    found = assess(photo("chelsea"), "Are the cat and the zebra sharp?")
+
+    assert found.gap == "Missing analysis for {'zebra'}"
+    assert "No zebra could be found in the picture." in found.reasoning
+    assert "Blur in the cat" in found.reasoning
 
 
 def two_cats(blurred: str) -> LoadedImage:

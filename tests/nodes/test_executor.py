@@ -18,6 +18,7 @@ from agenticiqa.nodes.executor import (
     executor_node,
 )
 from agenticiqa.nodes.reply_normalisation import region_of
+from agenticiqa.nodes.sufficiency import should_replan
 from agenticiqa.state import SEVERITIES, ExecutorOutput, Region
 from agenticiqa.tools import default_registry
 from agenticiqa.vlm_client import VLMClient
@@ -336,6 +337,26 @@ def test_an_object_that_is_not_found_is_said_so_and_the_whole_image_is_used(tmp_
 
     assert evidence.regions == {"vehicle": None}
     assert tool.runs == [(48, 32)]
+
+
+def test_the_whole_image_is_looked_at_under_its_own_name_where_the_object_is_not_there(tmp_path: Path) -> None:
+    client = scripted(locate={"regions": {"vehicle": None}})
+
+    evidence = gathered(tmp_path, client, plan={"query_scope": ["vehicle"]})
+
+    assert [request.task for request in client.requests] == ["locate", "detect", "analyze", "select_tools"]
+    assert evidence.distortion_analysis is not None
+    assert set(evidence.distortion_analysis) == {"Global"}
+    assert evidence.quality_scores == {"Global": {"Blurs": ("GAUGE", 2.6)}}
+    assert should_replan(evidence, ["vehicle"]) == (True, "Missing analysis for {'vehicle'}")
+
+
+def test_what_has_no_box_but_may_be_there_keeps_its_name(tmp_path: Path) -> None:
+    client = scripted(locate={"regions": {"wall": None}}, detect={"distortion_set": {"wall": ["Blurs"]}})
+
+    evidence = gathered(tmp_path, client, plan={"query_scope": ["wall"]})
+
+    assert evidence.quality_scores == {"wall": {"Blurs": ("GAUGE", 2.6)}}
 
 
 def test_a_box_outside_the_image_is_not_accepted(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from agenticiqa.nodes.summarizer import (
 from agenticiqa.nodes.voting import mean_score, voting_scores, weigh
 from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
-from agenticiqa.state import ExecutorOutput, SummarizerOutput
+from agenticiqa.state import UNABLE, ExecutorOutput, SummarizerOutput
 from agenticiqa.vlm_client import ScriptedVLMClient, VLMClient, VLMReply
 from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
 from tests.support.agent import FAIR, FixedTool, config, picture, plan, registry, scripted, settings, state
@@ -471,12 +471,30 @@ def test_an_object_without_evidence_leads_to_a_new_plan(tmp_path: Path) -> None:
 
 
 def test_what_failed_and_what_was_not_located_is_noted(tmp_path: Path) -> None:
-    found = EVIDENCE.model_copy(update={"errors": {"tool_selection": "no reply"}, "regions": {"vehicle": None}})
+    changes = {"errors": {"tool_selection": "no reply"}, "regions": {"vehicle": None}}
+    scores = {"vehicle": {"Blurs": ("GAUGE", 2.6)}}
+    found = EVIDENCE.model_copy(update={**changes, "quality_scores": scores})
 
     result = summarized(tmp_path, executor_evidence=found)
 
     assert "tool_selection failed: no reply." in result.quality_reasoning
     assert "vehicle could not be located; its tools saw the whole image." in result.quality_reasoning
+
+
+def test_an_object_that_is_not_there_is_a_gap_that_no_new_plan_closes(tmp_path: Path) -> None:
+    found = EVIDENCE.model_copy(update={"regions": {"vehicle": None}})
+
+    update = summarizer_node(
+        state(tmp_path, plan=plan(query_scope=["vehicle"]), executor_evidence=found),
+        config(scripted(score={"final_answer": UNABLE, "quality_reasoning": "There is no vehicle."})),
+    )
+
+    result = update["summarizer_result"]
+    assert (result.final_answer, result.need_replan) == (UNABLE, False)
+    assert update["gap"].reason == "Missing analysis for {'vehicle'}"
+    assert "A new plan would not find it; remaining gap: Missing analysis for {'vehicle'}" in result.quality_reasoning
+    assert "No vehicle could be found in the picture" in result.quality_reasoning
+    assert "is that of the whole image" in result.quality_reasoning
 
 
 def test_sufficient_evidence_leaves_the_count_alone(tmp_path: Path) -> None:

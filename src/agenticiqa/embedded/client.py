@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import BaseModel
 
 from agenticiqa.config import RoleSettings, Settings
-from agenticiqa.embedded.answers.answering import answer
+from agenticiqa.embedded.answers.answering import answer, is_about_what_is_absent
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
@@ -207,8 +207,10 @@ class PerceptionClient(VLMClient):
         scale = asked.scale if isinstance(asked, Score) else None
         question = Score(replace(asked.topic, flaw=Flaw()), asked.reply, "fine", scale)
         evidence = self._observer.evidence(question, _test_image(request), request.image("reference"), inputs)
-        judged = evidence.judgement
-        given = Answer(UNABLE, why_not="no_evidence") if judged is None else Answer(judged.letter, value=judged.letter)
+        judged, absent = evidence.judgement, is_about_what_is_absent(question, evidence)
+        given = Answer(UNABLE, why_not="not_found" if absent else "no_evidence")
+        if judged is not None and not absent:
+            given = Answer(judged.letter, value=judged.letter)
         return self._told(evidence, given, explain(question, evidence, given), question.reply.language)
 
     def _told(self, evidence: Evidence, given: Answer, reasons: list[Reason], language: Language) -> VLMReply:

@@ -22,6 +22,7 @@ from agenticiqa.nodes.reply_normalisation import (
     findings_of,
     region_of,
     targets_of,
+    without,
 )
 from agenticiqa.nodes.tool_steps import (
     Pick,
@@ -34,6 +35,7 @@ from agenticiqa.nodes.tool_steps import (
     run_tools,
     scores_of,
 )
+from agenticiqa.question.object_words import names_a_thing
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     GLOBAL,
@@ -41,6 +43,7 @@ from agenticiqa.state import (
     AgenticIQAState,
     ExecutorOutput,
     Gap,
+    LocatedRegion,
     PlannerOutput,
     Region,
     ToolExecutionLog,
@@ -183,6 +186,7 @@ class Gathering:
     notes: list[str] = field(default_factory=list)
     findings: list[Distortion] = field(default_factory=list)
     """What was analysed, as values: the backend's own, or read from its words."""
+    _absent: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         before = self.focus.before.regions if self.focus.before else {}
@@ -192,8 +196,13 @@ class Gathering:
 
     def gather(self) -> ExecutorOutput:
         """All the evidence the plan asks for."""
-        seen, measures = self._look(), self.plan.plan.tool_execution
+        measures = self.plan.plan.tool_execution
         regions = self._try("location", measures and self._names_objects(), self.locate) or {}
+        if self._absent:
+            # What is not there has no evidence: the whole image is looked at, under its own name.
+            self.plan = without(self.plan, self._absent)
+            self.focus = replace(self.focus, plan=self.plan)
+        seen = self._look()
         logs = self._try("tool_execution", measures, lambda: self.measure(seen.picks, seen.targets, regions))
         return ExecutorOutput.model_validate(
             {
@@ -299,7 +308,8 @@ class Gathering:
     def locate(self) -> dict[str, Region | None]:
         """The box of each named object, by the model or else by the embedded detector; None for one not found.
 
-        Tools see the whole image for what is not found.
+        Tools see the whole image for what has no box. What the model says is not there and the detector does not find
+        either is absent, and so is a thing to be rated whose place is a guess.
         """
         names = tuple(name for name in self.focus.objects() if name != GLOBAL)
         said, test = self.context.ask(LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)), self.context.test
@@ -310,7 +320,14 @@ class Gathering:
             told = region_of(box, test.width, test.height) if box else None
             return said.reply.regions.get(name) or told or self.context.parts.locate(test, name)
 
-        return {name: located(name) for name in names}
+        regions = {name: located(name) for name in names}
+        rates = self.context.question.topic.flaw.category is None
+        for name, region in regions.items():
+            is_guess = rates and isinstance(region, LocatedRegion) and region.is_doubtful
+            if is_guess or (region is None and boxes.get(name.casefold(), ()) is None and names_a_thing(name)):
+                regions[name] = None
+                self._absent.append(name)
+        return regions
 
     def measure(
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agenticiqa.question.distortion_words import word_for
 from agenticiqa.state import (
@@ -92,6 +92,14 @@ def targets_of(distortions: Distortions, plan: PlannerOutput) -> Distortions:
     if GLOBAL not in plan.objects() and not distortions.get(GLOBAL):
         targets.pop(GLOBAL, None)
     return targets
+
+
+def without(plan: PlannerOutput, absent: Collection[str]) -> PlannerOutput:
+    """The plan for what is in the picture; the whole image where nothing that it names is."""
+    left = [name for name in plan.objects() if name not in absent]
+    given = [(name if name not in absent else GLOBAL, kinds) for name, kinds in (plan.distortions or {}).items()]
+    distortions = {name: kinds for name, kinds in given if name in left or not left}
+    return plan.model_copy(update={"query_scope": left or GLOBAL, "distortions": distortions or None})
 
 
 def region_of(box: Box, width: int, height: int) -> Region:

@@ -178,6 +178,9 @@ def decide(
     gap = first_gap(evidence or ExecutorOutput(), plan.query_scope, plan, tools)
     if gap is None:
         return Decision()
+    if gap.objects and set(gap.objects) <= set(absent_from(evidence)):
+        logger.info("%s: not in the picture, so that no further plan is asked for", ", ".join(gap.objects))
+        return Decision(gap, "A new plan would not find it")
     limit = replan_limit(state)
     if state.get("iteration_count", 0) >= limit:
         logger.warning("Max replanning iterations (%d) reached", limit)
@@ -193,6 +196,14 @@ def decide(
         logger.info("no tool is left to hear on the contradiction, and the backend is deterministic")
         return Decision(gap, "No other tool can settle it")
     return Decision(gap)
+
+
+def absent_from(evidence: ExecutorOutput | None) -> list[str]:
+    """The things that were looked for and are not in the picture: of them there is no evidence."""
+    if evidence is None:
+        return []
+    told = {*(evidence.distortion_set or {}), *(evidence.distortion_analysis or {}), *(evidence.quality_scores or {})}
+    return [name for name, region in evidence.regions.items() if region is None and name not in told and name != GLOBAL]
 
 
 def _has_another_voice(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:

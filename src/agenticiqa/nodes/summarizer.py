@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ModelRefusedError, ModelReplyError, ModelUnreachableError, UnusableAnswerError
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.sufficiency import Decision, contradictions, decide, should_replan
+from agenticiqa.nodes.sufficiency import Decision, absent_from, contradictions, decide, should_replan
 from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting_scores, weigh
 from agenticiqa.parts import Parts
 from agenticiqa.question.asked import Question
@@ -34,6 +34,7 @@ from agenticiqa.values import Language
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 from agenticiqa.wording import say
+from agenticiqa.wording.findings import not_found
 
 __all__ = ["should_replan", "summarizer_node"]
 
@@ -292,10 +293,13 @@ class AnswerRequest:
         return notes
 
     def level_notes(self, answer: str, weighed: UsedEvidence) -> list[str]:
-        """A sentence when the fused level is not the one the model chose."""
+        """A sentence when the fused level is not the one the model chose, or not that of what was to be rated."""
         if not self.scoring or weighed.fused_level is None or weighed.fused_level == answer:
             return []
         name = _LEVELS[weighed.fused_level]
+        if answer == UNABLE and absent_from(self.evidence):
+            told = {"score": f"{weighed.fused_score:.2f}", "letter": weighed.fused_level, "level": name}
+            return [say("whole_score", self.language, **told)]
         said = "gave no level" if answer == UNABLE else f"chose {answer}"
         return [f"The fused score {weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
 
@@ -325,7 +329,8 @@ def evidence_notes(
     """
     if evidence is None:
         return [say("nothing_gathered", language)]
-    unlocated = [name for name, region in evidence.regions.items() if region is None and name != GLOBAL]
+    absent = absent_from(evidence)
+    unlocated = [name for name, region in evidence.regions.items() if region is None and name not in (GLOBAL, *absent)]
     return [
         *_missing(evidence, language),
         *(f"{name} failed: {error}" for name, error in evidence.errors.items()),
@@ -333,6 +338,7 @@ def evidence_notes(
         *evidence.notes,
         *(f"Uncertain: {doubt}" for doubt in evidence.uncertainties),
         *(say("region_not_located", language, name=name) for name in unlocated),
+        *(not_found(name, language, is_all=GLOBAL in (evidence.distortion_analysis or {})) for name in absent),
     ]
 
 

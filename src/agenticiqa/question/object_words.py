@@ -49,6 +49,12 @@ def object_called(name: str) -> ObjectName | None:
     return _last_word(plain, side)
 
 
+def names_a_thing(name: str) -> bool:
+    """Whether a name stands for something that is in a picture or is not, unlike its subject or its background."""
+    called = object_called(name)
+    return called is not None and called.kind not in ("subject", "foreground", "background")
+
+
 def names_several(name: str) -> bool:
     """Whether a name asks for all of a class ("cars", "faces"), not for one."""
     called = object_called(name)

@@ -68,6 +68,12 @@ def described(found: Distortion, language: Language) -> str:
     return capitalised(say(sentence, language, seen=seen, effect=_effect(found, language), sure=sure))
 
 
+def not_found(name: str, language: Language, *, is_all: bool, seen: str = "") -> str:
+    """That a thing the question names is not in the picture, what is, and what the rest is about where it is all."""
+    missing = say("not_found" if is_all else "not_found_too", language, name=name)
+    return missing + (say("found_instead", language, things=seen) if seen else "")
+
+
 def advice(category: DistortionCategory, kind: str | None, language: Language) -> str:
     """What to do about a distortion, by its kind where that changes the advice."""
     return " ".join(phrases_in("advice", kind or "", language) or phrases_in("advice", category, language))

@@ -54,6 +54,8 @@ TOO_FEW_PIXELS = 100
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    if is_about_what_is_absent(question, evidence):
+        return _unable("not_found")
     if (which := _which_of_them(question, evidence)) is not None:
         return which
     if verdicts_differ(question, evidence, lambda each: _by_kind(question, each).value) is not None:
@@ -86,6 +88,13 @@ def _by_kind(question: Question, evidence: Evidence) -> Answer:
             return _where(question, evidence)
         case Open():
             return _open(question, evidence)
+
+
+def is_about_what_is_absent(question: Question, evidence: Evidence) -> bool:
+    """Whether nothing of what a question is about is in the picture; its size and colours are known all the same."""
+    if isinstance(question, Declined) or (isinstance(question, Measure) and question.fact):
+        return False
+    return bool(question.topic.scope) and set(question.topic.scope) <= set(evidence.absent)
 
 
 def _unable(why_not: str) -> Answer:

@@ -40,6 +40,8 @@ class Evidence:
     leads: Mapping[str, float] = field(default_factory=dict)
     """By category, how much more of it the test image shows than the reference, each looked at by itself."""
     unlocated: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    """Things the question names that could not be found: nothing is said of them."""
     seen_instead: str = ""
     """What is clearly there where something named was not found or is doubtful, as a list for a person."""
     doubtful: Mapping[str, float] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from agenticiqa.embedded.settling import as_asked
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
 from agenticiqa.question.lexicon import lexicon
-from agenticiqa.question.object_words import names_several
+from agenticiqa.question.object_words import names_a_thing, names_several
 from agenticiqa.state import GLOBAL, LocatedRegion, Region
 from agenticiqa.values import Language
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
@@ -59,9 +59,13 @@ class Observer:
     ) -> Evidence:
         analysis = inputs.distortion_analysis if inputs else None
         scores = inputs.quality_scores if inputs else None
-        names = tuple(analysis or question.topic.scope or (GLOBAL,))
+        untold = [name for name in question.topic.scope if name not in (analysis or ())]
+        absent = tuple(name for name in untold if self._is_absent(image, name, question))
+        there = tuple(name for name in question.topic.scope if name not in absent)
+        names = tuple(analysis or there or (GLOBAL,))
         looks, unlocated = self.looks(image, reference, names, question)
-        evidence = replace(gather(looks, analysis, scores, has_reference=reference is not None), unlocated=unlocated)
+        evidence = gather(looks, analysis, scores, has_reference=reference is not None)
+        evidence = replace(evidence, unlocated=unlocated, absent=absent)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
         asks_colour = isinstance(question, Measure) or question.topic.flaw.attribute == "colour"
         evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
@@ -72,7 +76,7 @@ class Observer:
             evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
         if isinstance(inputs, AnswerInputs) and inputs.tool_values:
             evidence = replace(evidence, values=inputs.tool_values)
-        if unlocated or evidence.doubtful:
+        if unlocated or absent or evidence.doubtful:
             evidence = replace(evidence, seen_instead=seen_in(image, question.reply.language))
         if evidence.judgement is None:
             evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
@@ -118,6 +122,13 @@ class Observer:
         """The box of a named place; None for the whole image and for what cannot be located."""
         return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
 
+    def _is_absent(self, image: LoadedImage, name: str, question: Question) -> bool:
+        """Whether a thing is not in the picture. A guess is no place to rate: a number does not show the doubt."""
+        region = self.region(image, name)
+        if isinstance(region, LocatedRegion) and region.is_doubtful:
+            return question.topic.flaw.category is None
+        return region is None and names_a_thing(name)
+
     def _doubtful(self, image: LoadedImage, names: Sequence[str]) -> dict[str, float]:
         """The names whose place is a guess, with its confidence."""
         regions = {name: self.region(image, name) for name in names}
@@ -157,7 +168,7 @@ class Observer:
         named, scope = _offered_places(question), question.topic.scope
         if not named and len(scope) > 1:
             named = list(scope)
-            if evidence.unlocated:  # the place asked for may be the very one that was not found
+            if evidence.unlocated or evidence.absent:  # the place asked for may be the very one that was not found
                 return evidence
         boxes = {name: self.region(image, name) for name in named or _PLACES}
         looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}

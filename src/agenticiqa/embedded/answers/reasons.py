@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import parts_told, share_of_scale
+from agenticiqa.embedded.answers.answering import is_about_what_is_absent, parts_told, share_of_scale
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
 from agenticiqa.embedded.answers.where_answers import (
     EQUAL,
@@ -22,7 +22,7 @@ from agenticiqa.question.object_words import object_called
 from agenticiqa.state import GLOBAL, OVERALL
 from agenticiqa.values import Answer, Disagreement, Distortion, Judgement, Language, Reading, Reason
 from agenticiqa.wording import phrase, say
-from agenticiqa.wording.findings import capitalised, described, named, percent, reading_in_words
+from agenticiqa.wording.findings import capitalised, described, named, not_found, percent, reading_in_words
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
@@ -47,7 +47,9 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reaso
         return _each_that_may_be_meant(question, evidence)
     if given.why_not in ("grey_picture", "no_reference", "not_measured"):
         return [Reason(say(given.why_not, language), "question", name=given.why_not)]
-    reasons = [Reason(say(given.why_not, language), "question", name=given.why_not)] if given.why_not else []
+    reasons = _not_found(question, evidence)
+    if given.why_not and given.why_not != "not_found":
+        reasons.append(Reason(say(given.why_not, language), "question", name=given.why_not))
     reasons += _value(question, evidence)
     reasons += _on_scale(question, evidence)
     reasons += _beside(question, evidence)
@@ -58,6 +60,13 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reaso
     reasons += _judgement(evidence, language)
     reasons += _tools(evidence, language)
     return reasons + _doubts(evidence, given, language)
+
+
+def _not_found(question: Question, evidence: Evidence) -> list[Reason]:
+    """Each thing that the question names and the picture does not show."""
+    language, is_all = question.reply.language, is_about_what_is_absent(question, evidence)
+    told = [(name, not_found(name, language, is_all=is_all, seen=evidence.seen_instead)) for name in evidence.absent]
+    return [Reason(text, "region", name, name="not found") for name, text in told]
 
 
 def _each_that_may_be_meant(question: Question, evidence: Evidence) -> list[Reason]:
