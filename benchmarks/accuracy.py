@@ -3,7 +3,7 @@
     python -m benchmarks.accuracy --data DIR [DIR ...] [--limit N] [--baselines NAME ...] [--ladders PHOTOGRAPHS]
 
 Looks in each DIR for `biq2021` (its test split; photographs with a twin in the training split are left
-out; known failures are made of them), `tid2013-part` (its references are not used), `avt` (the pictures of
+out), `tid2013-part` (its references are not used), `avt` (the pictures of
 `image_quality_test/test_1`), `ai` (`avt_ai_images`) and `bsds500` (photographs held out of training: clean ones, and
 ladders of blur, JPEG and noise). Intervals of the correlations are 95 % bootstraps over clusters, references or scenes.
 Intervals of the scores are reported twice: as shipped, and calibrated without the source they are checked on.
@@ -32,7 +32,6 @@ from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootst
 from agenticiqa.tools import ToolRegistry, default_registry
 from agenticiqa.tools.synthetic.kinds import LEVELS, distort
 from agenticiqa.weights import WeightSet
-from benchmarks.known_failures import report_failures
 from training.biq2021 import read_photographs
 from training.clusters import find_clusters, thumbnails
 from training.opinions import on_common_scale
@@ -134,9 +133,6 @@ def main() -> None:
         judged = judge_source(source, given.baselines, given.workers)
         report_agreement(source)
         report_intervals(source, judged)
-        if source.key == "biq2021":
-            for terms in TERMS:
-                report_failures(well_rated(source), terms)
     for folder in given.data:
         if (folder / "bsds500").is_dir():
             report_ladders("held-out clean photographs", held_out_views(folder / "bsds500", given.limit))
@@ -218,12 +214,6 @@ def _covered(source: Source, intervals: Values) -> float:
 
 def _width(intervals: Values) -> float:
     return float((intervals[:, 1] - intervals[:, 0]).mean())
-
-
-def well_rated(source: Source) -> list[Path]:
-    """Photographs of the better half in random order, seed 0."""
-    better = np.nonzero(source.opinions >= np.median(source.opinions))[0]
-    return [source.paths[row] for row in np.random.default_rng(0).permutation(better)]
 
 
 def held_out_views(bsds: Path, limit: int | None) -> list[Pixels]:

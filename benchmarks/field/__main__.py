@@ -3,11 +3,12 @@
     python -m benchmarks.field decide --data DIR [DIR ...]
     python -m benchmarks.field check --data DIR [DIR ...] --for "what this look is for"
     python -m benchmarks.field check --data DIR --for TEXT --version 0.2.0 --code TREE/src
-    python -m benchmarks.field show
+    python -m benchmarks.field table [--markdown]
 
 `decide` may be run at any time and alone chooses what stays. `check` is looked at when a piece of work begins and when
 it ends; every look is listed in benchmarks/field.json, and a paired fall against the best earlier version ends with
-exit code 1 until the reason is written beside the figure there. `show` prints what the file holds.
+exit code 1 until the reason is written beside the figure there. `--only PART` records and enters one part alone.
+`table` prints what the file holds; with `--markdown` as documents quote it, every earlier version beside.
 """
 
 from __future__ import annotations
@@ -21,32 +22,38 @@ from agenticiqa.errors import UsageError
 from benchmarks.field.ledger import LEDGER, Entry, FieldLedger
 from benchmarks.field.recording import ROOT
 from benchmarks.field.sources import Data, Half
+from benchmarks.field.table import markdown
 from benchmarks.field.versions import RECORDS, UNRELEASED, Versions, parts_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0, or 1 where a figure of the check half is red."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("decide", "check", "show"))
+    parser.add_argument("what", choices=("decide", "check", "table"))
     parser.add_argument("--data", type=Path, nargs="+", default=[], help="folders with the sources")
     parser.add_argument("--for", dest="purpose", help="what this look at the check half is for")
     parser.add_argument("--version", default=UNRELEASED, help="under which name the records are kept")
     parser.add_argument("--code", type=Path, default=ROOT / "src", help="the version's own source folder")
-    parser.add_argument("--only", nargs="+", help="these parts only")
+    parser.add_argument("--only", nargs="+", metavar="PART", help="these parts only")
+    parser.add_argument("--terms", choices=("research", "commercial"), default="research", help="whose weights")
+    parser.add_argument("--markdown", action="store_true", help="with table: as documents quote it")
     parser.add_argument("--recorded", action="store_true", help="only what is recorded already")
     parser.add_argument("--records", type=Path, default=RECORDS)
     parser.add_argument("--ledger", type=Path, default=LEDGER)
     given = parser.parse_args(arguments)
     ledger = FieldLedger.read(given.ledger)
-    if given.what != "show":
+    if given.what != "table":
         if given.what == "check" and not given.purpose:
             parser.error("a look at the check half is listed: say what it is for with --for")
         try:
-            run(ledger, given, Versions(Data(given.data), given.records))
+            run(ledger, given, Versions(Data(given.data), given.records, given.terms))
         except UsageError as error:
             parser.error(str(error))
         ledger.write(given.ledger)
-    print_table(ledger)
+    if given.markdown:
+        print(markdown(ledger), end="")
+    else:
+        print_table(ledger)
     red = [name for name, entry in ledger.figures.items() if entry.is_red]
     if red:
         print(f"\nfell against the best version, no reason given in {given.ledger.name}: {', '.join(red)}")
@@ -56,13 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(ledger: FieldLedger, given: argparse.Namespace, versions: Versions) -> None:
     """Record what is missing and enter its figures."""
     half: Half = given.what
-    wanted = [part for part in parts_of(half) if not given.only or part in given.only]
+    wanted = given.only or parts_of(half)
+    if strange := sorted(set(wanted) - set(parts_of(half))):
+        raise UsageError(f"--only {', '.join(strange)}: the {half} half has {', '.join(parts_of(half))}")
     if not given.recorded:
-        versions.stamp(given.version, given.code)
         for part in wanted:
             versions.record(given.version, part, given.code)
     if half == "check":
-        ledger.list_look(given.version, versions.code(given.version), wanted, given.purpose)
+        codes = versions.codes(given.version)
+        made_with = "+".join(sorted({codes[part] for part in wanted if part in codes}))
+        ledger.list_look(given.version, made_with, wanted, given.purpose)
     for part in wanted:
         before = {name: {m.name: m for m in versions.figures(name, part)} for name in versions.earlier(given.version)}
         for measured in versions.figures(given.version, part):

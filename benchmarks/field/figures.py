@@ -103,10 +103,19 @@ def pair_figures(source: Source, rows: Rows, name: str) -> Iterator[Measured]:
     make = _maker(source.half, pictures)
     yield make(f"{name} SRCC", srcc, [float(rows[p.id]["score"]) for p in pictures], opinion)
     tools = [read_tools(rows[p.id]["tools"]) for p in pictures]
+    turned = {}
     for tool in tools[0]:
         values = np.array([each[tool] for each in tools])
-        sign = np.sign(srcc(values, opinion)) or 1.0
-        yield make(f"{name} SRCC of {tool}", srcc, sign * values, opinion, "neither")
+        turned[tool] = (np.sign(srcc(values, opinion)) or 1.0) * values
+        yield make(f"{name} SRCC of {tool}", srcc, turned[tool], opinion, "neither")
+    best = max(turned, key=lambda tool: srcc(turned[tool], np.array(opinion)))
+    both = np.stack([[float(rows[p.id]["score"]) for p in pictures], turned[best]], axis=1)
+    yield make(f"{name}, beside its best tool", _lead, both, opinion)
+
+
+def _lead(both: Values, observed: Values) -> float:
+    """How much better the first column agrees with the opinions than the second."""
+    return srcc(both[:, 0], observed) - srcc(both[:, 1], observed)
 
 
 def read_tools(text: str) -> dict[str, float]:

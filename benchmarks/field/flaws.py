@@ -16,7 +16,7 @@ from benchmarks.field.sources import Data, Half, Picture, Source, field_table, r
 from training.looks import CATEGORY_OF, OTHER_TABLE, PRESENT, TABLE, read_looks
 
 MODERATE = 2
-FEWEST = 8
+FEWEST = 5
 # What people of SPAQ rated, higher being better, and the finding that should fall with it.
 ATTRIBUTES = {
     "brightness": "Brightness change", "colorfulness": "Color distortions", "contrast": "Contrast",

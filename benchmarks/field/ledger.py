@@ -19,7 +19,10 @@ FURTHER = 0.005
 
 
 class Entry(BaseModel):
-    """A figure without its pictures; `apart` is its paired difference from the best earlier version, with interval."""
+    """A figure without its pictures; `apart` is its paired difference from the best earlier version, with interval.
+
+    `earlier` has the figure of each earlier version on the pictures recorded for it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,6 +36,7 @@ class Entry(BaseModel):
     best: str | None = None
     best_value: float | None = None
     apart: tuple[float, float, float] | None = None
+    earlier: dict[str, float] = {}
     fall: bool = False
     reason: str | None = None
 
@@ -99,6 +103,7 @@ class FieldLedger(BaseModel):
             best = (min if now.better == "lower" else max)(known, key=lambda name: known[name])
             apart = difference(now, earlier[best])
             entry.best, entry.best_value = best, _round(known[best])
+            entry.earlier = {name: _round(value) for name, value in known.items()}
             entry.apart = (_round(apart.value), _round(apart.low), _round(apart.high))
             entry.fall = is_fall(apart, now.better)
         before = self.figures.get(now.name)

@@ -27,14 +27,15 @@ COLUMNS = {
 TOOLS = ("MDSI", "HaarPSI", "VSI", "FSIM", "MS_GMSDc", "MS_SSIM")
 
 
-def record(jobs: Iterable[Mapping[str, Any]], kind: str, target: Path, code: Path = ROOT / "src") -> None:
+def record(jobs: Iterable[Mapping[str, Any]], kind: str, target: Path, code: Path = ROOT / "src",
+           terms: str = "research") -> None:  # fmt: skip
     """Append to the table what the version in the folder `code` says of each job that is not there yet."""
     done = set(read_records(target))
     wanted = [job for job in jobs if job["id"] not in done]
     if not wanted:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(code), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(code), "OMP_NUM_THREADS": "1", "AGENTICIQA_PIPELINE__TERMS": terms}
     command = [sys.executable, str(Path(__file__)), kind, str(target)]
     # Below the temporary folder no settings of the current one are picked up.
     subprocess.run(command, input=json.dumps(wanted), text=True, env=environment, cwd="/", check=True)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from agenticiqa.errors import UsageError
-from benchmarks.field import answers, flaws
+from agenticiqa.tools.calibration import Terms
+from benchmarks.field import answers, copies, flaws
 from benchmarks.field.figures import Measured, Rows, opinion_figures, pair_figures
 from benchmarks.field.recording import read_records, record
 from benchmarks.field.sources import SOURCES, Data, Half, read_source
 
 RECORDS = Path(__file__).with_name("records")
-UNRELEASED = "unreleased"
+UNRELEASED, OPEN = "unreleased", "-open"
 # With a reference: the source, and the terms whose weights saw nothing of it.
 PAIRS = {"tid2013-pairs": "commercial", "fsqd-pairs": "research", "hecd-pairs": "research"}
 # What the training code writes into the same folder: predictions of folds and of fits without the source.
@@ -30,7 +32,7 @@ def parts_of(half: Half) -> list[str]:
     """The names of what is recorded for one half."""
     sources = [name for name, source in SOURCES.items() if source.half == half]
     pairs = [name for name in PAIRS if _source(name) in sources]
-    more = [*flaws.LABELLED, "choices", "questions", "places"] if half == "check" else []
+    more = [*flaws.LABELLED, "choices", "questions", "places", "copies"] if half == "check" else []
     return [*sources, *pairs, *more]
 
 
@@ -40,29 +42,38 @@ class Versions:
 
     data: Data
     folder: Path = RECORDS
+    terms: Terms = "research"
+
+    def of(self, version: str) -> Path:
+        """Where a version's records lie; those of the free weights have a folder of their own."""
+        return self.folder / (version if self.terms == "research" else f"{version}{OPEN}")
 
     def rows(self, version: str, name: str) -> Rows:
         """One table of a version; empty where it was not recorded."""
-        return read_records(self.folder / version / f"{name}.csv")
+        return read_records(self.of(version) / f"{name}.csv")
 
     def earlier(self, version: str) -> list[str]:
         """The versions with records that came before this one."""
-        known = sorted(path.name for path in self.folder.iterdir() if path.is_dir())
+        known = sorted(path.name for path in self.folder.iterdir() if path.is_dir() and not path.name.endswith(OPEN))
         return [name for name in known if name != UNRELEASED and (version == UNRELEASED or name < version)]
 
     def record(self, version: str, part: str, code: Path) -> None:
         """Complete one table of a version."""
-        target = self.folder / version / f"{part}.csv"
+        self.stamp(version, part, code)
+        target = self.of(version) / f"{part}.csv"
         if part == "questions":
             answers.record_questions(target, code)
         elif part == "choices":
             with tempfile.TemporaryDirectory() as scratch:
                 jobs = answers.choice_jobs(answers.choice_questions(self.data), Path(scratch))
-                record(jobs, "answers", target, code)
+                record(jobs, "answers", target, code, self.terms)
+        elif part == "copies":
+            with tempfile.TemporaryDirectory() as scratch:
+                record(copies.copy_jobs(self.data, Path(scratch)), "opinions", target, code, self.terms)
         elif part == "places":
-            record(answers.place_jobs(self.data), "places", target, code)
+            record(answers.place_jobs(self.data), "places", target, code, self.terms)
         else:
-            record(self._picture_jobs(part), "pairs" if part in PAIRS else "opinions", target, code)
+            record(self._picture_jobs(part), "pairs" if part in PAIRS else "opinions", target, code, self.terms)
 
     def _picture_jobs(self, part: str) -> Iterator[dict[str, Any]]:
         if part in flaws.LABELLED:
@@ -75,6 +86,10 @@ class Versions:
 
     def figures(self, version: str, part: str) -> Iterator[Measured]:
         """The figures of one part of a version; none where it was not recorded."""
+        for measured in self._figures(version, part):
+            yield measured if self.terms == "research" else replace(measured, name=f"open: {measured.name}")
+
+    def _figures(self, version: str, part: str) -> Iterator[Measured]:
         rows = self.rows(version, part)
         if part in SOURCES:
             yield from self._of_source(version, part, rows)
@@ -86,6 +101,8 @@ class Versions:
             yield from answers.question_figures(rows)
         elif part == "places":
             yield from answers.place_figures(rows)
+        elif part == "copies":
+            yield from copies.copy_figures(rows)
         elif part in flaws.LABELLED:
             yield from flaws.flaw_figures(flaws.read_labelled(part, self.data), rows)
         else:
@@ -93,13 +110,15 @@ class Versions:
 
     def _of_source(self, version: str, name: str, rows: Rows) -> Iterator[Measured]:
         source = read_source(name, self.data)
-        yield from opinion_figures(source, rows)
         if source.half == "decide":
+            # The shipped weights may have seen these pictures: what they say of them is no figure.
             whole = read_source(name, self.data, whole=True)
             for kind, words in FITTED.items():
                 written = self.rows(version, f"{name}-{kind}")
                 left_out = rows if kind == "left-out" and version in FITTED_ON_NONE else {}
                 yield from opinion_figures(whole, written or left_out, f"{name} {words}")
+        else:
+            yield from opinion_figures(source, rows)
         if not rows:
             return
         if name in answers.MODEL_RECORDED:
@@ -109,25 +128,27 @@ class Versions:
         if name == "mmp2k":
             yield from flaws.flaw_figures(flaws.read_mmp2k_labels(self.data), rows)
 
-    def code(self, version: str) -> str:
-        """The hash of the code a version's records were made with; empty where there are none."""
-        kept = self.folder / version / "code.txt"
-        return kept.read_text(encoding="utf-8").strip() if kept.exists() else ""
+    def codes(self, version: str) -> dict[str, str]:
+        """By part, the hash of the code its records were made with."""
+        kept = self.of(version) / "code.json"
+        return dict(json.loads(kept.read_text(encoding="utf-8"))) if kept.exists() else {}
 
-    def stamp(self, version: str, code: Path) -> None:
-        """Keep the hash of the package's files beside the records, so that those of two states are never mixed.
+    def stamp(self, version: str, part: str, code: Path) -> None:
+        """Keep the hash of the package's files beside a part, so that records of two states are never mixed in it.
 
         Records of unreleased code that has changed since are removed; for a release that is an error.
         """
-        found, before, folder = hash_of(code), self.code(version), self.folder / version
-        if before and before != found:
+        found, codes, folder = hash_of(code), self.codes(version), self.of(version)
+        if codes.get(part, found) != found:
             if version != UNRELEASED:
-                raise UsageError(f"the records of {version} were made with other code ({before}, not {found})")
-            for table in folder.glob("*.csv"):
-                if not table.stem.endswith(tuple(FITTED)):
-                    table.unlink()
+                raise UsageError(
+                    f"{part} of {version} was recorded with other code ({codes[part]}, not {found}); "
+                    "name that version's own source folder with --code"
+                )
+            (folder / f"{part}.csv").unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "code.txt").write_text(found + "\n", encoding="utf-8")
+        stamped = dict(sorted({**codes, part: found}.items()))
+        (folder / "code.json").write_text(json.dumps(stamped, indent=1) + "\n", encoding="utf-8")
 
 
 def hash_of(code: Path) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.statistics import mean, srcc
 from benchmarks.field.__main__ import main
 from benchmarks.field.figures import Measured, difference, is_fall, opinion_figures, share_figure
 from benchmarks.field.flaws import Labelled, flaw_figures
 from benchmarks.field.ledger import LEDGER, FieldLedger
-from benchmarks.field.sources import Picture, Source
-from benchmarks.field.versions import RECORDS
+from benchmarks.field.sources import Data, Picture, Source
+from benchmarks.field.versions import RECORDS, Versions
 
 COUNT = 40
 
@@ -183,3 +184,41 @@ def test_this_version_orders_damage_of_bundled_photographs_no_worse_than_the_bes
     assert entry.n == 40
     assert entry.best is not None
     assert entry.value > 0.7
+
+
+def test_one_part_is_recorded_anew_without_touching_the_others(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "agenticiqa"
+    package.mkdir(parents=True)
+    (package / "code.py").write_text("one = 1\n")
+    versions = Versions(Data([]), tmp_path / "records")
+    for part in ("koniq", "spaq"):
+        versions.stamp("unreleased", part, tmp_path / "src")
+        (tmp_path / "records/unreleased" / f"{part}.csv").write_text("id,score\n")
+    (package / "code.py").write_text("one = 2\n")
+    versions.stamp("unreleased", "koniq", tmp_path / "src")
+    assert [path.name for path in sorted((tmp_path / "records/unreleased").glob("*.csv"))] == ["spaq.csv"]
+    versions.stamp("0.2.0", "koniq", tmp_path / "src")
+    (package / "code.py").write_text("one = 3\n")
+    with pytest.raises(UsageError, match=r"koniq of 0\.2\.0 was recorded with other code"):
+        versions.stamp("0.2.0", "koniq", tmp_path / "src")
+
+
+def test_an_unknown_part_is_refused_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "--only", "konik", "--for", "a test", "--ledger", str(tmp_path / "field.json")])
+    assert ended.value.code == 2
+    assert "--only konik" in capsys.readouterr().err
+
+
+def test_the_table_for_documents_tells_wins_and_losses_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = write_sample(tmp_path, {"0.1.0": shuffled(), "0.2.0": rising()})
+    main([*command, "--version", "0.1.0"])
+    main([*command, "--version", "0.2.0"])
+    capsys.readouterr()
+    main(["table", "--markdown", "--ledger", str(tmp_path / "field.json")])
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| KonIQ-10k"))
+    before = f"{srcc(np.array(shuffled()), np.array(rising())):.3f}"
+    assert [cell.strip() for cell in row.split("|")[2:6]] == ["40", "", before, "1.000"]
+    assert row.endswith("better |")
