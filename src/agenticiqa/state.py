@@ -99,6 +99,12 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_default=True, defer_build=True)
 
 
+class Record(BaseModel):
+    """Base of what is written down: it cannot be changed, and unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
 class PlanControlFlags(Strict):
     """Which of the executor's four subtasks run."""
 

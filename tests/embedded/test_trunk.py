@@ -16,7 +16,7 @@ from agenticiqa.embedded.trunk import (
     to_working_size,
 )
 from agenticiqa.errors import ModelFileError
-from agenticiqa.weights.loader import manifest, read_arrays, read_weights, verify
+from agenticiqa.weights import manifest, read_arrays, read_weights, verify
 
 
 @pytest.fixture(scope="module")

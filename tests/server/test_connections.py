@@ -12,10 +12,15 @@ import httpx
 import pytest
 import uvicorn
 
-from agenticiqa.server.connections import MAX_HEADER_BYTES, UNREAD_BYTES, guarded_protocol
+from agenticiqa.server.connections import (
+    MAX_HEADER_BYTES,
+    UNREAD_BYTES,
+    guarded_protocol,
+    is_known_host,
+    is_same_origin,
+)
 from agenticiqa.server.guards import AccessGuard, RateLimit
 from agenticiqa.server.service_options import ServiceOptions
-from agenticiqa.web_addresses import is_known_host, is_same_origin
 
 
 async def answer(scope: dict[str, object], receive: object, send: object) -> None:

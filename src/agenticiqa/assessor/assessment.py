@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field, model_validator
+from pydantic import Field, ValidationError, computed_field, model_validator
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
@@ -25,7 +25,9 @@ from agenticiqa.state import (
     LevelLetter,
     PlannerOutput,
     ProbabilitySource,
+    Record,
     ReferenceMode,
+    Region,
     SummarizerOutput,
     ToolExecutionLog,
     UsedEvidence,
@@ -37,12 +39,6 @@ SCHEMA_VERSION = 3
 EARLIER_VERSIONS = (1, 2)
 # So many wrong fields are named in a message.
 _NAMED = 3
-
-
-class Record(BaseModel):
-    """Base of what is written down: frozen, unknown fields are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Finding(Record):
@@ -171,6 +167,17 @@ def _unreadable(error: ValidationError) -> str:
 
 def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:
     """The record of a finished run; an error without an answer is "Unable to determine", with the reason."""
+    images = store.images(state["image_path"], state.get("reference_path"))
+    located = (state.get("executor_evidence") or ExecutorOutput()).regions
+    return _record(state, parts, images, _regions(located, wanted, parts, images))
+
+
+def _record(
+    state: AgenticIQAState,
+    parts: Parts,
+    images: tuple[LabelledImage, ...],
+    regions: dict[str, AssessedRegion | None],
+) -> Assessment:
     # After an error the state may hold the answer of the pass before, which then stands.
     answered, failed = state.get("summarizer_result"), state.get("error")
     plan, evidence = state.get("plan"), state.get("executor_evidence") or ExecutorOutput()
@@ -181,7 +188,6 @@ def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wante
     # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
     heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
     voters = used.tools if heard else {}
-    images = store.images(state["image_path"], state.get("reference_path"))
     choices = question_of(state).reply.choices
     computed: Answer | None = state.get("answer") if answered else None
     told = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
@@ -205,7 +211,7 @@ def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wante
         probability_source=used.probability_source,
         distortions=_findings(evidence, state.get("findings") or [], question_of(state).reply.language),
         tools=[_reading(log, voters) for log in evidence.tool_logs],
-        regions=_regions(evidence, wanted, parts, images),
+        regions=regions,
         notes=[*used.notes, *told],
         evidence_errors=evidence.errors,
         plan=plan,
@@ -237,31 +243,8 @@ def _value(answer: str, choices: Mapping[str, str], computed: Answer | None) -> 
 
 def failed_assessment(query: str, error: AgenticIQAError, parts: Parts) -> Assessment:
     """The record of a picture that could not be looked at: "Unable to determine", with the reason."""
-    return Assessment(
-        query=query,
-        answer=UNABLE,
-        reasoning=str(error),
-        score=None,
-        level=None,
-        level_name=None,
-        interval=None,
-        tool_score=None,
-        model_score=None,
-        level_probabilities=None,
-        probability_source=None,
-        distortions=[],
-        tools=[],
-        regions={},
-        notes=[],
-        evidence_errors={},
-        plan=None,
-        iterations=0,
-        replan_history=[],
-        gap=None,
-        error=f"{type(error).__name__}: {error}",
-        ledger=Ledger(),
-        provenance=provenance_of(parts, (), "No-Reference", UsedEvidence.of(None)),
-    )
+    state: AgenticIQAState = {"query": query, "image_path": "", "error": f"{type(error).__name__}: {error}"}
+    return _record(state, parts, (), {}).model_copy(update={"reasoning": str(error)})
 
 
 def _seen_as(image: LoadedImage) -> list[str]:
@@ -275,12 +258,12 @@ def _seen_as(image: LoadedImage) -> list[str]:
 
 
 def _regions(
-    evidence: ExecutorOutput, wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
+    located: Mapping[str, Region | None], wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
 ) -> dict[str, AssessedRegion | None]:
     image, reference = in_role(images, "image"), in_role(images, "reference")
     if image is None:
         return {}
-    return assess_regions(image, reference, evidence.regions, wanted, parts.settings.pipeline.terms)
+    return assess_regions(image, reference, located, wanted, parts.settings.pipeline.terms)
 
 
 def _findings(evidence: ExecutorOutput, values: Sequence[Distortion], language: Language) -> list[Finding]:

@@ -8,19 +8,17 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from agenticiqa.images import LabelledImage, LoadedImage
 from agenticiqa.nodes import executor, planner, summarizer
 from agenticiqa.nodes.rendering import system_words
 from agenticiqa.parts import Parts
-from agenticiqa.state import ReferenceMode, UsedEvidence
+from agenticiqa.state import Record, ReferenceMode, UsedEvidence
 
 
-class ImageOrigin(BaseModel):
+class ImageOrigin(Record):
     """One image as it was looked at."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     sha256: str
     width: int
@@ -29,10 +27,8 @@ class ImageOrigin(BaseModel):
     notes: list[str] = Field(default_factory=list, description="every conversion made on opening it")
 
 
-class FusionUsed(BaseModel):
+class FusionUsed(Record):
     """How tools and model were fused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     form: str
     eta: float
@@ -40,10 +36,8 @@ class FusionUsed(BaseModel):
     tools: str = Field(default="", description="what the tools' scores did: they voted, were shown, or decided alone")
 
 
-class Provenance(BaseModel):
+class Provenance(Record):
     """Version, settings, models, prompts and images behind an assessment."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     version: str
     settings_sha256: str

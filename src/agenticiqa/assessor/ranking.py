@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from agenticiqa.assessor.assessment import EARLIER_VERSIONS, SCHEMA_VERSION, Assessment, Record
+from agenticiqa.assessor.assessment import EARLIER_VERSIONS, SCHEMA_VERSION, Assessment
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.errors import ModelReplyError
 from agenticiqa.images import ImageSource, LabelledImage
@@ -18,7 +18,7 @@ from agenticiqa.nodes.context import NodeContext, report
 from agenticiqa.parts import Parts
 from agenticiqa.question.asked import Compare, Declined
 from agenticiqa.question.asking import read_question
-from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger, Record
 from agenticiqa.vlm_client.tasks import RankInputs, RankReply
 from agenticiqa.vlm_client.tasks.rank import OVERALL_QUALITY
 from agenticiqa.wording.results import chosen_in_words

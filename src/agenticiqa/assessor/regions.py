@@ -6,15 +6,15 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from PIL import Image
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import LoadedImage
 from agenticiqa.outputs import replacing
-from agenticiqa.state import DistortionCategory, LocatedRegion, Region, Severity
+from agenticiqa.state import DistortionCategory, LocatedRegion, Record, Region, Severity
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.findings import Eyes, Look
@@ -25,40 +25,26 @@ logger = logging.getLogger("agenticiqa.assessor")
 _NO_WORD = re.compile(r"[^\w-]+")
 
 
-class RegionFinding(BaseModel):
+class RegionFinding(Record):
     """One distortion of a region, how strong and how certain."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     type: DistortionCategory
     severity: Severity
     probability: float
 
 
-class AssessedRegion(BaseModel):
+class AssessedRegion(Record, Region):
     """A box in pixels of the upright image, the class of what is in it, and its quality with its surroundings in mind.
 
     `class_name` and `confidence` are None for a place such as "top left". `findings` lists what is there; `score` and
     `findings` are None where the region could not be judged.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    left: int = Field(ge=0)
-    top: int = Field(ge=0)
-    right: int
-    bottom: int
     class_name: str | None = None
     confidence: float | None = None
     score: float | None = Field(default=None, description="1 (bad) to 5 (excellent)")
     interval: tuple[float, float] | None = None
     findings: list[RegionFinding] | None = None
-
-    @model_validator(mode="after")
-    def _has_area(self) -> Self:
-        if self.right <= self.left or self.bottom <= self.top:
-            raise ValueError("right must exceed left and bottom must exceed top")
-        return self
 
     @property
     def box(self) -> tuple[int, int, int, int]:
@@ -121,11 +107,7 @@ def draw_regions(image: LoadedImage, regions: Mapping[str, AssessedRegion | None
     """The image as PNG with every region framed and named."""
     from agenticiqa.embedded.overlay import draw_overlay
 
-    found = {name: region for name, region in regions.items() if region is not None}
-    boxes = {
-        name: Region(left=each.left, top=each.top, right=each.right, bottom=each.bottom) for name, each in found.items()
-    }
-    return draw_overlay(image.pixels, None, boxes)
+    return draw_overlay(image.pixels, None, {name: region for name, region in regions.items() if region is not None})
 
 
 def _assessed(eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, region: Region) -> AssessedRegion:

@@ -24,18 +24,24 @@ from agenticiqa.batch.cost import (
     settings_per_process,
 )
 from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.journal import Journal, LineStream, is_stream, read_records
-from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
-from agenticiqa.batch.output_settings import (
+from agenticiqa.batch.existing_output import (
     Header,
+    Known,
+    Plan,
     agree_on_header,
+    gone_records,
     header_digest,
     header_of,
+    left_over,
+    make_plan,
+    refuse_changes,
     refuse_other_settings,
     refuse_unsuitable_output,
     stored_header,
+    with_query,
 )
-from agenticiqa.batch.planning import Known, Plan, gone_records, left_over, make_plan, refuse_changes, with_query
+from agenticiqa.batch.journal import Journal, LineStream, is_stream, read_records
+from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.processes import ProcessPool
 from agenticiqa.batch.records import AssessWith, Prepare
 from agenticiqa.batch.samples import BatchRecord, Sample, Spent

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
+
+from agenticiqa.state import Record
 
 if TYPE_CHECKING:
     from agenticiqa.images import Align, ImageStore
@@ -85,13 +87,7 @@ def _caches() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-class Section(BaseModel):
-    """Base of every part of the settings: frozen, unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class RoleSettings(Section):
+class RoleSettings(Record):
     """How one role of the agent reaches its model."""
 
     backend: str = Field(
@@ -112,7 +108,7 @@ class RoleSettings(Section):
     )
 
 
-class CacheSettings(Section):
+class CacheSettings(Record):
     """Where replies and tool results are kept."""
 
     enabled: bool = Field(default=True, description="keep replies and measurements")
@@ -126,7 +122,7 @@ class CacheSettings(Section):
         return self.max_megabytes * 1_000_000
 
 
-class LoggingSettings(Section):
+class LoggingSettings(Record):
     """What is logged, how and where."""
 
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
@@ -136,7 +132,7 @@ class LoggingSettings(Section):
     file: str | None = Field(default=None, description="where the log goes; default: standard error")
 
 
-class LimitSettings(Section):
+class LimitSettings(Record):
     """Bounds on what is accepted and how long it may take."""
 
     max_pixels: int = Field(default=120_000_000, ge=1, description="the most an image may have")
@@ -146,14 +142,14 @@ class LimitSettings(Section):
     tool_timeout: float = Field(default=60.0, gt=0.0, description="seconds one measurement may take")
 
 
-class BackendLimits(Section):
+class BackendLimits(Record):
     """How hard one network backend may be pressed by this process."""
 
     concurrency: int = Field(default=8, ge=1, description="requests at once")
     requests_per_minute: float | None = Field(default=None, gt=0.0, description="the most that are begun")
 
 
-class TransportSettings(Section):
+class TransportSettings(Record):
     """How network backends are reached, whatever the role."""
 
     attempts: int = Field(default=4, ge=1, le=20, description="tries on the wire per reply")
@@ -171,7 +167,7 @@ class TransportSettings(Section):
         return self.limits.get(backend) or self.limits.get(backend.partition(".")[0]) or BackendLimits()
 
 
-class QwenSettings(Section):
+class QwenSettings(Record):
     """How a local Qwen2.5-VL is loaded."""
 
     device: str = Field(default="auto", description="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
@@ -181,14 +177,14 @@ class QwenSettings(Section):
     max_pixels: int = Field(default=1_003_520, ge=784, description="larger images are scaled down to this")
 
 
-class FusionWeights(Section):
+class FusionWeights(Record):
     """How one backend's beliefs are fused with the tools' mean."""
 
     eta: float = Field(default=1.0, ge=0.0, description="how much the tools weigh beside the model")
     temperature: float = Field(default=1.0, gt=0.0, description="beliefs are flattened above 1, sharpened below")
 
 
-class PipelineSettings(Section):
+class PipelineSettings(Record):
     """What holds for the whole run."""
 
     max_replan_iterations: int = Field(default=2, ge=0, le=20, description="plans at most; 0 and 1 never replan")
@@ -223,7 +219,7 @@ class PipelineSettings(Section):
         return self.fusion_weights.get(backend, {}).get(mode)
 
 
-class Settings(Section):
+class Settings(Record):
     """Everything that can be set, plus the API keys found in the environment."""
 
     planner: RoleSettings

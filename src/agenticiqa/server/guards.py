@@ -11,11 +11,16 @@ from collections.abc import Callable
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agenticiqa.server.connections import MAX_HEADER_BYTES, MAX_HEADERS, is_header_too_large
+from agenticiqa.server.connections import (
+    MAX_HEADER_BYTES,
+    MAX_HEADERS,
+    is_header_too_large,
+    is_known_host,
+    is_same_origin,
+)
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
-from agenticiqa.web_addresses import is_known_host, is_same_origin
 
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "

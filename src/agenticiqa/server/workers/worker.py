@@ -53,7 +53,7 @@ def work(connection: Connection, settings: Settings, setup: WorkerSetup) -> None
 def frugal_assessor(settings: Settings) -> Assessor:
     """An assessor for a process that lives long and may not grow."""
     from agenticiqa.assessor import Assessor
-    from agenticiqa.weights.loader import give_memory_back
+    from agenticiqa.weights import give_memory_back
 
     give_memory_back()
     memory.keep_little()
