@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel, Field
+
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.images import Align, ImageSource, ImageStore, LoadedImage
@@ -49,6 +51,32 @@ def measure_with(
     other = None if reference is None else store.open(reference)
     chosen = [registry.get(name).name for name in names] if names else quick_tools(registry, test, other)
     return {name: registry.execute(name, test, other, align=align) for name in chosen}
+
+
+class Measured(BaseModel):
+    """What a tool said, for programs."""
+
+    tool: str = Field(examples=["SSIM"])
+    value: float = Field(examples=[0.9321])
+    unit: str | None
+    score: float | None = Field(description="the value on the scale from 1 to 5, for calibrated tools")
+    higher_is_better: bool
+    notes: list[str]
+    seconds: float
+
+    @classmethod
+    def of(cls, registry: ToolRegistry, found: Measurement) -> Measured:
+        """The measurement, with what its card says of the tool."""
+        card = registry.card(found.tool)
+        return cls(
+            tool=found.tool,
+            value=found.raw,
+            unit=card.unit,
+            score=found.calibrated,
+            higher_is_better=card.higher_is_better,
+            notes=list(found.notes),
+            seconds=round(found.seconds, 4),
+        )
 
 
 def tool_names(tools: Sequence[str] | str | None) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,9 +13,9 @@ from agenticiqa.errors import UsageError
 from agenticiqa.outputs import replacing, require_folder_of
 
 if TYPE_CHECKING:
+    from agenticiqa.assessor.tool_measurements import Measured
     from agenticiqa.config import Settings
     from agenticiqa.tools.registry import ToolRegistry
-    from agenticiqa.tools.tool import Measurement
 
 
 def measure(
@@ -43,7 +43,7 @@ def measure(
       agenticiqa measure compressed.jpg original.png --tools SSIM --json --map difference.png
       agenticiqa measure --list
     """
-    from agenticiqa.assessor.tool_measurements import measure_with, measuring_tools, tool_names
+    from agenticiqa.assessor.tool_measurements import Measured, measure_with, measuring_tools, tool_names
 
     settings = effective_settings(config)
     if listing:
@@ -57,8 +57,9 @@ def measure(
     names = tool_names(tools)
     registry = measuring_tools(settings, names)
     found = measure_with(registry, settings.image_store(), image, reference, names, align)
-    values = [_values(registry, each) for each in found.values()]
-    typer.echo(json.dumps(values, indent=2) if as_json else "\n".join(map(_line, values)))
+    values = [Measured.of(registry, each) for each in found.values()]
+    as_values = [one.model_dump() for one in values]
+    typer.echo(json.dumps(as_values, indent=2) if as_json else "\n".join(map(_line, values)))
     if map_to is not None:
         write_map(map_to, image, reference, settings, align)
 
@@ -83,24 +84,11 @@ def write_map(
         quality_overlay(test.image, settings.pipeline.terms).save(spare, "PNG")
 
 
-def _values(registry: ToolRegistry, found: Measurement) -> dict[str, Any]:
-    card = registry.card(found.tool)
-    return {
-        "tool": found.tool,
-        "value": found.raw,
-        "unit": card.unit,
-        "score": found.calibrated,
-        "higher_is_better": card.higher_is_better,
-        "notes": list(found.notes),
-        "seconds": round(found.seconds, 4),
-    }
-
-
-def _line(values: dict[str, Any]) -> str:
-    score = "" if values["score"] is None else f", {values['score']:.2f} of 5"
-    unit = f" {values['unit']}" if values["unit"] else ""
-    notes = "".join(f"\n  {note}" for note in values["notes"])
-    return f"{values['tool']}: {values['value']:.6g}{unit}{score}{notes}"
+def _line(found: Measured) -> str:
+    score = "" if found.score is None else f", {found.score:.2f} of 5"
+    unit = f" {found.unit}" if found.unit else ""
+    notes = "".join(f"\n  {note}" for note in found.notes)
+    return f"{found.tool}: {found.value:.6g}{unit}{score}{notes}"
 
 
 def _listed(registry: ToolRegistry, as_json: bool) -> str:

@@ -2,6 +2,6 @@
 
 from agenticiqa.encode.judges import Metric, judge_by
 from agenticiqa.encode.originals import Format
-from agenticiqa.encode.searching import Encoded, encode, find_quality
+from agenticiqa.encode.searching import SUFFIXES, Encoded, Encoding, encode, find_quality
 
-__all__ = ["Encoded", "Format", "Metric", "encode", "find_quality", "judge_by"]
+__all__ = ["SUFFIXES", "Encoded", "Encoding", "Format", "Metric", "encode", "find_quality", "judge_by"]

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from pydantic import BaseModel, Field
+
 from agenticiqa.encode.judges import Judge, shipped_judge
 from agenticiqa.encode.originals import Format, Original, Pixels, read_original
 from agenticiqa.errors import EncodingError, UsageError
@@ -34,6 +36,20 @@ class Encoded:
     score: float
     tried: dict[int, float]
     format: Format
+
+
+class Encoding(BaseModel):
+    """The setting found, and what it gives."""
+
+    format: Format
+    quality: int
+    score: float = Field(description="against the original, 1 to 5")
+    bytes: int
+
+    @classmethod
+    def of(cls, found: Encoded) -> Encoding:
+        """That of the smallest file."""
+        return cls(format=found.format, quality=found.quality, score=found.score, bytes=len(found.data))
 
 
 def encode(

@@ -18,7 +18,7 @@ from agenticiqa.assessor import Assessment, Assessor, Ranking
 from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.config import Settings
-from agenticiqa.encode import Format, encode
+from agenticiqa.encode import Encoding, Format, encode
 from agenticiqa.encode.judges import shipped_judge
 from agenticiqa.images import Align, NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
@@ -85,15 +85,6 @@ class Faults(BaseModel):
     """The pictures that have each fault."""
 
     issues: dict[str, list[str]]
-
-
-class Encoding(BaseModel):
-    """The setting found, and what it gives."""
-
-    format: str
-    quality: int
-    score: float
-    bytes: int
 
 
 class Tools:
@@ -225,7 +216,7 @@ class Tools:
         def work(_: OnEvent) -> CallToolResult:
             judge = shipped_judge(self._assessor.parts.settings.pipeline.terms)
             found = encode(self._images.open(image), format, min_score, judge=judge)
-            chosen = Encoding(format=format, quality=found.quality, score=found.score, bytes=len(found.data))
+            chosen = Encoding.of(found)
             text = f"The smallest {format} that scores {min_score:g} has quality {chosen.quality}"
             return _result(chosen, f"{text}: {chosen.bytes:,} bytes, {chosen.score:.2f} of 5.", [])
 

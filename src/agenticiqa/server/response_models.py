@@ -8,9 +8,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Ranking
+from agenticiqa.assessor.tool_measurements import Measured
 from agenticiqa.batch.samples import FIELDS
+from agenticiqa.encode import Encoding
 from agenticiqa.server.problems import ProblemDetails
-from agenticiqa.server.storage.database import Job, Run
+from agenticiqa.server.storage.database import Job, Kind, Run
+from agenticiqa.server.workers.messages import AuditResult
 from agenticiqa.state import Region
 
 RunStatus = Literal["queued", "running", "finished", "failed", "cancelled"]
@@ -21,18 +24,19 @@ class RunUrls(BaseModel):
 
     self: str
     events: str
-    report: str
+    report: str | None = Field(description="of kinds assess and compare, as are the pictures")
     images: list[str]
     maps: list[str]
     grids: list[str]
     reference: str | None
+    copy_file: str | None = Field(description="the file of kind encode")
 
 
 class RunView(BaseModel):
     """A run: its state, and its result once it has finished."""
 
     run_id: str = Field(examples=["5f0c1f0e9d7b4a6c8e21a0b3"])
-    kind: Literal["assess", "compare"]
+    kind: Kind
     status: RunStatus
     created: datetime
     started: datetime | None
@@ -50,6 +54,9 @@ class RunView(BaseModel):
         description="for every image, and every distortion of its assessment, what to do about it"
     )
     order: list[int] | None = Field(description="which uploaded image, counted from 1, each entry of the ranking is")
+    measurements: list[Measured] | None = Field(description="the result of kind measure")
+    audit: AuditResult | None = Field(description="the result of kind audit")
+    encoding: Encoding | None = Field(description="the result of kind encode; the file is at `urls.copy_file`")
     problem: ProblemDetails | None = Field(description="why there is no result")
 
 
@@ -57,7 +64,7 @@ class RunSummary(BaseModel):
     """A run in a list, without its result."""
 
     run_id: str
-    kind: Literal["assess", "compare"]
+    kind: Kind
     status: RunStatus
     created: datetime
     finished: datetime | None
@@ -216,7 +223,7 @@ def run_summary(run: Run) -> dict[str, Any]:
 def run_view(run: Run, position: int | None = None) -> dict[str, Any]:
     """The run as JSON values; results were validated when they were made."""
     result = run.result or {}
-    reference = run.request["reference"]
+    reference = run.request.get("reference")
     return {
         "run_id": run.id,
         "kind": run.kind,
@@ -228,13 +235,16 @@ def run_view(run: Run, position: int | None = None) -> dict[str, Any]:
         "position": position,
         "names": [entry["name"] for entry in run.request["images"]],
         "reference_name": reference["name"] if reference else None,
-        "query": run.request["query"],
-        "choices": run.request["choices"],
+        "query": run.request.get("query"),
+        "choices": run.request.get("choices"),
         "urls": _urls(run),
         "assessment": result.get("assessment"),
         "ranking": result.get("ranking"),
         "advice": _advice(result),
         "order": result.get("order"),
+        "measurements": result.get("measurements"),
+        "audit": result.get("audit"),
+        "encoding": result.get("encoding"),
         "problem": run.problem,
     }
 
@@ -273,15 +283,17 @@ def job_record(run: Run) -> dict[str, Any]:
 
 def _urls(run: Run) -> dict[str, Any]:
     base = f"/v1/runs/{run.id}"
-    places = range(1, len(run.request["images"]) + 1)
+    is_judged = run.kind in ("assess", "compare")
+    places = range(1, len(run.request["images"]) + 1 if is_judged else 1)
     return {
         "self": base,
         "events": f"{base}/events",
-        "report": f"{base}/report.html",
+        "report": f"{base}/report.html" if is_judged else None,
         "images": [f"{base}/image.webp?n={place}" for place in places],
         "maps": [f"{base}/map.png?n={place}" for place in places],
         "grids": [f"{base}/map.json?n={place}" for place in places],
-        "reference": f"{base}/reference.webp" if run.request["reference"] else None,
+        "reference": f"{base}/reference.webp" if is_judged and run.request.get("reference") else None,
+        "copy_file": f"{base}/copy" if run.kind == "encode" else None,
     }
 
 

@@ -37,7 +37,7 @@ logger = logging.getLogger("agenticiqa.server")
 
 Json = dict[str, Any]
 # What these say of a request holds for every identical one; other problems may have passed by the next try.
-_LASTING = ("image", "query", "invalid", "path")
+_LASTING = ("image", "query", "invalid", "path", "encoding")
 
 
 class Service:
@@ -396,5 +396,8 @@ def _summary(result: Json) -> Json:
     if "ranking" in result:
         best = result["ranking"]["entries"][0]
         return {"best": best["name"], "score": best["assessment"]["score"], "level": best["assessment"]["level"]}
-    found = result["assessment"]
-    return {"answer": found["answer"], "score": found["score"], "level": found["level"]}
+    if "assessment" in result:
+        found = result["assessment"]
+        return {"answer": found["answer"], "score": found["score"], "level": found["level"]}
+    # What is measured, audited or encoded has no answer in a word.
+    return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -47,16 +48,18 @@ async def list_files(
 
 
 def _files(service: Service, path: str) -> dict[str, object]:
+    files, there_are_more = pictures_of(service, path, MOST_FILES)
+    return {"files": files, "more": there_are_more}
+
+
+def pictures_of(service: Service, path: str, most: int) -> tuple[list[str], bool]:
+    """The first pictures of an allowed folder, as whole paths, and whether there are more; raises Problem."""
     folder, root = service.require_allowed(path)
     # A name too long for any folder is none, and no failure.
     if not os.path.isdir(folder):
         raise Problem("path_not_found", f"{display_name(path)}: no such folder")
-    found: list[str] = []
-    for name in _pictures_below(folder, root.resolve()):
-        if len(found) == MOST_FILES:
-            return {"files": found, "more": True}
-        found.append(name)
-    return {"files": found, "more": False}
+    found = list(islice(_pictures_below(folder, root.resolve()), most + 1))
+    return found[:most], len(found) > most
 
 
 def _pictures_below(folder: Path, root: Path) -> Iterator[str]:

@@ -21,10 +21,10 @@ from agenticiqa.server.job_requests import Item, JobIntake, digest_of, require_c
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import JobsPage, JobView, job_record, job_view
+from agenticiqa.server.routes.asking import Question
 from agenticiqa.server.routes.runs import (
     Before,
     PageSize,
-    Question,
     Remove,
     Running,
     next_page,

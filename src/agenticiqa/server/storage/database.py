@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 logger = logging.getLogger("agenticiqa.server.storage")
 
+Kind = Literal["assess", "compare", "measure", "audit", "encode"]
 Status = Literal["queued", "running", "finished", "failed", "cancelled"]
 ENDED: tuple[Status, ...] = ("finished", "failed", "cancelled")
 Json = dict[str, Any]
@@ -72,11 +73,11 @@ CREATE UNIQUE INDEX IF NOT EXISTS jobs_by_client_key ON jobs (client_key);
 
 @dataclass(frozen=True)
 class Run:
-    """One request for an assessment or a comparison, and what became of it."""
+    """One request about an image or several, and what became of it."""
 
     place: int
     id: str
-    kind: Literal["assess", "compare"]
+    kind: Kind
     status: Status
     key: str | None
     job_id: str | None

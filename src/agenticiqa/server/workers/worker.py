@@ -87,9 +87,12 @@ def _outcome(assessor: Assessor, task: Json, tell: Tell) -> tuple[str, Json]:
 def carry_out(assessor: Assessor, run: RunRequest, tell: Tell) -> RunResult:
     """The result of a run whose files lie in its folder, under the files' own names there."""
     from agenticiqa.server.workers.messages import RunResult
+    from agenticiqa.server.workers.without_agent import WITHOUT_AGENT
 
     # Relative names keep the service's folders out of results and messages.
     os.chdir(run.folder)
+    if run.kind not in ("assess", "compare"):
+        return WITHOUT_AGENT[run.kind](assessor.parts, run)
     places = range(1, len(run.images) + 1)
     found = [_assess(assessor, run, place, tell) for place in places]
     maps = [_pictures(run, place, assessor) for place in places] if run.pictures else []
