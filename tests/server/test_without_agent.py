@@ -81,6 +81,9 @@ def test_an_audit_names_the_fault_of_each_image_and_those_that_are_the_same(
     assert str(service.folder) not in str(audit)
     assert {"soft.png (2)", "soft.png (3)"} <= set(audit["duplicates"][0]["members"])
     assert audit["counts"]["exact_duplicates"] == 2
+    assert asked(client, "audit", [("images", one) for one in names])["audit"] == audit
+    renamed = [(f"image-{4 - place}.png", data) for place, (_, data) in enumerate(names)]
+    assert asked(client, "audit", [("images", one) for one in renamed])["audit"]["images"][3]["name"] == "image-1.png"
 
 
 def test_a_folder_is_audited_without_its_links_that_lead_out(client: httpx.Client, photos: Path) -> None:

@@ -7,7 +7,6 @@ names are put in afterwards, for each client those of its own request.
 from __future__ import annotations
 
 import copy
-import re
 import unicodedata
 from pathlib import PurePosixPath
 from typing import Any
@@ -40,9 +39,6 @@ def named_result(result: Json, request: Json) -> Json:
         _name_images(found["assessment"], names[0], reference)
     if "ranking" in found:
         _name_ranking(found["ranking"], found["order"], names, reference)
-    if "audit" in found:
-        files = (entry["file"] for entry in request["images"])
-        _name_audit(found["audit"], dict(zip(files, _told_apart(names), strict=True)))
     return found
 
 
@@ -62,7 +58,7 @@ def _name_images(assessment: Json, image: str, reference: str | None) -> None:
 
 def _name_ranking(ranking: Json, order: list[int], names: list[str], reference: str | None) -> None:
     """Entries and pairs by the names of the uploads; two of one name are told apart by their places."""
-    shown = _told_apart(names)
+    shown = told_apart(names)
     by_entry = {}
     for entry, place in zip(ranking["entries"], order, strict=True):
         by_entry[entry["name"]] = shown[place - 1]
@@ -75,16 +71,6 @@ def _name_ranking(ranking: Json, order: list[int], names: list[str], reference: 
         ranking["answer"] = chosen_in_words(ranking["chosen"])
 
 
-def _name_audit(audit: Json, names: dict[str, str]) -> None:
-    def told(text: str) -> str:
-        return re.sub(r"\bimage-\d+\b", lambda found: names.get(found[0], found[0]), text)
-
-    for image in audit["images"]:
-        image["name"], image["reasons"] = names[image["name"]], [told(reason) for reason in image["reasons"]]
-        image["error"] = image["error"] and told(image["error"])
-    for group in audit["duplicates"]:
-        group["members"], group["keep"] = [names[one] for one in group["members"]], names[group["keep"]]
-
-
-def _told_apart(names: list[str]) -> list[str]:
+def told_apart(names: list[str]) -> list[str]:
+    """The names, with their places where two are the same."""
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]

@@ -209,7 +209,9 @@ class Service:
         asked = {name: value for name, value in request.items() if name not in ("images", "reference")}
         files = [entry["sha256"] for entry in request["images"]]
         reference = request["reference"]["sha256"] if request["reference"] else None
-        text = json.dumps([kind, asked, files, reference, self._settings_key], sort_keys=True)
+        # An audit says which image is a copy of which.
+        names = [entry["name"] for entry in request["images"]] if kind == "audit" else None
+        text = json.dumps([kind, asked, files, reference, self._settings_key, names], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def retry_after(self) -> int:

@@ -14,11 +14,12 @@ from agenticiqa.server.storage.database import Kind
 
 
 class RunImage(BaseModel):
-    """An image of a run: its file in the run's folder."""
+    """An image of a run: its file in the run's folder, and what whoever asks calls it."""
 
     model_config = ConfigDict(frozen=True)
 
     file: str
+    name: str
 
 
 class Asked(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from agenticiqa.audit import audit
 from agenticiqa.encode import Encoding, encode
 from agenticiqa.encode.judges import shipped_judge
 from agenticiqa.parts import Parts
+from agenticiqa.server.display_names import told_apart
 from agenticiqa.server.storage.database import Kind
 from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, RunRequest, RunResult
 
@@ -29,18 +31,27 @@ def _audit(parts: Parts, run: RunRequest) -> RunResult:
     with tempfile.TemporaryDirectory() as kept:
         # One worker is one process: the service decides how many of them compute at once.
         found = audit(files, kept, settings=parts.settings, engine="threads", concurrency=1)
-    by_file = {row["name"]: row for row in found.rows}
+    names = dict(zip(files, told_apart([image.name for image in run.images]), strict=True))
+
+    def named(text: str) -> str:
+        without_folder = text.replace(f"{Path.cwd()}/", "")
+        return re.sub(r"\bimage-\d+\b", lambda file: names.get(file[0], file[0]), without_folder)
+
+    rows = {row["name"]: row for row in found.rows}
     images = [
         AuditedImage(
-            name=file,
-            issues=[name for name in found.issues if by_file[file][f"is_{name}_issue"]],
-            decision=by_file[file]["decision"],
-            reasons=by_file[file]["reasons"],
-            error=_without_folder(by_file[file]["error"]),
+            name=names[file],
+            issues=[name for name in found.issues if rows[file][f"is_{name}_issue"]],
+            decision=rows[file]["decision"],
+            reasons=[named(reason) for reason in rows[file]["reasons"]],
+            error=None if rows[file]["error"] is None else named(rows[file]["error"]),
         )
         for file in files
     ]
-    duplicates = [Duplicates(kind=group.kind, members=list(group.members), keep=group.keep) for group in found.groups]
+    duplicates = [
+        Duplicates(kind=group.kind, members=[names[one] for one in group.members], keep=names[group.keep])
+        for group in found.groups
+    ]
     return RunResult(audit=AuditResult(images=images, counts=found.counts(), duplicates=duplicates))
 
 
@@ -52,10 +63,6 @@ def _encode(parts: Parts, run: RunRequest) -> RunResult:
     found = encode(file, run.format, run.min_score, max_bytes=run.max_bytes, judge=judge)
     Path(COPY).write_bytes(found.data)
     return RunResult(encoding=Encoding.of(found))
-
-
-def _without_folder(error: str | None) -> str | None:
-    return None if error is None else error.replace(f"{Path.cwd()}/", "")
 
 
 WITHOUT_AGENT: Mapping[Kind, Callable[[Parts, RunRequest], RunResult]] = {
