@@ -47,7 +47,7 @@ def test_a_file_is_assessed_and_reported_where_os_has_no_posix_names(tmp_path: P
         "os.supports_dir_fd.discard(os.open)\n"
         "import agenticiqa\n"
         "from agenticiqa.config import load_settings\n"
-        "from agenticiqa.report.writing import write_report\n"
+        "from agenticiqa.report.page import write_report\n"
         "settings = load_settings(overrides={'pipeline': {'allowed_root': sys.argv[1]}})\n"
         "found = agenticiqa.Assessor(settings).assess('picture.png', 'Is it noisy?')\n"
         "write_report([found.model_dump(mode='json')], __import__('pathlib').Path('report.html'))\n"

@@ -29,7 +29,7 @@ from agenticiqa.audit.picture_measurements import grey_band, measure_picture, se
 from agenticiqa.cli import app
 from agenticiqa.errors import UsageError
 from agenticiqa.images import load_image
-from agenticiqa.images.jpeg_tables import stored_quality
+from agenticiqa.images.containers import stored_quality
 from agenticiqa.values import Distortion
 from tests.support.photos import photo, save
 

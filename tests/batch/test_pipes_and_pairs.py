@@ -18,7 +18,7 @@ from agenticiqa.batch.manifest_tables import BadLine
 from agenticiqa.cli import app
 from agenticiqa.errors import ImageAspectMismatchError
 from agenticiqa.images import load_image
-from agenticiqa.images.alignment import refuse_other_shape
+from agenticiqa.images.store import refuse_other_shape
 from tests.support.agent import picture, script
 
 

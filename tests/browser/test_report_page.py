@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from agenticiqa.report.page import single_page, write_report
 from agenticiqa.report.pictures import picture_of
-from agenticiqa.report.writing import single_page, write_report
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
 from tests.support.agent import picture
 from tests.support.results import finding, reading, record

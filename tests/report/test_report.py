@@ -15,10 +15,9 @@ import pytest
 from agenticiqa.errors import OutputError, ReportError
 from agenticiqa.images import ImageSource
 from agenticiqa.report.figures import extremes, figures_of, histogram, most_disputed
-from agenticiqa.report.page import render_page
+from agenticiqa.report.page import render_page, single_page, write_report
 from agenticiqa.report.pictures import Picture, picture_of
 from agenticiqa.report.records import read_rows, rows_of
-from agenticiqa.report.writing import single_page, write_report
 from tests.support.agent import picture
 from tests.support.results import finding, reading, record
 

@@ -140,7 +140,7 @@ class Assessment(Record):
 
     def to_html(self, image: ImageSource | None = None) -> str:
         """One self-contained page about this assessment; `image` is shown if the record names no file."""
-        from agenticiqa.report.writing import single_page
+        from agenticiqa.report.page import single_page
 
         return single_page(self.model_dump(mode="json"), image)
 

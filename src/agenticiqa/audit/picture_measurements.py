@@ -20,7 +20,7 @@ from agenticiqa.audit.sources import Opener
 from agenticiqa.batch import Assess, Sample
 from agenticiqa.errors import ImageError
 from agenticiqa.images import ImageStore, LoadedImage
-from agenticiqa.images.jpeg_tables import stored_quality
+from agenticiqa.images.containers import stored_quality
 from agenticiqa.state import DistortionCategory
 from agenticiqa.tools.metrics.blur_radius import edge_features, expand
 from agenticiqa.tools.metrics.noise import noise_sigma

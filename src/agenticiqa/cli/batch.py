@@ -202,7 +202,7 @@ def run_gated(
 
 
 def _write_page(html: Path, output: Path, gate: Gate, settings: Settings) -> None:
-    from agenticiqa.report.writing import write_report
+    from agenticiqa.report.page import write_report
 
     write_report(output, html, gate=gate.report.as_dict() if gate else None, store=settings.image_store())
 

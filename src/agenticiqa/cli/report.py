@@ -28,7 +28,7 @@ def report(
       agenticiqa report results.jsonl -o report.html
       agenticiqa report results.jsonl --pictures 3 --no-maps --title "Nightly check"
     """
-    from agenticiqa.report.writing import write_report
+    from agenticiqa.report.page import write_report
 
     store = effective_settings(config).image_store()
     count = write_report(results, output, title=title, shown=pictures, with_maps=maps, store=store)

@@ -1,8 +1,7 @@
 """Opening an image safely; what was done to it is written down."""
 
-from agenticiqa.images.alignment import Align
 from agenticiqa.images.load import ImageLimits, ImageSource, LoadedImage, NamedBytes, load_image
-from agenticiqa.images.store import ImageStore, LabelledImage, Role, in_role
+from agenticiqa.images.store import Align, ImageStore, LabelledImage, Role, in_role
 
 __all__ = [
     "Align",

@@ -23,8 +23,14 @@ from agenticiqa.encode.judges import shipped_judge
 from agenticiqa.images import Align, NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls
-from agenticiqa.mcp.reports_and_prompts import Reports, add_prompts
-from agenticiqa.mcp.results_in_words import assessment_in_words, faults_in_words, numbers_in_words, ranking_in_words
+from agenticiqa.mcp.readings import (
+    Reports,
+    add_prompts,
+    assessment_in_words,
+    faults_in_words,
+    numbers_in_words,
+    ranking_in_words,
+)
 from agenticiqa.nodes.context import OnEvent
 from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.report.pictures import picture_of

@@ -26,13 +26,7 @@ from agenticiqa.errors import wrong_values
 from agenticiqa.server.guards import AccessGuard, BodyLimits, Counted, SafeHeaders
 from agenticiqa.server.openapi import complete_schema
 from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
-from agenticiqa.server.routes import asking as routes_asking
-from agenticiqa.server.routes import catalogue as routes_catalogue
-from agenticiqa.server.routes import difference as routes_difference
-from agenticiqa.server.routes import folders as routes_folders
-from agenticiqa.server.routes import health as routes_health
-from agenticiqa.server.routes import jobs as routes_jobs
-from agenticiqa.server.routes import runs as routes_runs
+from agenticiqa.server.routes import asking, catalogue, jobs, runs
 from agenticiqa.server.service import Service
 from agenticiqa.server.service_options import ServiceOptions
 from agenticiqa.server.storage.retention import is_disk_full
@@ -42,7 +36,7 @@ logger = logging.getLogger("agenticiqa.server")
 PAGE = Path(__file__).parent / "page"
 THREADS = 8
 SWITCH_INTERVAL = 0.001
-ROUTES = (routes_asking, routes_runs, routes_difference, routes_jobs, routes_folders, routes_catalogue, routes_health)
+ROUTES = (asking, runs, jobs, catalogue)
 _AS_FILE = "is text where a file is expected; upload the picture itself (addresses are not fetched)"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agenticiqa.errors import ImageTooSmallError
-from agenticiqa.images.alignment import resized
+from agenticiqa.images.store import resized
 from agenticiqa.tools.tool import Pixels, Tool
 
 Tile = tuple[slice, slice]

@@ -22,7 +22,7 @@ from agenticiqa.errors import (
     ToolUnavailableError,
 )
 from agenticiqa.images import Align, LoadedImage
-from agenticiqa.images.alignment import refuse_other_shape, resized
+from agenticiqa.images.store import refuse_other_shape, resized
 from agenticiqa.state import Region
 from agenticiqa.tools.pixel_budget import measure_within
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard

@@ -15,7 +15,7 @@ from agenticiqa.encode import Format
 from agenticiqa.server.openapi import RUN_PROBLEMS
 from agenticiqa.server.problems import Problem, problem_response
 from agenticiqa.server.response_models import RunView, run_view
-from agenticiqa.server.routes.folders import pictures_of
+from agenticiqa.server.routes.catalogue import pictures_of
 from agenticiqa.server.routes.runs import Running, known_run
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Kind, Run, new_id

@@ -13,11 +13,10 @@ from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, UploadF
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from agenticiqa.report.figures import extremes
+from agenticiqa.report.page import SHOWN, page_of
 from agenticiqa.report.pictures import Picture
 from agenticiqa.report.records import rows_of
-from agenticiqa.report.writing import SHOWN, page_of
 from agenticiqa.server.guards import REPORT_POLICY
-from agenticiqa.server.job_requests import Item, JobIntake, digest_of, require_count, require_distinct
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import JobsPage, JobView, job_record, job_view
@@ -33,7 +32,15 @@ from agenticiqa.server.routes.runs import (
 )
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Job, Run, new_id
-from agenticiqa.server.uploads import refuse_unknown_fields, require_question
+from agenticiqa.server.uploads import (
+    Item,
+    JobIntake,
+    digest_of,
+    refuse_unknown_fields,
+    require_count,
+    require_distinct,
+    require_question,
+)
 from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])

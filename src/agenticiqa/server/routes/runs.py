@@ -11,15 +11,15 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from agenticiqa.encode import SUFFIXES, Format
-from agenticiqa.report.writing import page_of
+from agenticiqa.report.page import page_of
 from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.live_events import event_stream
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
-from agenticiqa.server.response_models import MapView, RunsPage, RunView, run_summary, run_view
+from agenticiqa.server.response_models import DifferenceView, MapView, RunsPage, RunView, run_summary, run_view
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Job, Run, Status
-from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
+from agenticiqa.server.workers.pictures import difference_view, map_name, preview_name, stored_picture
 from agenticiqa.server.workers.without_agent import COPY
 
 router = APIRouter(prefix="/v1", tags=["runs"])
@@ -247,3 +247,23 @@ async def _drawn(service: Service, run_id: str, name: str, media_type: str) -> F
     if not await run_sync(file.is_file):
         raise Problem("no_map", "there is no such picture of this run")
     return FileResponse(file, media_type=media_type, headers={"Cache-Control": "private, max-age=86400"})
+
+
+@router.get(
+    "/runs/{run_id}/difference.json",
+    summary="What differs between two images",
+    response_model=DifferenceView,
+    responses=problems(401, 404, 409, 410, 422),
+)
+async def read_difference(
+    service: Running,
+    run_id: RunId,
+    n: Place = 1,
+    other: Annotated[str | None, Query(max_length=64, description="another run; without it the same one")] = None,
+    m: Annotated[int, Query(ge=1, le=64, description="which image of the other run")] = 1,
+) -> Response:
+    """Where image `m` of the other run differs from image `n` of this one; the other is scaled to its size."""
+    first = await finished_run(service, run_id)
+    second = first if other is None else await finished_run(service, other)
+    files = (service.folder_of(first.id) / preview_name(n), service.folder_of(second.id) / preview_name(m))
+    return JSONResponse(await run_sync(difference_view, *files))

@@ -15,6 +15,7 @@ from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import LoadedImage
 from agenticiqa.report.pictures import Picture, data_url, shrunk
+from agenticiqa.server.problems import Problem
 from agenticiqa.weights import weight_set
 
 logger = logging.getLogger("agenticiqa.server.pictures")
@@ -22,6 +23,9 @@ logger = logging.getLogger("agenticiqa.server.pictures")
 SIDE = 1600
 THUMBNAIL = 360
 LAYER_SIDE = 64
+# The previews are shrunk once more: a map of 64 cells needs no more, and the service has to answer meanwhile.
+COMPARED_SIDE = 640
+SMALLEST_COMPARED = 16
 # For eyes only; no tool ever measures these pictures.
 QUALITY = 88
 
@@ -131,3 +135,30 @@ def _thumbnail(path: Path) -> str:
         small = picture.convert("RGB")
     small.thumbnail((THUMBNAIL, THUMBNAIL))
     return data_url(small)
+
+
+def difference_view(first: Path, second: Path) -> dict[str, Any]:
+    """What differs between two previews, the second scaled to the first; raises Problem `no_map`."""
+    from agenticiqa.embedded.full_reference.difference_map import difference_map
+
+    if not (first.is_file() and second.is_file()):
+        raise Problem("no_map", "there is no picture to compare; it may have been removed")
+    before, size = _pixels(first)
+    after, other_size = _pixels(second, (before.shape[1], before.shape[0]))
+    if min(before.shape[:2]) < SMALLEST_COMPARED:
+        raise Problem("no_map", f"the pictures are too small to compare; {SMALLEST_COMPARED} pixels a side are needed")
+    changed = difference_map(before, after)
+    layer = layer_view("difference", coarse(changed.array), changed.legend)
+    return {**layer, "mean": round(changed.mean, 4), "scaled": size != other_size}
+
+
+def _pixels(file: Path, size: tuple[int, int] | None = None) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
+    """The picture at a size for comparing, and the size it was kept at."""
+    with Image.open(file) as opened:
+        picture = opened.convert("RGB")
+    kept = picture.size
+    if size is not None:
+        picture = picture.resize(size)
+    else:
+        picture.thumbnail((COMPARED_SIDE, COMPARED_SIDE))
+    return np.asarray(picture, np.uint8), kept
