@@ -23,7 +23,7 @@ from agenticiqa.audit import audit
 from agenticiqa.audit.gallery import gallery_page
 from agenticiqa.images import load_image
 from agenticiqa.outputs import write_whole
-from agenticiqa.report.writing import write_report
+from agenticiqa.report.page import write_report
 from agenticiqa.tools.synthetic.kinds import distort
 
 PHOTOGRAPHS = Path(__file__).with_name("photographs")

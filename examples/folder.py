@@ -11,7 +11,7 @@ from pathlib import Path
 from PIL import Image
 
 from agenticiqa.batch import BatchOptions, open_manifest, read_records, run_batch
-from agenticiqa.report.writing import write_report
+from agenticiqa.report.page import write_report
 from agenticiqa.tools.synthetic.ladder import photographs
 
 
