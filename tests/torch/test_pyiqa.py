@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agenticiqa.cli.doctor import tool_checks
 from agenticiqa.config import load_settings
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.parts import tools_for
 from agenticiqa.tools import Pixels, Tool, ToolCard, ToolRegistry, default_registry
-from agenticiqa.tools.catalogue import store_overlay
+from agenticiqa.tools.catalogue import describe_tool, other_metrics, store_overlay
+from agenticiqa.tools.pyiqa_adapter import files_of_weights, import_failure, metrics_by_name
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import build_ladders, calibrate_by_ladder, photographs
 from tests.support.photos import photo
@@ -82,8 +84,48 @@ def test_offline_a_listed_tool_names_the_file_it_lacks(registry: ToolRegistry, t
 
 
 def test_offline_an_unlisted_metric_is_never_downloaded(registry: ToolRegistry, original: LoadedImage) -> None:
-    with pytest.raises(ToolUnavailableError, match="offline mode allows no download"):
+    with pytest.raises(ToolUnavailableError, match=r"offline and without weights; put .*CNNIQA_koniq10k"):
         registry.raw("pyiqa:cnniqa", original)
+    with pytest.raises(ToolUnavailableError, match="offline mode allows no download"):
+        registry.raw("pyiqa:dmm", original, original)
+
+
+def test_every_metric_of_the_installed_version_is_offered_by_name(registry: ToolRegistry) -> None:
+    import pyiqa
+
+    listed = {registry.card(name).implementation for name in registry.names()}
+    offered = listed | set(other_metrics(registry))
+
+    of_sets = {"fid", "sfid", "fid_dinov2", "inception_score"}
+    assert {f"pyiqa:{name}" for name in pyiqa.list_models() if name not in of_sets} <= offered
+    assert import_failure() is None
+
+
+def test_the_files_read_from_the_source_are_those_the_catalogue_names(registry: ToolRegistry) -> None:
+    for name, metric in [
+        ("NIQE", "niqe"),
+        ("MUSIQ", "musiq"),
+        ("ARNIQA", "arniqa"),
+        ("LIQE", "liqe"),
+        ("QAlign", "qalign"),
+    ]:
+        read = set(files_of_weights(metric, metrics_by_name()[metric]["metric_opts"]))
+
+        assert read
+        assert read <= set(registry.card(name).weights)
+
+
+def test_what_has_no_weights_here_is_not_counted_among_what_runs(tmp_path: Path) -> None:
+    online = registry_in(tmp_path, offline=False)
+
+    checks = {check.name.partition(" ")[0] + check.detail[:7]: check for check in tool_checks(online)}
+
+    assert online.get("NIQE").to_fetch() == [str(tmp_path / "hub/pyiqa/niqe_modelparameters.mat")]
+    waiting = next(check for check in checks.values() if "weights are not here" in check.detail)
+    assert not waiting.ok
+    assert "NIQE" in waiting.name
+    assert describe_tool(online, "pyiqa:psnr")["downloads"] == []
+    assert describe_tool(online, "pyiqa:musiq-ava")["downloads"]
 
 
 def test_with_a_network_a_missing_file_does_not_make_the_tool_unavailable(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "anthropic": ("models of Anthropic", ("anthropic",)),
     "google": ("models of Google", ("google.genai",)),
     "qwen": ("Qwen2.5-VL on this machine", ("transformers", "torch")),
-    "pyiqa": ("more tools, for non-commercial use", ("pyiqa",)),
+    "pyiqa": ("more tools, for non-commercial use; about 7 GB where torch comes with CUDA", ("pyiqa",)),
     "heic": ("HEIC pictures", ("pillow_heif",)),
     "server": ("agenticiqa serve", ("fastapi", "uvicorn", "python_multipart", "prometheus_client")),
     "mcp": ("agenticiqa mcp", ("mcp",)),
@@ -149,12 +149,18 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
     """How many tools run and vote; those that do not, with the remedy, tools of the same remedy together."""
     names = registry.names()
     missing = {name: registry.available(name) for name in names}
-    running = [name for name in names if missing[name] is None]
+    waiting = [name for name in names if missing[name] is None and registry.get(name).to_fetch()]
+    running = [name for name in names if missing[name] is None and name not in waiting]
     voting = [name for name in running if registry.votes(name)]
     by_ladder = [name for name in voting if (curve := registry.calibration(name)) and curve.method == "ladder"]
     count = f"{len(running)} of {len(names)} run here, {len(voting)} vote"
     count += f", {', '.join(by_ladder)} by graded damage alone" if by_ladder else ""
-    checks = [Check("tools", bool(voting), count, "" if voting else "agenticiqa tools")]
+    checks = [Check("tools", bool(voting), count, "" if voting else "agenticiqa tools"), *_pyiqa(registry)]
+    if waiting:
+        said = "weights are not here; pyiqa downloads them when the tool is first used"
+        checks.append(
+            Check(f"tools {', '.join(waiting)}", False, said, f"agenticiqa measure PICTURE --tools {waiting[-1]}")
+        )
     reasons: dict[str, list[str]] = {}
     for name, reason in missing.items():
         if reason is not None:
@@ -166,6 +172,23 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
     silent = {name for name in names if registry.card(name).role == "attribute"}
     mute = [name for name in running if name not in voting and name not in silent]
     return checks + [_without_curve(registry, name) for name in mute]
+
+
+def _pyiqa(registry: ToolRegistry) -> list[Check]:
+    """Whether the installed pyiqa can be loaded, and how many of its further metrics have what they need."""
+    from agenticiqa.tools.catalogue import other_metrics
+    from agenticiqa.tools.pyiqa_adapter import import_failure
+
+    others = other_metrics(registry)
+    if not others:
+        return []
+    failure = import_failure()
+    if failure is not None:
+        remedy = "install torch, torchvision and pyiqa of versions that fit each other"
+        return [Check("pyiqa", False, f"is installed and cannot be loaded: {failure}", remedy)]
+    here = sum(registry.available(name) is None and not registry.get(name).to_fetch() for name in others)
+    said = f"{len(others)} more metrics by name (pyiqa:NAME), {here} of them without a download"
+    return [Check("pyiqa", True, said, "agenticiqa tools")]
 
 
 def _without_curve(registry: ToolRegistry, name: str) -> Check:

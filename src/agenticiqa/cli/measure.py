@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings, guard_outputs
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, Offline, effective_settings, guard_outputs
 from agenticiqa.errors import UsageError
 from agenticiqa.outputs import replacing, require_folder_of
 
@@ -32,6 +32,7 @@ def measure(
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the tools that can be named.")] = False,
     config: ConfigFile = None,
+    offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure an image, or a pair, with tools of your choice; no agent, no model is asked.
@@ -45,7 +46,7 @@ def measure(
     """
     from agenticiqa.assessor.tool_measurements import Measured, measure_with, measuring_tools, tool_names
 
-    settings = effective_settings(config)
+    settings = effective_settings(config, offline=offline)
     if listing:
         typer.echo(_listed(measuring_tools(settings, ["AIQA_NR"]), as_json))
         return

@@ -26,7 +26,7 @@ MaxReplan = Annotated[
 Mode = Annotated[
     Literal["full", "fast"] | None, typer.Option("--mode", help="fast asks the model fewer questions; default full.")
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Refuse every backend that needs a network.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use no network: no hosted backend, no download.")]
 TrustFolder = Annotated[
     bool,
     typer.Option("--trust-folder", help="Let ./configs/model_backends.yaml name a backend that pictures are sent to."),

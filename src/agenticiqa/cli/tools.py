@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, effective_settings
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, Offline, effective_settings
 from agenticiqa.cli.terminal import print_table
 
 HEADINGS = ("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "Strengths")
@@ -16,9 +16,10 @@ HEADINGS = ("Tool", "Ref", "Runs here", "Votes", "Better", "Range", "Licence", "
 def tools(
     names: Annotated[list[str] | None, typer.Argument(help="Only these tools; default: all.")] = None,
     config: ConfigFile = None,
+    offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the IQA tools with availability, direction, range, licence and strengths.
+    """List the IQA tools with availability, direction, range, licence and strengths; then pyiqa's by name.
 
     \b
     Examples:
@@ -27,23 +28,35 @@ def tools(
       agenticiqa tools --json
     """
     from agenticiqa.parts import tools_for
-    from agenticiqa.tools.catalogue import describe_tool, describe_tools
+    from agenticiqa.tools.catalogue import describe_tool, describe_tools, other_metrics
 
-    registry = tools_for(effective_settings(config))
+    registry = tools_for(effective_settings(config, offline=offline))
     rows = [describe_tool(registry, name) for name in names] if names else describe_tools(registry)
+    others = [] if names else [describe_tool(registry, name) for name in other_metrics(registry)]
     if as_json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([*rows, *others], indent=2, ensure_ascii=False))
         return
     print_table(HEADINGS, map(_cells, rows), piped_width=160)
-    for line in _footnotes(rows):
+    for line in [*_footnotes(rows), *_by_name(others)]:
         typer.echo(line)
+
+
+def _by_name(rows: list[dict[str, Any]]) -> list[str]:
+    """Those of pyiqa's metrics that the catalogue does not list, by what they still need."""
+    told: dict[str, list[str]] = {}
+    for row in rows:
+        state = "after a download" if row["downloads"] else "yes"
+        if "backbone" in row["variant"]:
+            state += ", with a backbone that torch or timm may have to download"
+        told.setdefault(state if row["available"] else "no, offline and without weights", []).append(row["name"])
+    return [f"Also by name ({state}): {', '.join(names)}" for state, names in told.items()]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
     return [
         row["name"],
         row["reference"],
-        "yes" if row["available"] else "no",
+        ("after a download" if row["downloads"] else "yes") if row["available"] else "no",
         _vote_text(row),
         "higher" if row["higher_is_better"] else "lower",
         _range_text(row),
@@ -70,6 +83,9 @@ def _footnotes(rows: list[dict[str, Any]]) -> list[str]:
         if not row["available"]:
             reason = str(row["reason"]).removeprefix(f"{row['name']} ")
             reasons.setdefault(f"does not run: {reason}", []).append(row["name"])
+        elif row["downloads"]:
+            waiting = "has no weights here: pyiqa downloads them when it is first used, and says how large they are"
+            reasons.setdefault(waiting, []).append(row["name"])
         elif not row["votes"]:
             reason = str(row["why_not"]).replace(row["name"], "NAME")
             reasons.setdefault(f"does not vote: {reason}", []).append(row["name"])

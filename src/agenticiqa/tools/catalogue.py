@@ -15,6 +15,7 @@ from agenticiqa.config import read_sections
 from agenticiqa.errors import SettingsError
 from agenticiqa.outputs import write_whole
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, parse_calibrations
+from agenticiqa.tools.pyiqa_adapter import SCHEME, metrics_by_name
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import ToolCard
 
@@ -106,6 +107,12 @@ def describe_tools(registry: ToolRegistry) -> list[dict[str, Any]]:
     return [describe_tool(registry, name) for name in registry.names()]
 
 
+def other_metrics(registry: ToolRegistry) -> list[str]:
+    """The names of pyiqa's metrics that run when they are named, beside those the catalogue has under its own names."""
+    known = {registry.card(name).implementation for name in registry.names()}
+    return [name for metric in metrics_by_name() if (name := f"{SCHEME}:{metric}") not in known]
+
+
 def describe_tool(registry: ToolRegistry, name: str) -> dict[str, Any]:
     """What is known of one tool, and whether it runs and votes here."""
     card, calibration, missing = registry.card(name), registry.calibration(name), registry.available(name)
@@ -114,6 +121,7 @@ def describe_tool(registry: ToolRegistry, name: str) -> dict[str, Any]:
         "reference": card.reference,
         "available": missing is None,
         "reason": missing,
+        "downloads": registry.get(name).to_fetch(),
         "votes": registry.votes(name),
         "why_not": _why_not(registry, name),
         "calibration": calibration.method if calibration else None,

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import importlib.util
+import io
 import logging
+import os
+import re
+import runpy
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,10 +17,19 @@ from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
 
 import numpy as np
 
-from agenticiqa.errors import MissingExtraError, OfflineError, ToolError, ToolUnavailableError, is_installed
+from agenticiqa.errors import (
+    MissingExtraError,
+    OfflineError,
+    ToolError,
+    ToolUnavailableError,
+    UnknownToolError,
+    is_installed,
+)
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
 _FORBIDDEN = frozenset({"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
@@ -49,6 +64,17 @@ logger = logging.getLogger("agenticiqa.tools")
 SCHEME = "pyiqa"
 LICENCE = "PolyForm-Noncommercial-1.0.0 (pyiqa)"
 _PACKAGES = ("pyiqa", "torch")
+# They compare sets of pictures, not pictures.
+_OF_SETS = ("FID", "InceptionScore")
+# Where a metric's source names a file of weights, under the option it is for.
+_FILE = re.compile(r"""(?:['"]([\w+./-]*)['"]\s*:\s*)?get_url_from_name\(\s*(?:name\s*=\s*)?['"]([^'"]+)['"]""")
+# A repository of a model hub in quotation marks, and what loads a backbone whose file another library names.
+_REPOSITORY = re.compile(r"""['"](q-future/[\w.-]+)['"]""", re.IGNORECASE)
+_BACKBONE = re.compile(r"create_model\(|models\.\w+\(\s*(weights|pretrained)=[^NF]|clip\.load\(|\bload\(")
+HUB = "hub:"
+WITH_BACKBONE = "pyiqa's default; its backbone comes from torch, timm or clip"
+_BACKBONES = "https://download.pytorch.org/models/"
+_SECONDS_FOR_SIZE = 5
 
 
 class PyiqaTool(Tool):
@@ -77,8 +103,19 @@ class PyiqaTool(Tool):
 
     def missing_weights(self) -> list[Path]:
         """Weight files that are not yet where pyiqa looks for them."""
-        places = [self._hub / (name if "/" in name else f"pyiqa/{name}") for name in self.card.weights]
-        return [place for place in places if not place.is_file()]
+        places = [_place(name, self._hub) for name in self.card.weights]
+        return [place for place in places if not place.exists()]
+
+    def to_fetch(self) -> list[str]:
+        """What is downloaded when the metric is first used; nothing ever is offline."""
+        if self._offline or not _installed():
+            return []
+        found = [str(place) for place in self.missing_weights()]
+        return [*found, "a backbone, unless torch has it"] if self.card.variant == WITH_BACKBONE else found
+
+    @property
+    def _metric_name(self) -> str:
+        return self.card.implementation.removeprefix(f"{SCHEME}:")
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
         """The raw value; raises ToolError when there is none."""
@@ -93,14 +130,13 @@ class PyiqaTool(Tool):
 
     @cached_property
     def _metric(self) -> Any:
-        name = self.card.implementation.removeprefix(f"{SCHEME}:")
-        missing = self.missing_weights()
-        if missing and not self._offline:
-            logger.warning("%s: pyiqa will download %s", self.name, ", ".join(map(str, missing)))
+        if not self._offline:
+            for place in self.missing_weights():
+                logger.warning("%s: pyiqa downloads %s (%s)", self.name, place, size_in_words(_address(place)))
         guard = no_network() if self._offline else contextlib.nullcontext()
-        # pyiqa prints what it downloads; standard output belongs to our own results.
-        with guard, contextlib.redirect_stdout(sys.stderr):
-            return _create(name, self.name, self._hub, self._device)
+        # pyiqa prints what it loads, which we have said; standard output belongs to our own results.
+        with guard, contextlib.redirect_stdout(io.StringIO()):
+            return _create(self._metric_name, self.name, self._hub, self._device)
 
 
 @cache
@@ -111,14 +147,102 @@ def _installed() -> bool:
 def find_metric(name: str, hub: Path, *, offline: bool = False, device: str = "cpu") -> PyiqaTool | None:
     """The tool for `pyiqa:NAME`, any metric pyiqa has; None for other names or without pyiqa."""
     scheme, _, metric = name.partition(":")
-    if scheme != SCHEME or not is_installed(*_PACKAGES):
+    if scheme != SCHEME or not metrics_by_name():
         return None
-    from pyiqa.default_model_configs import DEFAULT_CONFIGS
+    if metric not in metrics_by_name():
+        close = ", ".join(f"{SCHEME}:{each}" for each in difflib.get_close_matches(metric, metrics_by_name()))
+        raise UnknownToolError(f"pyiqa has no metric named {metric!r}{f'; did you mean: {close}' if close else ''}")
+    return PyiqaTool(_card(name, metrics_by_name()[metric]), hub, offline=offline, device=device)
 
-    settings = DEFAULT_CONFIGS.get(metric)
-    if settings is None or settings.get("metric_mode") not in ("FR", "NR"):
+
+@cache
+def metrics_by_name() -> dict[str, dict[str, Any]]:
+    """How the installed pyiqa makes each metric of a picture or a pair; nothing without pyiqa.
+
+    Read from its file of settings: importing pyiqa takes seconds, and fails where torch and torchvision do not fit.
+    """
+    file = _folder() / "default_model_configs.py" if _installed() else None
+    if file is None or not file.is_file():
+        return {}
+    found = runpy.run_path(str(file))["DEFAULT_CONFIGS"]
+    return {
+        name: settings
+        for name, settings in found.items()
+        if settings.get("metric_mode") in ("FR", "NR") and settings["metric_opts"]["type"] not in _OF_SETS
+    }
+
+
+def import_failure() -> str | None:
+    """Why the installed pyiqa cannot be imported; None where it can. Takes seconds."""
+    try:
+        importlib.import_module("pyiqa")
+    except Exception as error:  # torch, torchvision and their like raise nearly anything
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def size_in_words(address: str | None) -> str:
+    """How much a download is, asked of the server."""
+    try:
+        if address is not None:
+            with urlopen(Request(address, method="HEAD"), timeout=_SECONDS_FOR_SIZE) as answered:
+                return f"{int(answered.headers['Content-Length']) / 1e6:,.1f} MB"
+    except (OSError, TypeError, ValueError):
+        pass
+    return "size unknown"
+
+
+def _address(place: Path) -> str | None:
+    """Where pyiqa or torch take a file of weights from; None where that is not known."""
+    if place.parent.name == "checkpoints":
+        return _BACKBONES + place.name
+    if place.parent.name != SCHEME:
         return None
-    return PyiqaTool(_card(name, settings), hub, offline=offline, device=device)
+    try:
+        name: str = importlib.import_module("pyiqa.archs.arch_util").get_url_from_name(place.name)
+    except Exception:  # what pyiqa lacks is said when the metric is made
+        return None
+    return name
+
+
+def _folder() -> Path:
+    found = importlib.util.find_spec(SCHEME)
+    return Path((found.submodule_search_locations or [""])[0]) if found else Path()
+
+
+def _place(name: str, hub: Path) -> Path:
+    """Where a file of weights lies, or the folder of a model hub's repository."""
+    if not name.startswith(HUB):
+        return hub / (name if "/" in name else f"pyiqa/{name}")
+    home = os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    folder = os.environ.get("HF_HUB_CACHE") or f"{home}/hub"
+    return Path(folder).expanduser() / f"models--{name.removeprefix(HUB).replace('/', '--')}"
+
+
+@cache
+def source_of(kind: str) -> str:
+    """The source of the module that defines a kind of metric; empty where there is none."""
+    texts = (file.read_text(encoding="utf-8") for file in sorted((_folder() / "archs").glob("*_arch.py")))
+    return next((text for text in texts if re.search(rf"^class {kind}\b", text, re.MULTILINE)), "")
+
+
+def files_of_weights(metric: str, options: dict[str, Any]) -> tuple[str, ...]:
+    """The files and repositories of pyiqa's own that a metric needs, by its source: those of its options, or all.
+
+    A backbone that another library fetches is not among them.
+    """
+    source = source_of(options["type"])
+    if repositories := [HUB + name for name in _REPOSITORY.findall(source)]:
+        kind = str(options.get("model", ""))
+        return tuple(dict.fromkeys(each for each in repositories if f"-{kind}-" in each.lower() or not kind))
+    named = _FILE.findall(source)
+    values = {metric, *map(str, options.values())}
+    exact = [file for key, file in named if key in values]
+    if exact or not named:
+        return tuple(exact)
+    hits = [sum(value in key for value in values) for key, _ in named]
+    best = max(hits)
+    return tuple(file for (_, file), count in zip(named, hits, strict=True) if count == best)[: 1 if best else None]
 
 
 def _create(metric: str, tool: str, hub: Path, device: str) -> Any:
@@ -135,12 +259,23 @@ def _create(metric: str, tool: str, hub: Path, device: str) -> Any:
             f"{tool}: its weights or those of its backbone are not under {hub}, and offline mode allows no download; "
             f"run it once with a network, or copy {hub} from a machine where it runs"
         ) from error
+    except ImportError as error:
+        raise ToolError(f"{tool}: pyiqa lacks a package ({error}); install what it names") from error
+    except URLError as error:
+        raise ToolError(
+            f"{tool}: its weights cannot be downloaded ({error.reason}); check the network, or put them under {hub}"
+        ) from error
     except Exception as error:  # pyiqa and its backbones raise nearly anything
+        if "torchvision::" in str(error):
+            raise ToolError(
+                f"{tool}: torchvision was built for another torch ({error}); install torchvision from where torch came"
+            ) from error
         raise ToolError(f"{tool}: pyiqa cannot create {metric!r}: {type(error).__name__}: {error}") from error
 
 
 def _card(name: str, settings: dict[str, Any]) -> ToolCard:
-    low, high = (_bound(part) for part in str(settings.get("score_range") or "~,~").split(","))
+    bounds = [_bound(part) for part in str(settings.get("score_range")).split(",")]
+    low, high = bounds if len(bounds) == 2 else (None, None)
     return ToolCard(
         name=name,
         reference=settings["metric_mode"],
@@ -150,7 +285,8 @@ def _card(name: str, settings: dict[str, Any]) -> ToolCard:
         licence=LICENCE,
         research_only=True,
         cost="heavy",
-        variant="pyiqa's default",
+        weights=files_of_weights(name.partition(":")[2], settings["metric_opts"]),
+        variant=WITH_BACKBONE if _BACKBONE.search(source_of(settings["metric_opts"]["type"])) else "pyiqa's default",
         min_side=32,
         max_pixels=4_000_000,
         oversize="shrink",

@@ -78,6 +78,10 @@ class Tool(ABC):
         """Why the tool cannot run here and what would help; None when it can."""
         return None
 
+    def to_fetch(self) -> list[str]:
+        """What the tool downloads when it is first used."""
+        return []
+
     @property
     def name(self) -> str:
         """The tool's name in the catalogue."""
