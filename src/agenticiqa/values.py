@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+from agenticiqa.limits import BELOW_SLIGHT, MOST_WHILE_ABSENT, PRESENT, SLIGHT, STRONGEST
 from agenticiqa.state import (
     GLOBAL,
     LEVEL_LETTERS,
@@ -22,11 +23,6 @@ from agenticiqa.state import (
     Severity,
 )
 
-# From this probability and this strength on a distortion is there. What is less likely is weaker than slight, and what
-# is weaker than slight is less likely than not.
-PRESENT, SLIGHT = 0.5, 0.5
-_MOST_WHILE_ABSENT, _BELOW_SLIGHT = 0.49, 0.02
-STRONGEST = 4.0
 MIDDLE_GREY = 127.5
 # How likely a distortion is whose severity was told in a word, without a probability.
 PROBABILITY_OF: dict[Severity, float] = {
@@ -79,6 +75,8 @@ class Reading:
 class Distortion(Kept):
     """One category of distortion in one place: how likely it is there, how strong, of which kind, what was measured.
 
+    What is less likely than not is weaker than slight, and what is weaker than slight is less likely than not.
+
     `strength` lies between 0 (none) and 4 (extreme); severity and presence follow from it and from the probability, so
     that they cannot disagree. `kind` is a name of `tools.synthetic.kinds.KINDS`, or None where it cannot be told;
     `colour` is the colour of a cast, `region` the box where the distortion is worst. Only what is there has a kind, a
@@ -106,10 +104,10 @@ class Distortion(Kept):
             agreed: dict[str, float | None] = {"strength": strength}
         else:
             # Still rising with the strength: of two calm pictures one is nearer to having the distortion.
-            below = SLIGHT - _BELOW_SLIGHT + _BELOW_SLIGHT * strength / len(SEVERITIES)
+            below = SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * strength / len(SEVERITIES)
             agreed = {
                 "strength": min(strength, below),
-                "probability": self.probability if self.probability < PRESENT else _MOST_WHILE_ABSENT,
+                "probability": self.probability if self.probability < PRESENT else MOST_WHILE_ABSENT,
                 **dict.fromkeys(("kind", "colour", "region")),
             }
         for name, value in agreed.items():

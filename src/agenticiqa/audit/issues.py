@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agenticiqa.errors import UsageError
+from agenticiqa.limits import MODERATE
 
 Measured = Mapping[str, Any]
 Score = Callable[[Measured], float]
@@ -60,8 +61,6 @@ LIMITS = {
     "colour_cast": Limits(18.0, 38.0),
     "compressed": Limits(50 / 20, 50 / 12),
 }
-# The strength from which the distortion model calls a flaw moderate.
-MODERATE = 1.5
 
 
 def _blurry(found: Measured) -> float:

@@ -15,6 +15,7 @@ from agenticiqa.embedded.answers.evidence import ToolScore
 from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
 from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.images import LoadedImage
+from agenticiqa.limits import CERTAIN, GOOD, SEVERE
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
     LEVEL_LETTERS,
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]
-# From this probability on a severe flaw beside a good score is told as a doubt.
-CERTAINLY = 0.8
-# A flaw from this strength on (severe) and a score from this one on (Good) say different things of one picture.
-SEVERE, GOOD = 2.5, 3.5
 _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
 
 
@@ -120,7 +117,7 @@ class ShippedEyes:
 
 def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
     """The judgement as it is, with a note where a severe flaw stands beside a good score: one of them is mistaken."""
-    severe = [finding for finding in findings if finding.probability >= CERTAINLY and finding.strength >= SEVERE]
+    severe = [finding for finding in findings if finding.probability >= CERTAIN and finding.strength >= SEVERE]
     if not severe or quality.score < GOOD:
         return quality
     worst = max(severe, key=lambda finding: finding.strength)

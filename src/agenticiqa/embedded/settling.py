@@ -26,17 +26,14 @@ from typing import TYPE_CHECKING
 
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage
+from agenticiqa.limits import BARELY_PRESENT, PRESENT, SLIGHT, SOMETHING_WRONG
 from agenticiqa.state import SEVERITIES, LocatedRegion, Region
-from agenticiqa.values import PRESENT, SLIGHT, Distortion
+from agenticiqa.values import Distortion
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement
 
 Findings = tuple[Distortion, ...]
-BARELY_PRESENT = 0.51
-# A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
-# which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
-NOTHING_WRONG = 2.5
 
 
 def of_picture(findings: Findings, score: float, *, drawn: bool) -> Findings:
@@ -119,7 +116,7 @@ def softness_counted_as_blur(findings: Findings) -> Findings:
 
 def with_a_reason(findings: Findings, score: float) -> Findings:
     """The findings, the likeliest of them slight where none is there although the score says something is wrong."""
-    if score >= NOTHING_WRONG or any(finding.is_present for finding in findings):
+    if score >= SOMETHING_WRONG or any(finding.is_present for finding in findings):
         return findings
     likeliest = max(findings, key=lambda finding: finding.strength)
     return tuple(_slight(finding) if finding is likeliest else finding for finding in findings)

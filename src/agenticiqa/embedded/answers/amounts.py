@@ -9,9 +9,10 @@ from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.findings import Look
+from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Allowed, Compare, Flaw
 from agenticiqa.question.meaning import Tint
-from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, MIDDLE_GREY, PRESENT, Attribute, Distortion, Reading
+from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, MIDDLE_GREY, Attribute, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.

@@ -22,6 +22,7 @@ from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
+from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import (
     Advice,
     Choose,
@@ -39,7 +40,7 @@ from agenticiqa.question.asked import (
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE, Scale
 from agenticiqa.state import SEVERITIES, UNABLE
-from agenticiqa.values import PRESENT, Answer, Distortion, Language, Polarity, Reading, level_of
+from agenticiqa.values import Answer, Distortion, Language, Polarity, Reading, level_of
 from agenticiqa.wording import phrase, phrases_in, say
 from agenticiqa.wording.findings import absence, advice, capitalised, kind_name, named, strength_in_words
 

@@ -17,10 +17,11 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Choose, Flaw
 from agenticiqa.question.meaning import OptionMeaning
 from agenticiqa.state import DistortionCategory
-from agenticiqa.values import CATEGORY_OF, PRESENT, Attribute
+from agenticiqa.values import CATEGORY_OF, Attribute
 
 # Two options closer than this are not told apart by the evidence.
 TIE = 1e-6

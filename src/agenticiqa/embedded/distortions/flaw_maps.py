@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.limits import CRISP_SHARE, SOFT_SHARE
 from agenticiqa.state import Region
 
 Pixels = npt.NDArray[np.uint8]
@@ -32,8 +33,6 @@ WHITE, BLACK = 250, 5
 FULL_NOISE = 20.0
 # A cell and its neighbourhood need a range of this many grey levels to be judged sharp or soft.
 FAINTEST_DETAIL = 16.0
-# Shares of neighbour differences that a strong blur removes: in crisp and in thoroughly soft parts.
-CRISP, SOFT = 0.72, 0.32
 # A worst part is a window of this share of the picture's sides, and worth showing from this mean on.
 WINDOW, TELLING = 0.25, 0.05
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
@@ -107,7 +106,7 @@ def _softness(luma: Plane) -> Plane:
     share = removed / np.maximum(total, 1e-3)
     around = np.ones((2 * CELL, 2 * CELL), np.uint8)
     detailed = _cells(cv2.dilate(luma, around) - cv2.erode(luma, around)) >= FAINTEST_DETAIL
-    return np.where(detailed, np.clip((CRISP - share) / (CRISP - SOFT), 0, 1), 0).astype(np.float32)
+    return np.where(detailed, np.clip((CRISP_SHARE - share) / (CRISP_SHARE - SOFT_SHARE), 0, 1), 0).astype(np.float32)
 
 
 def _steps(plane: Plane) -> Plane:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness
+from agenticiqa.limits import SOFT_PART, TIMES_SOFTER
 from agenticiqa.state import Region
 
 # Cells a side.
@@ -13,9 +14,6 @@ GRID = 4
 # A part with fewer edges, or edges fainter than this many grey levels, is a sky, a wall or a cloud: it has nothing
 # that could be in focus.
 FEWEST_EDGES, FAINTEST = 40, 5.0
-# From this softness on, in pixels at working size, a part is soft beside another that is this many times sharper. Of 57
-# photographs sharp all over none has such a part (docs/objects.md).
-SOFT, TIMES_SOFTER = 1.05, 1.4
 # With fewer parts that have detail, the rest may be a wall as well as a background too soft for edges.
 FEWEST_PARTS = 4
 DOUBT = 0.1
@@ -82,4 +80,4 @@ def _place(row: int, column: int) -> str:
 
 
 def _step(softness: float) -> float:
-    return 1 / (1 + math.exp(-(softness - SOFT) / DOUBT))
+    return 1 / (1 + math.exp(-(softness - SOFT_PART) / DOUBT))

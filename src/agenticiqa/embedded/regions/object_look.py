@@ -18,23 +18,20 @@ import numpy as np
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.quality.quality_model import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
+from agenticiqa.limits import BLURRED, BLURRED_FACE, IN_FOCUS, SOFT_BACKGROUND, TIMES_SOFTER
 from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
 from agenticiqa.values import Distortion, Judgement, Reading
 
 Steps = tuple[tuple[float, ...], tuple[float, ...]]
 
-# Edges of a typical softness below the first are in focus, above the second blurred; between them the model decides.
-IN_FOCUS, BLURRED = 0.95, 1.25
-DOUBT = 0.12
+# How far the softness from which a thing is blurred is in doubt, of a thing and of a face at its own size.
+DOUBT, FACE_DOUBT = 0.12, 0.06
 # Strength of the blur by the softness of the edges, in pixels at working size.
 STRENGTHS = ((1.25, 2.0, 3.0, 4.0, 6.0), (1.8, 2.4, 2.9, 3.4, 3.8))
 # The same for the sharper edges of a face at its own size (docs/objects.md has the faces they were chosen on).
-FACE_IN_FOCUS, FACE_BLURRED, FACE_DOUBT = 0.95, 1.1, 0.06
 FACE_STRENGTHS = ((1.1, 1.4, 2.0, 3.0, 4.0, 6.0), (0.7, 1.6, 2.3, 2.9, 3.4, 3.8))
 # What each step of blur costs an object in a picture that is sharper than it, and a face besides.
 LOSS_PER_STEP, LOSS_OF_A_FACE = 0.35, 0.5
-# A background is soft from here on where some part of the picture is so many times sharper.
-SOFT_GROUND, TIMES_SOFTER = 1.1, 1.4
 LOOKED_AT_FIRST = ("face", "eyes")
 NARROWEST = 0.25
 
@@ -72,7 +69,7 @@ def _verdict(own: Softness | None, region: LocatedRegion, pixels: Pixels) -> _Ve
     """What the edges say of an object; of a face at its own size. None where there are too few."""
     face = face_softness(pixels, region) if region.kind in LOOKED_AT_FIRST else None
     if face is not None:
-        return _judged(face.sharp, FACE_IN_FOCUS, FACE_BLURRED, FACE_DOUBT, FACE_STRENGTHS)
+        return _judged(face.sharp, IN_FOCUS, BLURRED_FACE, FACE_DOUBT, FACE_STRENGTHS)
     return None if own is None else _judged(own.typical, IN_FOCUS, BLURRED, DOUBT, STRENGTHS)
 
 
@@ -126,7 +123,7 @@ def with_measured_blur(look: Look, edges: EdgeMap, region: Region, sharpest: flo
     if own is None:
         return look
     softer = own.typical >= TIMES_SOFTER * sharpest
-    verdict = _judged(own.typical, IN_FOCUS, SOFT_GROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
+    verdict = _judged(own.typical, IN_FOCUS, SOFT_BACKGROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
     return replace(
         look, findings=tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
     )
