@@ -183,7 +183,9 @@ def test_a_disk_that_is_really_full_ends_the_run_with_whole_lines(tmp_path: Path
         signal.signal(signal.SIGXFSZ, before)
 
     assert path.stat().st_size <= 1000
-    assert [each.sample_id for each in read_records(path)] == [f"s{n}" for n in range(len(list(read_records(path))))]
+    kept = [each.sample_id for each in read_records(path)]
+    assert len(kept) >= 5
+    assert kept == [f"s{number}" for number in range(len(kept))]
 
 
 def test_an_output_that_may_not_be_written_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -400,13 +400,6 @@ def test_a_bare_prompt_is_the_users_question() -> None:
     assert text.endswith("no vision-language model was involved.")
 
 
-def test_the_same_request_gets_the_same_reply() -> None:
-    inputs = AnswerInputs(query="What is wrong with it?")
-
-    assert ask(FixedEyes(BLURRED), inputs, AnswerReply)[1] == ask(FixedEyes(BLURRED), inputs, AnswerReply)[1]
-    assert PerceptionClient.deterministic
-
-
 def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
     counted = FixedEyes(BLURRED)
     eyes = RememberingEyes(counted)

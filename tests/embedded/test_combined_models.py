@@ -69,12 +69,6 @@ def test_a_clean_photograph_has_no_moderate_distortion(eyes: Eyes) -> None:
     assert look.quality.score > 3
 
 
-def test_the_same_picture_is_seen_the_same_way_by_other_eyes(eyes: Eyes) -> None:
-    picture = damaged("jpeg")
-
-    assert ShippedEyes("research").look(picture) == ShippedEyes("research").look(picture)
-
-
 def test_the_noisy_side_is_found() -> None:
     pixels = CHELSEA.pixels.copy()
     half = pixels.shape[1] // 2
