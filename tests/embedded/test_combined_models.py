@@ -8,7 +8,6 @@ import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
-    ShippedEyes,
     shipped_eyes,
     with_doubt,
 )
