@@ -44,7 +44,7 @@ def test_no_row_is_empty() -> None:
 
 
 def test_every_named_test_exists() -> None:
-    proven = [row for row in rows() if row[0].endswith(".md")]
+    proven = [row for row in rows() if row[0].endswith(".md") or row[0].startswith("Departures")]
 
     for document, heading, proof in proven:
         named = re.findall(r"`([\w/]*test_\w+\.py)::(test_\w+)`", proof)

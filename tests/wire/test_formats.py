@@ -134,6 +134,20 @@ def test_anthropic_gets_a_schema_it_enforces_or_the_rule_in_words(server: Script
     assert '"query_scope"' in said["system"]
 
 
+def test_claude_gets_its_temperature_and_no_top_p_beside_it(server: ScriptedServer, connect: Connect) -> None:
+    server.script(Answer(anthropic_body(GOOD)))
+    client = connect("anthropic.claude-opus-4-1", server.url)
+
+    client.ask(answer_request(sampling=Sampling(0.0, 0.1, 99)))
+    client.ask(answer_request(sampling=Sampling(0.7, 0.1, 99)))
+
+    certain, drawn = (seen.body for seen in server.seen)
+    assert certain["temperature"] == 0.0
+    assert "top_p" not in certain
+    assert drawn["top_p"] == 0.1
+    assert "temperature" not in drawn
+
+
 def test_gemini_gets_its_schema_in_json_mode_at_the_beta_version(server: ScriptedServer, connect: Connect) -> None:
     server.script(Answer(google_body(GOOD)))
 
