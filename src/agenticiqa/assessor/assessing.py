@@ -113,20 +113,20 @@ class Assessor:
         self, image: ImageSource, query: str | None = None, **options: Unpack[AssessOptions]
     ) -> AsyncIterator[ProgressEvent | Assessment]:
         """Every step as it begins and ends, and the assessment last; options as in `assess`."""
-        loop, told = asyncio.get_running_loop(), asyncio.Queue[ProgressEvent | None]()
+        loop, events = asyncio.get_running_loop(), asyncio.Queue[ProgressEvent | None]()
 
-        def tell(event: ProgressEvent | None) -> None:
-            loop.call_soon_threadsafe(told.put_nowait, event)
+        def report(event: ProgressEvent | None) -> None:
+            loop.call_soon_threadsafe(events.put_nowait, event)
 
         def work() -> Assessment:
             try:
                 return self.assess(image, query, **options)
             finally:
-                tell(None)
+                report(None)
 
-        options["on_event"] = tell
+        options["on_event"] = report
         working = asyncio.create_task(asyncio.to_thread(work))
-        while (event := await told.get()) is not None:
+        while (event := await events.get()) is not None:
             yield event
         yield await working
 

@@ -38,7 +38,7 @@ from agenticiqa.wording.findings import advice
 SCHEMA_VERSION = 3
 EARLIER_VERSIONS = (1, 2)
 # So many wrong fields are named in a message.
-_NAMED = 3
+_MOST_FIELDS_NAMED = 3
 
 
 class Finding(Record):
@@ -158,11 +158,11 @@ class Assessment(Record):
 def _unreadable(error: ValidationError) -> str:
     found = wrong_values(error.errors())
     missing = [name for name, complaint in found.items() if complaint.startswith("is missing")]
-    told = [f"{name} {complaint}".strip() for name, complaint in found.items() if name not in missing]
+    complaints = [f"{name} {complaint}".strip() for name, complaint in found.items() if name not in missing]
     if missing:
-        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        told.append(f"missing: {', '.join(missing[:_NAMED])}{more}")
-    return f"this is no record of an assessment ({'; '.join(told[:_NAMED])}); give what `to_json` or `--json` wrote"
+        more = f" and {len(missing) - _MOST_FIELDS_NAMED} more" if len(missing) > _MOST_FIELDS_NAMED else ""
+        remarks.append(f"missing: {', '.join(missing[:_MOST_FIELDS_NAMED])}{more}")
+    return f"this is no record of an assessment ({'; '.join(complaints[:_MOST_FIELDS_NAMED])}); give what `to_json` or `--json` wrote"
 
 
 def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:
@@ -185,20 +185,20 @@ def _record(
     error = used.error if answered else failed
     level = used.fused_level
     mode: ReferenceMode = plan.reference_mode if plan else "No-Reference"
-    # With a weight of 0 the tools are shown and not heard, unless the model had nothing to say.
-    heard = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
-    voters = used.tools if heard else {}
+    # With a weight of 0 the tools are shown and do not vote, unless the model had nothing to say.
+    tools_vote = parts.fusion_for(mode)[0].eta > 0 or used.vlm_score is None
+    voters = used.tools if tools_vote else {}
     choices = question_of(state).reply.choices
     computed: Answer | None = state.get("answer") if answered else None
-    told = [note for item in images if item.role == "image" for note in _seen_as(item.image)]
+    remarks = [note for item in images if item.role == "image" for note in _remarks_on(item.image)]
     if answered and failed:
-        told.append(f"A further look at the evidence failed, so this is the answer before it ({failed}).")
+        remarks.append(f"A further look at the evidence failed, so this is the answer before it ({failed}).")
     return Assessment(
         query=state["query"],
         answer=(answer := _answer(answered, plan, level)),
         value=_value(answer, choices, computed),
         certainty=computed.certainty if computed else None,
-        reasoning=" ".join([answered.quality_reasoning if answered else str(error), *told]),
+        reasoning=" ".join([answered.quality_reasoning if answered else str(error), *remarks]),
         reasons=list(state.get("reasons") or ()) if answered else [],
         choices=choices,
         score=used.fused_score,
@@ -212,7 +212,7 @@ def _record(
         distortions=_findings(evidence, state.get("findings") or [], question_of(state).reply.language),
         tools=[_reading(log, voters) for log in evidence.tool_logs],
         regions=regions,
-        notes=[*used.notes, *told],
+        notes=[*used.notes, *remarks],
         evidence_errors=evidence.errors,
         plan=plan,
         iterations=state.get("iteration_count", 0),
@@ -247,14 +247,14 @@ def failed_assessment(query: str, error: AgenticIQAError, parts: Parts) -> Asses
     return _record(state, parts, (), {}).model_copy(update={"reasoning": str(error)})
 
 
-def _seen_as(image: LoadedImage) -> list[str]:
+def _remarks_on(image: LoadedImage) -> list[str]:
     """What a reader has to know of how a picture was judged that is not one opaque picture."""
-    told = []
+    remarks = []
     if image.transparent:
-        told.append("Transparent places were judged as an even grey.")
+        remarks.append("Transparent places were judged as an even grey.")
     if image.frames > 1:
-        told.append(f"Only one of the {image.frames} pictures in the file was judged.")
-    return told
+        remarks.append(f"Only one of the {image.frames} pictures in the file was judged.")
+    return remarks
 
 
 def _regions(
@@ -274,10 +274,13 @@ def _findings(evidence: ExecutorOutput, values: Sequence[Distortion], language: 
         for name, entries in (evidence.distortion_analysis or {}).items()
         for entry in entries
     ]
-    told = {(finding.object_name, finding.type) for finding in analyzed}
+    with_severity = {(finding.object_name, finding.type) for finding in analyzed}
     detected = (evidence.distortion_set or {}).items()
     return analyzed + [
-        Finding(object_name=name, type=kind) for name, kinds in detected for kind in kinds if (name, kind) not in told
+        Finding(object_name=name, type=kind)
+        for name, kinds in detected
+        for kind in kinds
+        if (name, kind) not in with_severity
     ]
 
 

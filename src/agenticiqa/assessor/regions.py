@@ -80,7 +80,7 @@ def whole_findings(image: LoadedImage, reference: LoadedImage | None, terms: str
     """The distortions of the whole image that are told; raises AgenticIQAError where it cannot be judged."""
     from agenticiqa.embedded.combined_models import shipped_eyes
 
-    return _told(shipped_eyes(terms).look(image, reference))
+    return _present_findings(shipped_eyes(terms).look(image, reference))
 
 
 def write_crops(
@@ -120,11 +120,17 @@ def _assessed(eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, reg
         return AssessedRegion.model_validate({**box, **what})
     judged = look.against_reference or look.quality
     return AssessedRegion.model_validate(
-        {**box, **what, "score": round(judged.score, 4), "interval": judged.interval, "findings": _told(look)}
+        {
+            **box,
+            **what,
+            "score": round(judged.score, 4),
+            "interval": judged.interval,
+            "findings": _present_findings(look),
+        }
     )
 
 
-def _told(look: Look) -> list[RegionFinding]:
+def _present_findings(look: Look) -> list[RegionFinding]:
     return [
         RegionFinding(type=each.category, severity=each.severity, probability=round(each.probability, 3))
         for each in sorted(look.findings, key=lambda each: -each.weight)

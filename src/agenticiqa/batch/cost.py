@@ -68,9 +68,9 @@ Engine = Literal["threads", "processes", "ray"]
 
 # Assumptions for a first estimate, said wherever it is shown; measured figures take their place once there are some.
 INPUT_TOKENS, OUTPUT_TOKENS = 2000, 250
-_LANES = 16
-_CALLS = {"planner": 1, "executor": 3, "summarizer": 1}
-_CALLS_FAST = {"planner": 1, "executor": 1, "summarizer": 1}
+_SAMPLES_PER_ACTOR = 16
+_CALLS_BY_ROLE = {"planner": 1, "executor": 3, "summarizer": 1}
+_CALLS_BY_ROLE_FAST = {"planner": 1, "executor": 1, "summarizer": 1}
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def actors_for(width: int, backends: Backends) -> tuple[int, int]:
     """Ray actors and samples per actor: a waiting backend leaves its core to many, a computing one needs it."""
     if not backends.remote:
         return width, 1
-    actors = -(-width // _LANES)
+    actors = -(-width // _SAMPLES_PER_ACTOR)
     return actors, -(-width // actors)
 
 
@@ -135,7 +135,7 @@ def expected_spending(settings: Settings) -> Spent:
     prices = load_prices(settings.pipeline.transport.prices)
     usage = Usage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
     total = Spent()
-    for role, calls in (_CALLS_FAST if settings.pipeline.mode == "fast" else _CALLS).items():
+    for role, calls in (_CALLS_BY_ROLE_FAST if settings.pipeline.mode == "fast" else _CALLS_BY_ROLE).items():
         client = clients[role].chain()[0]
         price = prices.of(client.model)
         paid = None if price is None else calls * price.cost(usage)

@@ -33,8 +33,8 @@ from agenticiqa.outputs import Place, refuse_overwriting
 from agenticiqa.weights import manifest as shipped_weights
 
 # How a result is reached, kept or logged does not change it.
-_IRRELEVANT = ("cache", "logging", "transport", "offline")
-_SHOWN = 5
+_WITHOUT_EFFECT_ON_RESULTS = ("cache", "logging", "transport", "offline")
+_MOST_CHANGES_NAMED = 5
 
 Header = dict[str, Any]
 State = Literal["new", "failed", "done", "changed", "stale", "outdated"]
@@ -50,7 +50,7 @@ def header_path(output: Path) -> Path:
 def header_of(settings: Settings, more: Mapping[str, Any]) -> Header:
     """Everything the records depend on beside their samples; keys and passwords are not in it."""
     content: dict[str, Any] = json.loads(settings.model_dump_json())
-    for name in _IRRELEVANT:
+    for name in _WITHOUT_EFFECT_ON_RESULTS:
         content["pipeline"].pop(name, None)
     for role in ROLES:
         content[role].pop("timeout", None)
@@ -107,8 +107,8 @@ def _refusal(output: Path, found: Header | None, wanted: Header) -> str:
     if found is None:
         return f"{output}: exists already, and nothing says with which settings it was made; {way_out}"
     changes = list(_changes(found, wanted))
-    more = [f"and {len(changes) - _SHOWN} more"] if len(changes) > _SHOWN else []
-    return f"{output}: was begun with other settings ({'; '.join(changes[:_SHOWN] + more)}); {way_out}"
+    more = [f"and {len(changes) - _MOST_CHANGES_NAMED} more"] if len(changes) > _MOST_CHANGES_NAMED else []
+    return f"{output}: was begun with other settings ({'; '.join(changes[:_MOST_CHANGES_NAMED] + more)}); {way_out}"
 
 
 def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
@@ -156,7 +156,7 @@ def _write(path: Path, header: Header, disk: Disk) -> None:
         raise OutputError(f"{path}: cannot be written ({error.strerror}); make room or choose another place") from error
 
 
-class Known:
+class KnownRecords:
     """What an output's records say, held in a few dozen bytes per record.
 
     `made_with` names the settings of this run; `made_before` those of records that do not say theirs.
@@ -261,13 +261,13 @@ def with_query(manifest: Manifest, query: str | None) -> Manifest:
     return replace(manifest, entries=entries)
 
 
-def make_plan(manifest: Manifest, known: Known) -> Plan:
+def make_plan(manifest: Manifest, known: KnownRecords) -> Plan:
     """What there is to do."""
     counts = Counter[str](known.state_of(sample) for sample in manifest)
     return Plan(**counts)
 
 
-def refuse_changes(manifest: Manifest, known: Known, output: Path) -> None:
+def refuse_changes(manifest: Manifest, known: KnownRecords, output: Path) -> None:
     """Raises ChangedSettingsError with the first sample whose record answers another question."""
     for sample in manifest:
         if known.state_of(sample) == "changed":
@@ -278,7 +278,7 @@ def refuse_changes(manifest: Manifest, known: Known, output: Path) -> None:
             )
 
 
-def left_over(manifest: Manifest, known: Known) -> Iterator[Sample]:
+def left_over(manifest: Manifest, known: KnownRecords) -> Iterator[Sample]:
     """The samples that are not done, in the manifest's order."""
     return (sample for sample in manifest if known.state_of(sample) != "done")
 

@@ -25,7 +25,7 @@ IMAGE_SUFFIXES = frozenset({
     ".ppm", ".pgm", ".pbm", ".avif", ".heic", ".heif", ".jp2",
 })
 # fmt: on
-_SHOWN_PROBLEMS = 10
+_MOST_PROBLEMS_NAMED = 10
 
 logger = logging.getLogger("agenticiqa.batch")
 
@@ -97,11 +97,11 @@ def check_manifest(manifest: Manifest) -> ManifestCheck:
     paid for yet. An image that is missing is only counted: it becomes one failed record.
     """
     checking = _Checking()
-    problems = list(islice(checking.problems(manifest.entries()), _SHOWN_PROBLEMS + 1))
+    problems = list(islice(checking.problems(manifest.entries()), _MOST_PROBLEMS_NAMED + 1))
     if problems:
-        more = ["…"] if len(problems) > _SHOWN_PROBLEMS else []
+        more = ["…"] if len(problems) > _MOST_PROBLEMS_NAMED else []
         error = ManifestError(f"{manifest.name}: nothing was assessed; correct these lines:")
-        error.details = (*map(str, problems[:_SHOWN_PROBLEMS]), *more)
+        error.details = (*map(str, problems[:_MOST_PROBLEMS_NAMED]), *more)
         raise error
     if not checking.samples:
         raise ManifestError(f"{manifest.name}: holds no samples; name a manifest with lines or a folder with images")
@@ -148,8 +148,8 @@ class _Checking:
 def _single(given: str) -> Manifest:
     path = Path(given)
     if path.is_dir():
-        told: set[str] = set()
-        return Manifest(given, lambda: _folder(path, told))
+        warned_of: set[str] = set()
+        return Manifest(given, lambda: _folder(path, warned_of))
     if path.suffix.lower() in READERS and path.is_file():
         return Manifest(given, lambda: _table(path), path)
     if path.suffix.lower() in LISTS and path.is_file():
@@ -190,14 +190,14 @@ def _samples(rows: Iterable[Row], root: str) -> Iterator[Entry]:
             yield BadLine(line, str(error))
 
 
-def _folder(folder: Path, told: set[str]) -> Iterator[Entry]:
-    def tell(error: OSError) -> None:
+def _folder(folder: Path, warned_of: set[str]) -> Iterator[Entry]:
+    def warn(error: OSError) -> None:
         # The folder is read several times, and this is said once.
-        if error.filename not in told:
-            told.add(error.filename)
+        if error.filename not in warned_of:
+            warned_of.add(error.filename)
             logger.warning("%s: cannot be read (%s); images in it are left out", error.filename, error.strerror)
 
-    for place, folders, files in os.walk(folder, onerror=tell):
+    for place, folders, files in os.walk(folder, onerror=warn):
         folders.sort()
         for name in sorted(files):
             if os.path.splitext(name)[1].lower() in IMAGE_SUFFIXES and not name.startswith("."):
@@ -208,10 +208,10 @@ def _folder(folder: Path, told: set[str]) -> Iterator[Entry]:
 def _files(paths: Sequence[str]) -> Iterator[Entry]:
     """A sample per file; of a folder every picture that is not named besides, called by its path from here."""
     named = {os.path.abspath(path) for path in paths}
-    told: set[str] = set()
+    warned_of: set[str] = set()
     for path in paths:
         if os.path.isdir(path):
-            for entry in _folder(Path(path), told):
+            for entry in _folder(Path(path), warned_of):
                 if isinstance(entry, Sample) and entry.image_path not in named:
                     named.add(entry.image_path)
                     yield replace(entry, sample_id=Path(path, entry.sample_id).as_posix())
@@ -276,7 +276,7 @@ def _stem(name: str) -> str:
     return str(PurePosixPath(name).with_suffix(""))
 
 
-def in_words(pairing: Pairing, references: Path) -> Iterator[str]:
+def pairing_in_words(pairing: Pairing, references: Path) -> Iterator[str]:
     """What a person should hear about copies and originals that stand alone."""
     for names, what in (
         (pairing.without_original, f"have no original in {references} and fail"),

@@ -26,7 +26,7 @@ from agenticiqa.batch.cost import (
 from agenticiqa.batch.disk import Clock, Disk
 from agenticiqa.batch.existing_output import (
     Header,
-    Known,
+    KnownRecords,
     Plan,
     agree_on_header,
     gone_records,
@@ -183,7 +183,7 @@ def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, setti
     """What `run_batch` would do with the same arguments; raises what it would refuse."""
     request = _checked(manifest, output, options, settings, {})
     records = read_records(output) if output.is_file() else ()
-    known = Known(records, header_digest(request.header), header_digest(stored_header(output)))
+    known = KnownRecords(records, header_digest(request.header), header_digest(stored_header(output)))
     if len(known) and not options.force:
         refuse_other_settings(output, request.header)
         refuse_changes(request.asked, known, output)
@@ -224,11 +224,11 @@ def _checked(
     return _Request(asked, check, engine, width, header)
 
 
-def _agreed(asked: Manifest, journal: Journal | LineStream, header: Header, force: bool) -> Known:
+def _agreed(asked: Manifest, journal: Journal | LineStream, header: Header, force: bool) -> KnownRecords:
     """What the output's records say, after its settings were compared with this run's."""
     output = journal.path
     made_before = None if isinstance(journal, LineStream) else header_digest(stored_header(output))
-    known = Known(journal.records(), header_digest(header), made_before)
+    known = KnownRecords(journal.records(), header_digest(header), made_before)
     if isinstance(journal, LineStream):
         return known
     agree_on_header(output, header, journal.disk, begun=bool(len(known)), force=force)
@@ -261,7 +261,7 @@ class _Run:
         made_with: str | None,
     ) -> None:
         self._plan, self._budget, self._clock, self._made_with = plan, budget, clock, made_with
-        self._stop, self._tell = stop, on_progress or (lambda progress: None)
+        self._stop, self._report_progress = stop, on_progress or (lambda progress: None)
         self._started = clock.monotonic()
         self._stopped: str | None = None
 
@@ -270,7 +270,7 @@ class _Run:
     ) -> None:
         """Sends the samples through the pool and keeps every record; the time it took to load is not counted."""
         self._started = self._clock.monotonic()
-        self._tell(self.progress())
+        self._report_progress(self.progress())
         for record in carry_out(pool, lambda under_way: self._next(samples, under_way)):
             self._keep(record.model_copy(update={"made_with": self._made_with}), journal)
             if on_record is not None:
@@ -307,7 +307,7 @@ class _Run:
         self._budget.book(record)
         if record.error is not None:
             logger.warning("%s failed: %s", record.sample_id, record.error)
-        self._tell(self.progress())
+        self._report_progress(self.progress())
 
     def _counts(self) -> dict[str, Any]:
         budget = self._budget

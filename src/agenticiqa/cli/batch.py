@@ -242,10 +242,10 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
 
 def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
     """The manifest with an original for every sample; what stands alone on either side is listed on stderr."""
-    from agenticiqa.batch.manifest import in_words, pair_by_folder
+    from agenticiqa.batch.manifest import pair_by_folder, pairing_in_words
 
     pairing = pair_by_folder(manifest, references)
-    for line in in_words(pairing, references):
+    for line in pairing_in_words(pairing, references):
         if not quiet:
             typer.echo(line, err=True)
     return pairing.manifest

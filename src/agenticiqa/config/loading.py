@@ -43,7 +43,7 @@ LOCAL_PROVIDERS = ("builtin", "qwen", "scripted")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KEY_NAMES = {"api_key", "apikey", "key", "token", "secret"}
 # What a file found in the working folder may set; everything else could send data somewhere or write a file.
-_HARMLESS = frozenset(
+_A_FOUND_FILE_MAY_SET = frozenset(
     {f"{role}.{name}" for role in ROLES for name in (
         "backend", "fallback_backend", "temperature", "max_tokens", "top_p", "retry_attempts", "timeout", "samples",
     )}
@@ -79,15 +79,15 @@ def load_settings(
     for source, layer in layers:
         _merge(merged, layer, source, origin)
     if not trust_folder:
-        _refuse_sending(merged, origin, layers)
+        _refuse_sending_pictures(merged, origin, layers)
     return _validate(merged, origin, tuple(source for source, layer in layers if layer), variables)
 
 
-def _refuse_sending(
+def _refuse_sending_pictures(
     merged: Mapping[str, Any], origin: Mapping[str, str], layers: list[tuple[str, dict[str, Any]]]
 ) -> None:
     """Raises SettingsError where the working folder alone decides that pictures are sent to a service."""
-    found = [source for source, layer in layers if isinstance(layer, _Unasked)]
+    found = [source for source, layer in layers if isinstance(layer, _FoundContent)]
     if not found or dict(merged.get("pipeline") or {}).get("offline") is True:
         return
     for role in ROLES:
@@ -102,7 +102,7 @@ def _refuse_sending(
                 )
 
 
-class _Unasked(dict[str, Any]):
+class _FoundContent(dict[str, Any]):
     """The content of a file that nobody named."""
 
 
@@ -127,30 +127,30 @@ def _file_layers(
         yield str(own), read_settings_file(own, variables)
     local = find_settings_file(None, variables, directory)
     if local:
-        _say_once(local)
-        yield str(local), _Unasked(_read_unasked(local))
+        _warn_once(local)
+        yield str(local), _FoundContent(_read_found_file(local))
 
 
 @cache
-def _say_once(path: Path) -> None:
+def _warn_once(path: Path) -> None:
     logger.warning("settings are read from %s, found in the working folder; --config names another file", path)
 
 
-def _read_unasked(path: Path) -> dict[str, Any]:
+def _read_found_file(path: Path) -> dict[str, Any]:
     """The content of a file nobody named, or a SettingsError for a key or a reference it may not hold."""
     content = read_sections(path, (*ROLES, "pipeline"))
     for key, value in _leaves(content):
-        way_out = (
+        remedy = (
             f"name the file if you trust it (--config {path}, or ${CONFIG_VARIABLE}), "
             "or set this in your own settings, ~/.config/agenticiqa/model_backends.yaml"
         )
         if isinstance(value, str) and "${" in value:
-            raise SettingsError(f"{path}: {key}: a file found in the working folder may not read variables; {way_out}")
-        known = not _HARMLESS.isdisjoint(_prefixes(key))
+            raise SettingsError(f"{path}: {key}: a file found in the working folder may not read variables; {remedy}")
+        known = not _A_FOUND_FILE_MAY_SET.isdisjoint(_prefixes(key))
         if not known and _is_setting(key):
             raise SettingsError(
                 f"{path}: {key}: a file found in the working folder may not set where data is sent, read or written; "
-                + way_out
+                + remedy
             )
     return content
 
