@@ -161,8 +161,9 @@ def _unreadable(error: ValidationError) -> str:
     complaints = [f"{name} {complaint}".strip() for name, complaint in found.items() if name not in missing]
     if missing:
         more = f" and {len(missing) - _MOST_FIELDS_NAMED} more" if len(missing) > _MOST_FIELDS_NAMED else ""
-        remarks.append(f"missing: {', '.join(missing[:_MOST_FIELDS_NAMED])}{more}")
-    return f"this is no record of an assessment ({'; '.join(complaints[:_MOST_FIELDS_NAMED])}); give what `to_json` or `--json` wrote"
+        complaints.append(f"missing: {', '.join(missing[:_MOST_FIELDS_NAMED])}{more}")
+    shown = "; ".join(complaints[:_MOST_FIELDS_NAMED])
+    return f"this is no record of an assessment ({shown}); give what `to_json` or `--json` wrote"
 
 
 def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:

@@ -119,15 +119,8 @@ def _assessed(eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, reg
         logger.warning("a region could not be judged: %s", error)
         return AssessedRegion.model_validate({**box, **what})
     judged = look.against_reference or look.quality
-    return AssessedRegion.model_validate(
-        {
-            **box,
-            **what,
-            "score": round(judged.score, 4),
-            "interval": judged.interval,
-            "findings": _present_findings(look),
-        }
-    )
+    quality = {"score": round(judged.score, 4), "interval": judged.interval}
+    return AssessedRegion.model_validate({**box, **what, **quality, "findings": _present_findings(look)})
 
 
 def _present_findings(look: Look) -> list[RegionFinding]:
