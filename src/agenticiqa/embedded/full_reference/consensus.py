@@ -3,7 +3,9 @@
 Published metrics that see colour and structure are brought to one scale by their quantiles over synthetic damage, and
 their mean counts. Which metrics: those whose mean is least behind the best single one on sources of opinions nothing
 was fitted on (FSQD, HECD; docs/model-card-fr.md). A change of brightness, contrast or saturation they misread: where it
-explains the difference, every detail is still there, and its size alone is judged.
+explains the difference, every detail is still there, and its size alone is judged. A pair unlike all that people rated
+is asked of one more: what the trunk's later stages still recognise of the reference's structure, which sees a face
+drawn anew or a sky recoloured where gradients see nothing wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 Floats = npt.NDArray[np.float64]
 
 MEMBERS = ("VSI", "MDSI")
+# The stages whose loss of structure is the further member, and the value that stands for none lost.
+STAGES, NONE_LOST = (3, 4, 5), -4.0
 ON_PURPOSE = ("mean_shift", "darken", "brighten", "contrast_up", "contrast_down", "saturation_up", "saturation_down")
 # Level 1 of a ladder is barely visible; what is damaged less than nine in ten of them is close to untouched.
 BEST_DAMAGED, WORST = 4.6, 1.0
@@ -41,7 +45,7 @@ class Consensus:
     quantiles: Floats
 
     def members(self, losses: Floats) -> Floats:
-        """Each member's score, for rows of losses in the order of MEMBERS."""
+        """Each member's score, for rows of losses in the order of MEMBERS, the structure after them."""
         scores = np.linspace(BEST_DAMAGED, WORST, SHARES)
         columns = [
             np.interp(loss, [0.0, *edges], [5.0, *scores]) for loss, edges in zip(losses.T, self.quantiles, strict=True)
@@ -55,8 +59,12 @@ class Consensus:
     def describe(self, features: Floats, names: Sequence[str]) -> Floats:
         """What the fitted model is told of the consensus: score, agreement, tone score and the share tone explains."""
         tone = tone_change(features, names)
-        agreed = self.members(member_losses(features, names)).mean(axis=1)
+        agreed = self.members(member_losses(features, names))[:, : len(MEMBERS)].mean(axis=1)
         return np.stack([agreed + tone.weight * (tone.score - agreed), agreed, tone.score, tone.explained], axis=1)
+
+    def unlike(self, features: Floats, names: Sequence[str]) -> Floats:
+        """Scores of pairs unlike all that was rated: the plain mean of all members, and no reading of tone."""
+        return np.asarray(self.members(member_losses(features, names)).mean(axis=1))
 
 
 def follows_reference(passband: Floats) -> Floats:
@@ -79,8 +87,12 @@ class ToneChange:
 
 
 def member_losses(features: Floats, names: Sequence[str]) -> Floats:
-    """The members' columns: losses, 0 for an identical pair."""
-    return features[:, [list(names).index(f"metric.{name}") for name in MEMBERS]]
+    """The members' columns: losses, 0 for an identical pair; the structure the trunk no longer recognises is the last."""
+    metrics, stages = (
+        features[:, [list(names).index(name) for name in wanted]]
+        for wanted in ([f"metric.{name}" for name in MEMBERS], [f"stage{number}.structure" for number in STAGES])
+    )
+    return np.column_stack([metrics, stages.mean(axis=1) - NONE_LOST])
 
 
 def tone_change(features: Floats, names: Sequence[str]) -> ToneChange:

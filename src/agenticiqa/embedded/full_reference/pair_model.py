@@ -220,9 +220,9 @@ class FullReferenceModel:
         kinds = rated.model.kinds(rows)
         visible = np.clip((5 - consensus) / VISIBLE, 0, 1)
         learned = (1 - strange) * (kinds @ rated.known)
-        # What looks like nothing that was rated is left to the metrics alone.
-        agreed = told[:, names.index("consensus.agreed")]
-        base = (1 - strange) * consensus + strange * agreed
+        # What looks like nothing that was rated is left to what needs no opinions.
+        alone = self.opened.consensus.unlike(told, names)
+        base = (1 - strange) * consensus + strange * alone
         scores = rated.on_scale(base) + learned * visible * rated.model.correction(rows, kinds)
         spreads = np.sqrt((1 - strange) * (kinds @ rated.spreads**2) + strange * rated.outside**2)
         named = [
