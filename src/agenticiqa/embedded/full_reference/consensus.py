@@ -87,7 +87,7 @@ class ToneChange:
 
 
 def member_losses(features: Floats, names: Sequence[str]) -> Floats:
-    """The members' columns: losses, 0 for an identical pair; the structure the trunk no longer recognises is the last."""
+    """The members' columns: losses, 0 for an identical pair; structure the trunk no longer recognises is the last."""
     metrics, stages = (
         features[:, [list(names).index(name) for name in wanted]]
         for wanted in ([f"metric.{name}" for name in MEMBERS], [f"stage{number}.structure" for number in STAGES])
