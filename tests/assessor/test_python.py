@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agenticiqa.assessor import Assessment, Assessor, Finding, assess, measure
+from agenticiqa.assessor import Assessment, Assessor, assess, measure
 from agenticiqa.assessor.ranking import rank
 from agenticiqa.errors import ImageError, ImageFormatError, ImageNotFoundError, QueryError
 from agenticiqa.images import load_image
@@ -132,16 +132,14 @@ def test_a_ranking_shows_itself_in_a_notebook() -> None:
     assert shown.index("b.png") < shown.index("&lt;a&gt;.png")
 
 
-def test_printing_an_assessment_shows_score_level_answer_and_the_strongest_findings() -> None:
-    kinds = {"Noise": "slight", "Blurs": "severe", "Contrast": "none", "Compression": "moderate"}
-    findings = [Finding(object_name="Global", type=name, severity=severity) for name, severity in kinds.items()]
-    rated = assessment(2.1, distortions=findings)
-    asked = assessment(4.6, answer="No (no visible blur)", distortions=findings[2:3])
+def test_printing_an_assessment_shows_the_answer_one_reason_and_the_score() -> None:
+    rated = assessment(3.1, reasoning="Severe blur. Some noise.")
+    asked = assessment(2.9, answer="No (no visible blur)")
 
-    assert str(rated).splitlines()[1:] == ["Found: Blurs (severe), Compression (moderate), Noise (slight)"]
-    assert str(rated).startswith("Score: 2.10 of 5 (")
+    assert str(rated).splitlines()[0].startswith("3.1 of 5, ")
+    assert str(rated).splitlines()[1] == "Why: Severe blur."
     assert str(asked).splitlines()[0] == "Answer: No (no visible blur)"
-    assert str(asked).splitlines()[2] == "Found: nothing wrong"
+    assert str(asked).splitlines()[2].startswith("Score: 2.9 of 5, ")
     assert repr(rated).startswith("Assessment(schema_version=3")
 
 

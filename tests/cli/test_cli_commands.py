@@ -26,9 +26,8 @@ from typer.testing import CliRunner
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.assessor.ranking import rank
-from agenticiqa.assessor.wording import ranking_in_words
+from agenticiqa.assessor.wording import ranking_in_words, rating_in_words
 from agenticiqa.cli import app
-from agenticiqa.cli.assess import rating_in_words
 from agenticiqa.cli.doctor import tool_checks
 from agenticiqa.cli.terminal import in_a_line
 from agenticiqa.nodes.context import ProgressEvent

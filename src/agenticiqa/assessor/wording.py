@@ -1,4 +1,4 @@
-"""Results in a few lines for a person: what `print` shows of an assessment or a ranking."""
+"""Results in a few lines for a person: what `print` and the command line show of an assessment or a ranking."""
 
 from __future__ import annotations
 
@@ -7,30 +7,68 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agenticiqa.logs import printable_lines
-from agenticiqa.state import LEVEL_NAMES, SEVERITIES
+from agenticiqa.state import LEVEL_NAMES
+from agenticiqa.values import level_of
 
 if TYPE_CHECKING:
-    from agenticiqa.assessor.assessment import Assessment
+    from agenticiqa.assessor.assessment import Assessment, Finding, ToolReading
     from agenticiqa.assessor.ranking import Pair, Ranked, Ranking
+    from agenticiqa.assessor.regions import AssessedRegion
 
-_FINDINGS = 3
 _ALL_PAIRS_UP_TO = 4
 
 
-def assessment_in_words(assessment: Assessment) -> str:
-    """The score, the answer where a question was asked, and the strongest findings."""
-    lines = [f"Score: {score_in_words(assessment)}"]
-    if not is_rating(assessment):
-        lines.insert(0, f"Answer: {assessment.answer}")
-    found = [each for each in assessment.distortions if each.severity not in (None, "none")]
-    found.sort(key=lambda each: -_strength(each.severity))
-    if found:
-        lines.append("Found: " + ", ".join(f"{each.type} ({each.severity})" for each in found[:_FINDINGS]))
-    elif assessment.distortions:
-        lines.append("Found: nothing wrong")
+def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
+    """The answer, one reason and the score as a person reads them; with `evidence` also what they rest on."""
+    rating = is_rating(assessment)
+    lines = [rating_in_words(assessment) if rating else f"Answer: {assessment.answer}"]
+    lines += [f"  {line}" for line in dict.fromkeys(assessment.ledger.stand_ins)]
+    if evidence or assessment.error is None:
+        lines.append(f"Why: {assessment.reasoning if evidence else one_reason(assessment)}")
+    if evidence:
+        lines.append(f"Score: {score_in_words(assessment)}")
+        lines += [_finding_line(finding) for finding in assessment.distortions]
+        lines += [_reading_line(reading) for reading in assessment.tools]
+    elif assessment.score is not None:
+        parts = [] if rating else [f"Score: {rating_in_words(assessment)}"]
+        parts += ["95 % interval {:.1f} to {:.1f}".format(*assessment.interval)] if assessment.interval else []
+        lines.append(", ".join(parts))
+    lines += [_region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
-    return printable_lines(lines)
+    return printable_lines(filter(None, lines))
+
+
+def rating_in_words(assessment: Assessment) -> str:
+    """The score with one decimal and its level, like "3.8 of 5, Good"; with two where one would belie the level."""
+    score = assessment.score or 0.0
+    shown = f"{score:.1f}" if level_of(float(f"{score:.1f}")) == assessment.level else f"{score:.2f}"
+    return f"{shown} of 5, {assessment.level_name}"
+
+
+def _region_line(name: str, region: AssessedRegion | None) -> str:
+    """Where a thing is and how good it is there."""
+    if region is None:
+        return f"Region: {name}: not found"
+    what = "" if region.class_name is None else f" ({region.class_name}, {region.confidence:.0%} sure)"
+    text = f"Region: {name}{what} at {region.left},{region.top} to {region.right},{region.bottom}"
+    if region.score is None:
+        return text
+    flaws = ", ".join(f"{each.type} {each.severity}" for each in region.findings or ()) or "no flaw found"
+    return f"{text}: {region.score:.1f} of 5, {flaws}"
+
+
+def _finding_line(finding: Finding) -> str:
+    severity = f", {finding.severity}" if finding.severity else ""
+    return f"  {finding.type} on {finding.object_name}{severity}"
+
+
+def _reading_line(reading: ToolReading) -> str:
+    if reading.error is not None:
+        return f"  {reading.tool} for {reading.distortion} failed on {reading.object_name}: {reading.error}"
+    raw = "no value" if reading.raw is None else f"{reading.raw:.4g} raw"
+    score = "not calibrated" if reading.calibrated is None else f"{reading.calibrated:.2f} of 5"
+    return f"  {reading.tool} for {reading.distortion} on {reading.object_name}: {raw}, {score}"
 
 
 def one_reason(assessment: Assessment) -> str:
@@ -90,8 +128,3 @@ def _percent(probability: float) -> str:
     if probability > 0.99:
         return "> 99 %"
     return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"
-
-
-def _strength(severity: str | None) -> int:
-    known: list[str] = list(SEVERITIES)
-    return known.index(severity) if severity in known else 0

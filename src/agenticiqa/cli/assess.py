@@ -28,12 +28,11 @@ from agenticiqa.cli.shared_options import (
 )
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.errors import UsageError
-from agenticiqa.logs import printable, printable_json, printable_lines
+from agenticiqa.logs import printable, printable_json
 from agenticiqa.outputs import STANDARD_INPUT, Place, refuse_overwriting, require_folder_of
 
 if TYPE_CHECKING:
-    from agenticiqa.assessor import Assessment, Finding, ToolReading
-    from agenticiqa.assessor.regions import AssessedRegion
+    from agenticiqa.assessor import Assessment
     from agenticiqa.gate.gatekeeping import Gate
     from agenticiqa.images import LoadedImage
 
@@ -108,7 +107,9 @@ def assess(
     if not gate.report.is_void:
         # Sections for other pictures are no mistake where one picture is judged.
         gate.report.unused_sections.clear()
-    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else in_words(assessment, verbose))
+    from agenticiqa.assessor.wording import assessment_in_words
+
+    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else assessment_in_words(assessment, verbose))
     if crop_dir is not None:
         _write_crops(settings.image_store().open(image), image.stem, assessment, crop_dir, html, inputs)
     if html is not None:
@@ -159,65 +160,3 @@ def refuse_picture_as_question(image: Path, query: str | None) -> None:
             f"`agenticiqa assess {image} --reference {query}`, for many pictures "
             f"`agenticiqa batch {image} {query} -o results.jsonl`"
         )
-
-
-def in_words(assessment: Assessment, evidence: bool = False) -> str:
-    """The answer, one reason and the score as a person reads them; with `evidence` also what they rest on."""
-    from agenticiqa.assessor.wording import is_rating, one_reason, score_in_words
-
-    rating = is_rating(assessment)
-    lines = [rating_in_words(assessment) if rating else f"Answer: {assessment.answer}"]
-    lines += [f"  {line}" for line in dict.fromkeys(assessment.ledger.stand_ins)]
-    if evidence or assessment.error is None:
-        lines.append(f"Why: {assessment.reasoning if evidence else one_reason(assessment)}")
-    if evidence:
-        lines.append(f"Score: {score_in_words(assessment)}")
-        lines += [_finding_line(finding) for finding in assessment.distortions]
-        lines += [_reading_line(reading) for reading in assessment.tools]
-    elif assessment.score is not None:
-        told = [] if rating else [f"Score: {rating_in_words(assessment)}"]
-        told += ["95 % interval {:.1f} to {:.1f}".format(*assessment.interval)] if assessment.interval else []
-        lines.append(", ".join(told))
-    lines += [region_line(name, region) for name, region in assessment.regions.items()]
-    if assessment.error is not None:
-        lines.append(f"Failed: {assessment.error}")
-    return printable_lines(filter(None, lines))
-
-
-def rating_in_words(assessment: Assessment) -> str:
-    """The score with one decimal and its level, like "3.8 of 5, Good"; with two where one would belie the level."""
-    score = assessment.score or 0.0
-    shown = f"{score:.1f}" if level_of(float(f"{score:.1f}")) == assessment.level else f"{score:.2f}"
-    return f"{shown} of 5, {assessment.level_name}"
-
-
-def level_of(score: float) -> str:
-    """The level's letter of a score."""
-    from agenticiqa.score_fusion import ScoreFusion
-
-    return ScoreFusion().map_to_level(score)
-
-
-def region_line(name: str, region: AssessedRegion | None) -> str:
-    """Where a thing is and how good it is there."""
-    if region is None:
-        return f"Region: {name}: not found"
-    what = "" if region.class_name is None else f" ({region.class_name}, {region.confidence:.0%} sure)"
-    text = f"Region: {name}{what} at {region.left},{region.top} to {region.right},{region.bottom}"
-    if region.score is None:
-        return text
-    flaws = ", ".join(f"{each.type} {each.severity}" for each in region.findings or ()) or "no flaw found"
-    return f"{text}: {region.score:.1f} of 5, {flaws}"
-
-
-def _finding_line(finding: Finding) -> str:
-    severity = f", {finding.severity}" if finding.severity else ""
-    return f"  {finding.type} on {finding.object_name}{severity}"
-
-
-def _reading_line(reading: ToolReading) -> str:
-    if reading.error is not None:
-        return f"  {reading.tool} for {reading.distortion} failed on {reading.object_name}: {reading.error}"
-    raw = "no value" if reading.raw is None else f"{reading.raw:.4g} raw"
-    score = "not calibrated" if reading.calibrated is None else f"{reading.calibrated:.2f} of 5"
-    return f"  {reading.tool} for {reading.distortion} on {reading.object_name}: {raw}, {score}"
