@@ -32,8 +32,8 @@ from agenticiqa.embedded.distortions.photograph_model import load_photograph_mod
 from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
 from agenticiqa.embedded.trunk import load_backbone, load_tail
 from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.limits import PRESENT
 from agenticiqa.state import Region
-from agenticiqa.values import PRESENT
 from benchmarks.field.flaws import read_mmp2k_labels
 from benchmarks.field.sources import Data
 from training import detect_photographs as fitting
