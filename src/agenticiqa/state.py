@@ -212,7 +212,7 @@ class Region(Strict):
 
 
 # A named thing located with less confidence than this is a guess: of names that are not in a picture, one in eight
-# reaches it (docs/objects.md).
+# reaches it (docs/model-card-objects.md).
 DOUBTFUL = 0.125
 
 

@@ -2,7 +2,7 @@
 
 Whoever names a class says that it is there, so its likeliest candidate is taken at a low confidence, and at a lower one
 still as a guess, which is marked as doubtful; unasked, only what is clearly there is told. All thresholds were chosen
-on pictures that are in no test (docs/objects.md).
+on pictures that are in no test (docs/model-card-objects.md).
 """
 
 from __future__ import annotations
