@@ -13,10 +13,10 @@ from scipy.io import savemat
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets import DATASETS, dataset
-from agenticiqa.evaluation.datasets.biq2021 import SCALE as BIQ2021_SCALE
 from agenticiqa.evaluation.datasets.files import Folder
 from agenticiqa.evaluation.datasets.manifest import read_manifest
-from agenticiqa.evaluation.datasets.tid2013 import SCALE as TID2013_SCALE
+from agenticiqa.evaluation.datasets.pairs import TID2013_SCALE
+from agenticiqa.evaluation.datasets.photographs import BIQ2021_SCALE
 from agenticiqa.evaluation.samples import QuestionSet, RatedSet, Scale
 from tests.evaluation import copies
 

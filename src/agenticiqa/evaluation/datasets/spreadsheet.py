@@ -14,11 +14,6 @@ _SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _MOST_BYTES = 200_000_000
 
 
-def sheet_rows(path: Path) -> list[list[str]]:
-    """The rows of the first sheet as text, empty cells included; DatasetError when it is no spreadsheet."""
-    return sheets(path)[0]
-
-
 def sheets(path: Path) -> list[list[list[str]]]:
     """The rows of every sheet, in the order of the sheets' numbers."""
     try:

@@ -1,0 +1,165 @@
+"""Data sets of damaged pictures beside their originals, one function each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from agenticiqa.errors import DatasetError
+from agenticiqa.evaluation.datasets.files import Folder, lines_of, matrix, number, require, require_equal, table, texts
+from agenticiqa.evaluation.datasets.spreadsheet import sheets
+from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+
+TID2013_KINDS = (
+    "white_noise", "chroma_noise", "correlated_noise", "masked_noise", "high_frequency_noise", "impulse_noise",
+    "quantisation", "gaussian_blur", "denoise", "jpeg", "jpeg2000", "jpeg_transmission", "jpeg2000_transmission",
+    "pattern_noise", "local_blocks", "mean_shift", "contrast", "saturation_down", "multiplicative_noise",
+    "comfort_noise", "noisy_jpeg", "color_quantisation", "chromatic_aberration", "sparse_sampling",
+)  # fmt: skip
+# A win count: the worst 1 % lie at 0.92, the best rated picture at 6.8, and the unrated original above all of them.
+TID2013_SCALE = Scale(0, 9, knots=((0.92, 1.0), (7.0, 5.0)))
+# What CSIQ's table calls a distortion, and what folder and file names call it.
+CSIQ_FOLDERS = {"noise": "awgn", "awgn": "awgn", "blur": "blur", "contrast": "contrast", "fnoise": "fnoise",
+                "jpeg": "jpeg", "jpeg 2000": "jpeg2000", "jpeg2000": "jpeg2000"}  # fmt: skip
+_CSIQ_COLUMNS = ("image", "dst_type", "dst_lev", "dmos")
+# The order of LIVE's scores, with the number of pictures in each folder.
+LIVE_FOLDERS = {"jp2k": 227, "jpeg": 233, "wn": 174, "gblur": 174, "fastfading": 174}
+
+
+class _Pair(NamedTuple):
+    """A rated picture and its original, by the names a table gives them."""
+
+    name: str
+    original: str
+    opinion: float
+    group: str
+    kind: str | None = None
+    level: str | None = None
+
+
+def _found(
+    name: str, pairs: Iterable[_Pair], distorted: Folder, originals: Folder, scale: Scale, *notes: str
+) -> RatedSet:
+    """The set of the pairs whose two pictures are there."""
+    samples, missing = [], []
+    for pair in pairs:
+        image, reference = distorted.find(pair.name), originals.find(pair.original)
+        if image is None or reference is None:
+            missing.append(pair.name if image is None else pair.original)
+        else:
+            samples.append(Sample(pair.name, image, pair.opinion, reference, pair.group, pair.kind, pair.level))
+    return RatedSet(name, tuple(samples), scale, tuple(missing), notes)
+
+
+def tid2013(root: Path) -> RatedSet:
+    """TID2013 as published, or a part of it with `scores.csv`."""
+    if (root / "scores.csv").is_file():
+        rows = table(root / "scores.csv", "distorted", "mos")
+        rated = [(row["distorted"], number(row["mos"], "scores.csv")) for row in rows]
+    else:
+        path = require(root, "mos_with_names.txt")
+        lines = [line.split() for line in lines_of(path)]
+        if any(len(line) != 2 for line in lines):
+            raise DatasetError(f"{path}: a line is not `MOS name`")
+        rated = [(name, number(opinion, str(path))) for opinion, name in lines]
+    distorted = Folder(require(root, "distorted_images", "distorted"), any_suffix=True)
+    originals = Folder(require(root, "reference_images", "reference"), any_suffix=True)
+    return _found("tid2013", [_tid2013_pair(*each) for each in rated], distorted, originals, TID2013_SCALE)
+
+
+def _tid2013_pair(name: str, opinion: float) -> _Pair:
+    pieces = Path(name).stem.split("_")
+    known = len(pieces) == 3 and pieces[1].isdigit() and 1 <= int(pieces[1]) <= len(TID2013_KINDS)
+    if not known or not pieces[2].isdigit():
+        raise DatasetError(f"{name}: is not reference_type_level, as in I01_01_1.bmp")
+    group, kind = pieces[0].upper(), TID2013_KINDS[int(pieces[1]) - 1]
+    return _Pair(name, f"{group}.bmp", opinion, group, kind, str(int(pieces[2])))
+
+
+def kadid10k(root: Path) -> RatedSet:
+    """KADID-10k; its column is called dmos, but more is better. Types are the numbers in the names, 01 to 25."""
+    pairs = []
+    for row in table(require(root, "dmos.csv"), "dist_img", "ref_img", "dmos"):
+        pieces = Path(row["dist_img"]).stem.split("_")
+        named = len(pieces) == 3 and pieces[2].isdigit()
+        kind, level = (f"type {pieces[1]}", str(int(pieces[2]))) if named else (None, None)
+        opinion, group = number(row["dmos"], "dmos.csv"), Path(row["ref_img"]).stem.upper()
+        pairs.append(_Pair(row["dist_img"], row["ref_img"], opinion, group, kind, level))
+    pictures = Folder(require(root, "images"))
+    return _found("kadid10k", pairs, pictures, pictures, Scale(1, 5))
+
+
+def csiq(root: Path) -> RatedSet:
+    """CSIQ: DMOS from 0 to 1, less is better; the table is a spreadsheet or a text export of it."""
+    distorted, originals = Folder(require(root, "dst_imgs")), Folder(require(root, "src_imgs"))
+    pairs = []
+    for row in _csiq_rows(require(root, "csiq.DMOS.xlsx", "csiq.DMOS.txt", "csiq.DMOS.csv")):
+        kind, content = CSIQ_FOLDERS.get(row["dst_type"].lower()), row["image"]
+        if kind is None:
+            raise DatasetError(f"csiq.DMOS: unknown distortion {row['dst_type']!r}; known: {', '.join(CSIQ_FOLDERS)}")
+        level, opinion = str(int(number(row["dst_lev"], "csiq.DMOS"))), number(row["dmos"], "csiq.DMOS")
+        pairs.append(_Pair(f"{content}.{kind}.{level}.png", f"{content}.png", opinion, content, kind, level))
+    return _found("csiq", pairs, distorted, originals, Scale(0, 1, higher_is_better=False))
+
+
+def _csiq_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of the first table that has the four columns needed."""
+    if path.suffix.lower() == ".xlsx":
+        candidates: Sequence[list[list[str]]] = sheets(path)
+    else:
+        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in lines_of(path)]]
+    for rows in candidates:
+        for place, row in enumerate(rows):
+            names = [cell.strip().lower() for cell in row]
+            if set(_CSIQ_COLUMNS) <= set(names):
+                columns = {name: names.index(name) for name in _CSIQ_COLUMNS}
+                last = max(columns.values())
+                body = [line for line in rows[place + 1 :] if len(line) > last and line[columns["dmos"]]]
+                return [{name: line[column].strip() for name, column in columns.items()} for line in body]
+    raise DatasetError(f"{path}: no table with the columns {', '.join(_CSIQ_COLUMNS)}")
+
+
+def live(root: Path) -> RatedSet:
+    """LIVE release 2: five folders in a fixed order, DMOS, less is better; entries marked as originals are left out."""
+    scores = require(root, "dmos_realigned.mat", "dmos.mat")
+    opinions, originals = matrix(scores, "dmos_new", "dmos"), matrix(scores, "orgs")
+    references = list(texts(matrix(require(root, "refnames_all.mat"), "refnames_all")))
+    require_equal(root, scores=len(opinions), marks=len(originals), references=len(references))
+    sizes = _live_sizes(root, len(opinions))
+    places = [(kind, place) for kind, size in sizes.items() for place in range(1, size + 1)]
+    pairs = [
+        _Pair(f"{kind}/img{place}.bmp", original, float(opinion), Path(original).stem.lower(), kind)
+        for (kind, place), opinion, is_original, original in zip(places, opinions, originals, references, strict=True)
+        if not is_original
+    ]
+    for kind in sizes:
+        require(root, kind)
+    return _found("live", pairs, Folder(root), Folder(require(root, "refimgs")), Scale(0, 100, higher_is_better=False))
+
+
+def _live_sizes(root: Path, count: int) -> dict[str, int]:
+    """How many scores belong to each folder: as published, or as the `info.txt` of each folder lists them."""
+    if count == sum(LIVE_FOLDERS.values()):
+        return LIVE_FOLDERS
+    lists = {name: require(root, f"{name}/info.txt") for name in LIVE_FOLDERS}
+    sizes = {name: len(lines_of(path)) for name, path in lists.items()}
+    if count != sum(sizes.values()):
+        raise DatasetError(f"{root}: {count} scores, but the folders' info.txt list {sum(sizes.values())} pictures")
+    return sizes
+
+
+def pipal(root: Path) -> RatedSet:
+    """PIPAL's training part: one list of Elo scores per original; types are the first number in the names."""
+    labels, originals = sorted(require(root, "Train_Label").glob("*.txt")), Folder(require(root, "Train_Ref"))
+    folders = [path for path in sorted(root.iterdir()) if path.is_dir() and path.name.lower().startswith("distortion")]
+    if not labels or not folders:
+        raise DatasetError(f"{root}: has no {'Train_Label/*.txt' if not labels else 'Distortion_* folder'}")
+    pairs = []
+    for path in labels:
+        for name, _, elo in (line.partition(",") for line in lines_of(path)):
+            name = name.strip()
+            group, kind = name.partition("_")[0].upper(), f"type {name.split('_')[1]}" if "_" in name else None
+            pairs.append(_Pair(name, f"{group}.bmp", number(elo.strip(), path.name), group, kind))
+    return _found("pipal", pairs, Folder(*folders), originals, Scale(900, 1850), "opinions are Elo scores")
