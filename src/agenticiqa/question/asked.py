@@ -18,6 +18,8 @@ Fact = Literal[
 ]
 """What may be asked of the file: `print` is the largest print, `dpi` the pixels per inch at the size of the use."""
 Purpose = Literal["print", "web", "passport"]
+# How likely a polarity must be for a yes or a no to rest on it.
+SURE_OF_POLARITY = 0.8
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,12 @@ class YesNo(Kept):
     limit: str | float | None = None
     polarity_probability: float | None = None
     conditions: Conditions | None = None
+
+    @property
+    def sure_polarity(self) -> Polarity | None:
+        """What a yes says, where that is sure enough to say yes or no; None: a statement has to do."""
+        is_sure = self.polarity_probability is None or self.polarity_probability >= SURE_OF_POLARITY
+        return self.polarity if is_sure else None
 
 
 @dataclass(frozen=True)
@@ -231,6 +239,10 @@ def categories_of(question: Question) -> list[DistortionCategory]:
     if isinstance(question, Declined):
         return []
     offered = question.options.values() if isinstance(question, Choose) else ()
+    several = question.conditions if isinstance(question, YesNo) else None
+    if several is not None and several.combined == "except":
+        return []
     # Of "blurry or noisy?" both are looked at, whichever of the two the question seems to be about.
-    asked = [question.topic.flaw.attribute, *(option.attribute for option in offered)]
+    joined = [flaw.attribute for flaw in several.flaws] if several else []
+    asked = [question.topic.flaw.attribute, *joined, *(option.attribute for option in offered)]
     return list(dict.fromkeys(CATEGORY_OF[name] for name in asked if name in CATEGORY_OF))

@@ -18,7 +18,7 @@ from agenticiqa.embedded.answers.amounts import (
     yes_likelihood,
 )
 from agenticiqa.embedded.answers.best_option import best_option
-from agenticiqa.embedded.answers.evidence import Evidence
+from agenticiqa.embedded.answers.evidence import Evidence, without
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
 from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
@@ -27,6 +27,7 @@ from agenticiqa.question.asked import (
     Advice,
     Choose,
     Compare,
+    Conditions,
     Declined,
     Degree,
     Flaw,
@@ -55,6 +56,7 @@ TOO_FEW_PIXELS = 100
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
+    question = as_answerable(question)
     if is_about_what_is_absent(question, evidence):
         return _unable("not_found")
     if (which := _which_of_them(question, evidence)) is not None:
@@ -65,6 +67,13 @@ def answer(question: Question, evidence: Evidence) -> Answer:
     # A letter of the choices is an answer in any form that was wished for; JSON around it is none of the choices.
     wants_json = question.reply.json and not question.reply.choices
     return _as_json(question, given) if wants_json and given.why_not is None else given
+
+
+def as_answerable(question: Question) -> Question:
+    """The question; where only the polarity was not understood, one that a statement answers."""
+    if isinstance(question, Declined) and question.doubts == ("polarity",):
+        return YesNo(question.topic, question.reply, None)
+    return question
 
 
 def _by_kind(question: Question, evidence: Evidence) -> Answer:
@@ -137,9 +146,11 @@ def _choose(question: Choose, evidence: Evidence) -> Answer:
 
 def _yes_or_no(question: YesNo, evidence: Evidence) -> Answer:
     """Yes or no, by whether there is more of the flaw than the question allows; the remark tells the same finding."""
-    flaw, polarity = question.topic.flaw, question.polarity
+    flaw, polarity = question.topic.flaw, question.sure_polarity
+    if question.conditions is not None:
+        return _joined_verdict(question, question.conditions, evidence)
     too_much = is_too_much(flaw, question.allowed, evidence)
-    if too_much is None or polarity is None:
+    if too_much is None:
         return _unable("no_evidence")
     if _is_a_guess_about_the_unfamiliar(flaw, evidence, too_much):
         return _unable("unfamiliar")
@@ -153,25 +164,55 @@ def _yes_or_no(question: YesNo, evidence: Evidence) -> Answer:
     return _verdict(question, polarity, too_much, remark, _rests_on(flaw, evidence))
 
 
+def _joined_verdict(question: YesNo, conditions: Conditions, evidence: Evidence) -> Answer:
+    """The answer about several flaws: what a yes says of all of them or of any, and a statement for each."""
+    polarity = question.sure_polarity
+    if conditions.combined == "except":
+        excepted = tuple(flaw.category for flaw in conditions.flaws if flaw.category)
+        rest = replace(question, topic=replace(question.topic, flaw=Flaw(), excepted=excepted), conditions=None)
+        return _yes_or_no(rest, without(evidence, excepted))
+    each = [is_too_much(flaw, question.allowed, evidence) for flaw in conditions.flaws]
+    likely = [probability for probability in each if probability is not None]
+    if not likely or len(likely) < len(each):
+        return _unable("no_evidence")
+    asks_for_all = conditions.combined in ("both", "neither")
+    # All are fine unless any is flawed; all are flawed unless the least likely flaw is not there.
+    flawed = min(likely) if asks_for_all == (polarity == "flaw") else max(likely)
+    language = question.reply.language
+    statements = [
+        _remark(replace(question, topic=replace(question.topic, flaw=flaw)), evidence, probability >= PRESENT)
+        for flaw, probability in zip(conditions.flaws, likely, strict=True)
+    ]
+    items = tuple(item for flaw in conditions.flaws for item in _rests_on(flaw, evidence))
+    told = phrase("words", "and_more", language).join(statements)
+    return _verdict(question, polarity, flawed, told, items)
+
+
 def _verdict(
     question: YesNo | Compare | Measure,
-    polarity: Polarity,
+    polarity: Polarity | None,
     flawed: float,
     remark: str = "",
     rests_on: tuple[Distortion, ...] = (),
     *,
     is_sure: bool = False,
 ) -> Answer:
-    """Yes or no from how likely what the question suspects is there: the one place where polarity is applied."""
+    """Yes or no from how likely what the question suspects is there: the one place where polarity is applied.
+
+    Where it is not sure what a yes would say, the statement stands alone.
+    """
+    certainty = None if is_sure else max(flawed, 1 - flawed)
+    if polarity is None:
+        return Answer(capitalised(remark), certainty, rests_on=rests_on) if remark else _unable("unclear_polarity")
     is_yes = (flawed >= PRESENT) == (polarity == "flaw")
     reply = question.reply
     pair = {"yes": ("yes", "no"), "true": ("true", "false"), "agree": ("agree", "disagree")}[reply.words]
     word = phrase("words", pair[0] if is_yes else pair[1], reply.language)
     text = word if reply.bare or not remark else say("with_remark", reply.language, word=word, remark=remark)
-    return Answer(text, None if is_sure else max(flawed, 1 - flawed), value=is_yes, rests_on=rests_on)
+    return Answer(text, certainty, value=is_yes, rests_on=rests_on)
 
 
-def _measured_verdict(question: YesNo, polarity: Polarity, evidence: Evidence) -> Answer | None:
+def _measured_verdict(question: YesNo, polarity: Polarity | None, evidence: Evidence) -> Answer | None:
     """The answer where a measurement or a fact decides it: no colour, another cast, banding, clipping, a print."""
     flaw, language = question.topic.flaw, question.reply.language
     if flaw.attribute == "colour" and (without := _without_colour(question, polarity, evidence)):
@@ -228,7 +269,7 @@ def _for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str
     return say(sentence, language, remark=remark, count=len(several.looks), things=several.things(language))
 
 
-def _without_colour(question: YesNo, polarity: Polarity, evidence: Evidence) -> Answer | None:
+def _without_colour(question: YesNo, polarity: Polarity | None, evidence: Evidence) -> Answer | None:
     """What is said of the colours of a grey picture, and of skin where no face is; None where there are colours."""
     if evidence.is_grey:
         if polarity == "fine":
@@ -238,7 +279,7 @@ def _without_colour(question: YesNo, polarity: Polarity, evidence: Evidence) -> 
     return _unable("no_face") if skin else None
 
 
-def _of_another_colour(question: YesNo, polarity: Polarity, item: Distortion) -> Answer | None:
+def _of_another_colour(question: YesNo, polarity: Polarity | None, item: Distortion) -> Answer | None:
     """The answer about a cast that was found and is not of the colour named; None where it is."""
     is_named = is_called(item, question.topic.flaw.colours)
     if is_named is None:
@@ -250,9 +291,13 @@ def _of_another_colour(question: YesNo, polarity: Polarity, item: Distortion) ->
     return _verdict(question, polarity, 1 - item.probability, remark, (item,))
 
 
-def _of_parts(question: YesNo, polarity: Polarity, parts: FocusParts, whole: float, evidence: Evidence) -> Answer:
+def _of_parts(
+    question: YesNo, polarity: Polarity | None, parts: FocusParts, whole: float, evidence: Evidence
+) -> Answer:
     """The answer to "Is everything in focus?" and "Is anything blurry?", by the softest and the sharpest part."""
     language, told = question.reply.language, parts_told(parts, question.reply.language)
+    if polarity is None:
+        return _verdict(question, None, max(whole, parts.some_soft), told)
     of_all = (question.part == "all") == (polarity == "fine")
     if not of_all:  # "Is everything blurry?", "Is anything sharp?"
         soft = min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole

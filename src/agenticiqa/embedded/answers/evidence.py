@@ -99,6 +99,14 @@ def gather(
     )
 
 
+def without(evidence: Evidence, excepted: Sequence[DistortionCategory]) -> Evidence:
+    """The evidence without these categories; the score goes too, for it knows of all flaws."""
+    if not excepted:
+        return evidence
+    kept = tuple(item for item in evidence.findings if item.category not in excepted)
+    return replace(evidence, findings=kept, judgement=None)
+
+
 # Kinds that pictures of them hardly tell apart: a soft edge is the same whoever made it soft.
 _ALIKE = (
     frozenset({"gaussian_blur", "defocus_blur"}),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agenticiqa.embedded.answers.evidence import Evidence, gather
+from agenticiqa.embedded.answers.evidence import Evidence, gather, without
 from agenticiqa.embedded.answers.where_answers import share_in
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
@@ -48,7 +48,7 @@ class Observer:
         inputs: AnswerInputs | ScoreInputs | None = None,
     ) -> Evidence:
         """The evidence in the inputs, completed by what the eyes see of the same places, without what is excepted."""
-        return _without_excepted(self._all_evidence(question, image, reference, inputs), question)
+        return without(self._all_evidence(question, image, reference, inputs), question.topic.excepted)
 
     def _all_evidence(
         self,
@@ -179,15 +179,6 @@ class Observer:
         if half and (box := self.region(image, half)):
             asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
         return replace(evidence, places=looks, asked_place=asked)
-
-
-def _without_excepted(evidence: Evidence, question: Question) -> Evidence:
-    """The evidence without what the question leaves out; the score goes too, for it knows of all flaws."""
-    excepted = question.topic.excepted
-    if not excepted:
-        return evidence
-    kept = tuple(item for item in evidence.findings if item.category not in excepted)
-    return replace(evidence, findings=kept, judgement=None)
 
 
 def seen_in(image: LoadedImage, language: Language) -> str:

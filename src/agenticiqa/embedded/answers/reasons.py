@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import is_about_what_is_absent, parts_told, share_of_scale
+from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent, parts_told, share_of_scale
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
 from agenticiqa.embedded.answers.where_answers import (
     EQUAL,
@@ -35,12 +35,15 @@ _FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
 
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reason]:
     """The reasons of an answer, the decisive ones first."""
+    question = as_answerable(question)
     language: Language = "zh" if question.reply.language == "zh" else "en"
     if question.reply.language != language:
         evidence = _with_english_places(evidence)
         question = replace(question, reply=replace(question.reply, language=language))
     if isinstance(question, Declined):
-        return [Reason(_why_declined(question, language), "question", name=question.what or question.why)]
+        why = Reason(_why_declined(question, language), "question", name=question.what or question.why)
+        # The score and the main finding are of use even to whoever asked for something else.
+        return [why, *_findings(question, evidence), *_judgement(evidence, language)]
     if isinstance(question, Measure) and question.fact:
         return _fact(question, evidence)
     if given.why_not == "who_is_who":
@@ -180,8 +183,6 @@ def _why_declined(question: Declined, language: Language) -> str:
     if question.why == "content":
         return say("content", language)
     name = phrase("attributes", question.topic.flaw.attribute, language)
-    if question.doubts == ("polarity",):
-        return say("unclear_polarity", language, attribute=name)
     if "attribute" in question.doubts or not question.doubts:
         return say("unclear", language)
     return say("unclear_intent", language, attribute=name)
