@@ -3,12 +3,13 @@
     python -m benchmarks.field decide --data DIR [DIR ...]
     python -m benchmarks.field check --data DIR [DIR ...] --for "what this look is for"
     python -m benchmarks.field check --data DIR --for TEXT --version 0.2.0 --code TREE/src
-    python -m benchmarks.field table [--markdown]
+    python -m benchmarks.field table [--markdown | --write]
 
 `decide` may be run at any time and alone chooses what stays. `check` is looked at when a piece of work begins and when
 it ends; every look is listed in benchmarks/field.json, and a paired fall against the best earlier version ends with
 exit code 1 until the reason is written beside the figure there. `--only PART` records and enters one part alone.
-`table` prints what the file holds; with `--markdown` as documents quote it, every earlier version beside.
+`table` prints what the file holds; with `--markdown` as README quotes it, every earlier version beside, and with
+`--write` it is put into the pages that quote it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from agenticiqa.errors import UsageError
 from benchmarks.field.ledger import LEDGER, Entry, FieldLedger
 from benchmarks.field.recording import ROOT
 from benchmarks.field.sources import Data, Half
-from benchmarks.field.table import markdown
+from benchmarks.field.table import FRONT, markdown, write_tables
 from benchmarks.field.versions import RECORDS, UNRELEASED, Versions, parts_of
 
 
@@ -36,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--code", type=Path, default=ROOT / "src", help="the version's own source folder")
     parser.add_argument("--only", nargs="+", metavar="PART", help="these parts only")
     parser.add_argument("--terms", choices=("research", "commercial"), default="research", help="whose weights")
-    parser.add_argument("--markdown", action="store_true", help="with table: as documents quote it")
+    parser.add_argument("--markdown", action="store_true", help="with table: as README quotes it")
+    parser.add_argument("--write", action="store_true", help="with table: into the pages that quote it")
     parser.add_argument("--recorded", action="store_true", help="only what is recorded already")
     parser.add_argument("--records", type=Path, default=RECORDS)
     parser.add_argument("--ledger", type=Path, default=LEDGER)
@@ -50,8 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except UsageError as error:
             parser.error(str(error))
         ledger.write(given.ledger)
+    if given.write:
+        write_tables(ledger)
     if given.markdown:
-        print(markdown(ledger), end="")
+        print(markdown(ledger, FRONT), end="")
     else:
         print_table(ledger)
     red = [name for name, entry in ledger.figures.items() if entry.is_red]

@@ -1,13 +1,20 @@
-"""The table that documents quote: what others made first, then what was made here, wins and losses alike."""
+"""The table that documents quote: what others made first, then what was made here, wins and losses alike.
+
+README shows the rows of `FRONT`, docs/benchmarks-field.md all of them, each between two marks in its text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from benchmarks.field.ledger import Entry, FieldLedger
+from benchmarks.field.ledger import LEDGER, Entry, FieldLedger
 
 VERSIONS = ("0.1.0", "0.2.0")
+ROOT = LEDGER.parents[1]
+README, WHOLE = ROOT / "README.md", ROOT / "docs" / "benchmarks-field.md"
+FROM, TO = "<!-- the ledger's table -->\n", "<!-- end of the ledger's table -->"
 
 
 @dataclass(frozen=True)
@@ -94,22 +101,49 @@ SECTIONS = (
 )  # fmt: skip
 
 
-def markdown(ledger: FieldLedger) -> str:
-    """Every known figure by section; a figure that was never recorded has no row."""
-    parts = []
+FRONT = frozenset((
+    "koniq SRCC", "spaq SRCC", "avt SRCC", "biq2021-test SRCC", "tid2013 SRCC", "ai SRCC",
+    "mmp2k left out SRCC", "pcuid left out SRCC", "fsqd left out SRCC", "hecd left out SRCC",
+    "tid2013 with reference SRCC", "tid2013 with reference, beside its best tool",
+    *(f"{source} {who} (direct) SRCC" for source in ("koniq", "spaq") for who in ("model", "fused")),
+    *(f"{source} covered by 95 %" for source in ("koniq", "spaq", "avt", "biq2021-test", "ai")),
+    *(f"{source} width of 95 %" for source in ("koniq", "spaq", "avt", "biq2021-test", "ai")),
+    *(f"looks {kind} {what}" for kind in ("Blurs", "Brightness change", "Noise") for what in ("found", "false alarms")),
+    "multiple choice right", *(f"questions {language} {what}" for language in ("en", "zh", "other")
+                               for what in ("right", "wrong")),
+    "objects located by name", "ladders SRCC",
+))  # fmt: skip
+
+
+def markdown(ledger: FieldLedger, wanted: Container[str] | None = None) -> str:
+    """The figures wanted, or all, by section; one that was never recorded has no row."""
+    lines = [f"| | n | now [95 %] | {' | '.join(VERSIONS)} | apart from the best of these |", f"|{'---|' * 6}"]
     for section in SECTIONS:
-        rows = list(_rows(section, ledger))
-        if rows:
-            head = f"| | n | now [95 %] | {' | '.join(VERSIONS)} | apart from the best of these |\n|{'---|' * 6}"
-            parts.append(f"**{section.title}**\n\n{head}\n" + "\n".join(rows))
-    return "\n\n".join(parts) + "\n"
+        rows = list(_rows(section, ledger, wanted))
+        lines += [f"| **{section.title}** | | | | | |", *rows] if rows else []
+    return "\n".join(lines) + "\n"
 
 
-def _rows(section: Section, ledger: FieldLedger) -> Iterator[str]:
+def quoted(page: Path) -> str:
+    """The table as the page has it, between its marks; raises ValueError where there are none."""
+    text = page.read_text(encoding="utf-8")
+    start = text.index(FROM) + len(FROM)
+    return text[start : text.index(TO, start)]
+
+
+def write_tables(ledger: FieldLedger) -> None:
+    """Put the table into the pages that quote it."""
+    for page, table in ((README, markdown(ledger, FRONT)), (WHOLE, markdown(ledger))):
+        text = page.read_text(encoding="utf-8")
+        if FROM in text:
+            page.write_text(text.replace(FROM + quoted(page), FROM + table), encoding="utf-8")
+
+
+def _rows(section: Section, ledger: FieldLedger, wanted: Container[str] | None) -> Iterator[str]:
     for prefix, mark in (("", ""), ("open: ", " (`open` weights)")):
         for name, title in section.figures:
             entry = ledger.figures.get(prefix + name)
-            if entry:
+            if entry and (wanted is None or prefix + name in wanted):
                 yield row(title + mark, entry)
 
 
@@ -124,7 +158,8 @@ def row(title: str, entry: Entry) -> str:
 
 
 def _apart(entry: Entry) -> str:
-    if entry.apart is None:
+    # A recorded model's own scores, and what did not change at all.
+    if entry.apart is None or not any(entry.apart):
         return ""
     value, low, high = entry.apart
     better, worse = (low > 0, high < 0) if entry.better == "higher" else (high < 0, low > 0)

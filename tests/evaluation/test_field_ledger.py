@@ -15,6 +15,7 @@ from benchmarks.field.figures import Measured, difference, is_fall, opinion_figu
 from benchmarks.field.flaws import Labelled, flaw_figures
 from benchmarks.field.ledger import LEDGER, FieldLedger
 from benchmarks.field.sources import Data, Picture, Source
+from benchmarks.field.table import FROM, FRONT, README, WHOLE, markdown, quoted
 from benchmarks.field.versions import RECORDS, Versions
 
 COUNT = 40
@@ -222,3 +223,11 @@ def test_the_table_for_documents_tells_wins_and_losses_alike(
     before = f"{srcc(np.array(shuffled()), np.array(rising())):.3f}"
     assert [cell.strip() for cell in row.split("|")[2:6]] == ["40", "", before, "1.000"]
     assert row.endswith("better |")
+
+
+def test_readme_and_the_ledgers_page_quote_the_ledger() -> None:
+    """`python -m benchmarks.field table --write` brings them up to date."""
+    ledger = FieldLedger.read()
+    if FROM in README.read_text(encoding="utf-8"):
+        assert quoted(README) == markdown(ledger, FRONT)
+    assert quoted(WHOLE) == markdown(ledger)
