@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from training.questions import phrasings
+from training.reader.particulars import made_particular, with_particulars
 
 FOLDER = Path(__file__).parent
 ATTRIBUTES = (
@@ -39,6 +40,15 @@ OPTIONS = (
     "second",
     "same",
     "other",
+    # Of a comparison the picture that is judged or its reference; of a quantity; a part of the picture.
+    "reference",
+    "edited",
+    "better",
+    "worse",
+    "low",
+    "medium",
+    "high",
+    "place",
 )
 KINDS = (
     "-", "defocus", "motion", "soft", "grain", "chroma_noise", "blocks", "banding", "ringing", "flat", "harsh", "haze",
@@ -65,12 +75,21 @@ class Row:
     # The words that name a thing or a part, as positions in the text; an empty span where the question names none.
     scope: tuple[int, int] | None = None
     option: str | None = None
+    # See particulars.py.
+    fact: str | None = None
+    use: str | None = None
+    part: str | None = None
+    which: str | None = None
+    by: str | None = None
+    beside: str | None = None
+    reference: str | None = None
+    flags: tuple[str, ...] | None = None
     source: str = field(default="made", compare=False)
 
 
 def written_before() -> list[Row]:
     """The phrasings of the earlier reader in the new form."""
-    return [_from_phrasing(row) for row in phrasings.written()]
+    return [with_particulars(_from_phrasing(row)) for row in phrasings.written()]
 
 
 def written_now(folder: Path) -> list[Row]:
@@ -79,21 +98,23 @@ def written_now(folder: Path) -> list[Row]:
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip():
-                rows += _from_guide(json.loads(line), file.stem)
+                rows += map(with_particulars, _from_guide(json.loads(line), file.stem))
     return rows
 
 
 def made(rng: random.Random) -> Row:
     """A question or an option from the grammar."""
     draw = rng.random()
-    if draw < 0.62:
+    if draw < 0.5:
         row = phrasings.made(rng)
-        return _with_scope(_from_phrasing({**row, "file": "made"}))
+        return with_particulars(_with_scope(_from_phrasing({**row, "file": "made"})))
     language = rng.choice(phrasings.LANGUAGES)
-    if draw < 0.74:
-        return _made_of_two(language, rng)
+    if draw < 0.6:
+        return with_particulars(_made_of_two(language, rng))
+    if draw < 0.68:
+        return with_particulars(_made_scale(language, rng))
     if draw < 0.82:
-        return _made_scale(language, rng)
+        return _particular(language, rng)
     return made_option(language, rng)
 
 
@@ -155,6 +176,14 @@ def _made_of_two(language: str, rng: random.Random) -> Row:
     if joined == "except":
         asked = ("overall", first)
     return Row(text, language, "yesno", asked, yes_means=yes_means, joined=joined, scope=(0, 0))
+
+
+def _particular(language: str, rng: random.Random) -> Row:
+    """A question about a fact, a use, a second picture or a part, with what its words tell beside it."""
+    known = made_particular(language, rng)
+    row = with_particulars(Row(**known))
+    told = {name: value for name, value in known.items() if name not in ("text", "language")}
+    return replace(row, text=phrasings._surface(row.text, rng), **told)
 
 
 def _made_scale(language: str, rng: random.Random) -> Row:

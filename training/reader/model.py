@@ -12,10 +12,13 @@ from torch import nn
 from torch.nn import functional
 
 from training.reader.compose import ATTRIBUTES, INTENTS, JOINED, KINDS, OPTIONS, SCALES
+from training.reader.particulars import BESIDE, BY, FACTS, FLAGS, LANGUAGES, PARTS, REFERENCES, USES, WHICH
 
 WIDTH, LONGEST = 384, 96
-# Each head pools the tokens with weights of its own. Attributes may stand together, the values of the others may not.
-CHOICES = {
+# Each head pools the tokens with weights of its own. The values of these stand together, those of the others do not.
+SEVERAL = ("attributes", "flags")
+# New heads stand behind the others, so that a reader can begin with the weights of a former one.
+HEADS: dict[str, tuple[str, ...]] = {
     "intent": INTENTS,
     "kind": KINDS,
     "yes_means": ("flaw", "fine"),
@@ -23,8 +26,18 @@ CHOICES = {
     "high_means": SCALES,
     "limit": ("visible", "acceptable", "any", "severe"),
     "option": OPTIONS,
+    "attributes": ATTRIBUTES,
+    "language": LANGUAGES,
+    "fact": FACTS,
+    "use": USES,
+    "part": PARTS,
+    "which": WHICH,
+    "by": BY,
+    "beside": BESIDE,
+    "reference": REFERENCES,
+    "flags": FLAGS,
 }
-HEADS = {**CHOICES, "attributes": ATTRIBUTES}
+CHOICES = {head: values for head, values in HEADS.items() if head not in SEVERAL}
 
 
 class Block(nn.Module):
@@ -98,4 +111,14 @@ def from_pretrained(file: Path, vocabulary: int, layers: int, kept: list[int]) -
             for own, theirs in names.items():
                 getattr(block, own).weight[:] = state[f"encoder.layer.{source}.{theirs}.weight"]
                 getattr(block, own).bias[:] = state[f"encoder.layer.{source}.{theirs}.bias"]
+    return reader
+
+
+def continued(former: dict[str, Any], vocabulary: int, layers: int) -> Reader:
+    """A reader that begins with the weights of a former one that had some of its pieces, heads and values."""
+    reader = Reader(vocabulary, layers)
+    with torch.no_grad():
+        for name, own in reader.state_dict().items():
+            if name in former:
+                own[: len(former[name])] = former[name]
     return reader
