@@ -21,7 +21,7 @@ from PIL import Image
 
 from agenticiqa.config import load_settings
 from agenticiqa.graph import decide_next_node, prepare_run, sqlite_saver
-from agenticiqa.graph.run import initial_state
+from agenticiqa.graph.flow import initial_state
 from agenticiqa.nodes.executor import executor_node
 from agenticiqa.nodes.planner import planner_node
 from agenticiqa.nodes.summarizer import summarizer_node

@@ -16,7 +16,7 @@ from agenticiqa.errors import ImageNotFoundError, QueryError
 from agenticiqa.graph import run_pipeline
 from agenticiqa.images import load_image
 from agenticiqa.logs import printable
-from agenticiqa.nodes.rendering import user_words
+from agenticiqa.nodes.context import user_words
 from agenticiqa.state import UNABLE
 from agenticiqa.vlm_client import LabelledImage, create_vlm_client
 from agenticiqa.vlm_client.tasks import AnswerInputs, PlanInputs

@@ -27,7 +27,7 @@ from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
 from agenticiqa.tools.tool import Measurement
 from agenticiqa.vlm_client import VLMClient
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from tests.evaluation.sets import AGENT_RUNS, ROLES, agent_parts, brightness, known_set, rated_set, store_in
 from tests.support.agent import FixedTool, registry, scripted, settings
 from tests.support.photos import save

@@ -13,7 +13,7 @@ from agenticiqa.nodes.planner import PLANNER_PROMPT_TEMPLATE, planner_node
 from agenticiqa.state import Gap, PlannerOutput
 from agenticiqa.vlm_client import ScriptedVLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from tests.support.agent import FixedTool, config, picture, plan_reply, scripted, settings, state
 
 

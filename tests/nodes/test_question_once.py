@@ -9,7 +9,7 @@ import pytest
 from agenticiqa.assessor import Assessor
 from agenticiqa.config import load_settings
 from agenticiqa.graph.checkpoints import state_serializer
-from agenticiqa.graph.run import run_pipeline
+from agenticiqa.graph.flow import run_pipeline
 from agenticiqa.question.asked import Choose, Compare, Declined, Measure, Open, Where, YesNo
 from agenticiqa.question.asking import question_of, read_question
 from scripts.one_question import Crossing

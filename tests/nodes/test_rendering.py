@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from agenticiqa.nodes.rendering import user_words
+from agenticiqa.nodes.context import user_words
 from agenticiqa.question.asking import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.vlm_client.tasks import (

@@ -22,7 +22,7 @@ from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import UNABLE, ExecutorOutput, SummarizerOutput
 from agenticiqa.vlm_client import ScriptedVLMClient, VLMClient, VLMReply
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from tests.support.agent import FAIR, FixedTool, config, picture, plan, registry, scripted, settings, state
 
 EVIDENCE = ExecutorOutput.model_validate(

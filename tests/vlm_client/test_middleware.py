@@ -27,9 +27,15 @@ from agenticiqa.errors import (
 from agenticiqa.vlm_client import Sampling, ScriptedVLMClient, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.client import WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore
-from agenticiqa.vlm_client.middleware.limiting import LimitedVLMClient, Limiter
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
-from agenticiqa.vlm_client.middleware.retrying import Breaker, BreakerVLMClient, RetryingVLMClient, RetryPolicy
+from agenticiqa.vlm_client.middleware.retrying import (
+    Breaker,
+    BreakerVLMClient,
+    LimitedVLMClient,
+    Limiter,
+    RetryingVLMClient,
+    RetryPolicy,
+)
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
 from agenticiqa.vlm_client.providers.http import retry_after_seconds
 from agenticiqa.vlm_client.structured import ask_for

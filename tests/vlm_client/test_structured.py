@@ -28,7 +28,7 @@ from agenticiqa.vlm_client import (
 )
 from agenticiqa.vlm_client.client import Sampling
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from agenticiqa.vlm_client.structured import RejectedReplyError
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, PlanInputs
 from agenticiqa.vlm_client.usage import CallCounter

@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from agenticiqa.assessor.assessment import Assessment, assessment_of, failed_assessment
 from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, ImageNotFoundError, UsageError
-from agenticiqa.graph.run import initial_state, prepare_run
+from agenticiqa.graph.flow import initial_state, prepare_run
 from agenticiqa.images import Align, ImageSource, NamedBytes
 from agenticiqa.nodes.context import OnEvent, ProgressEvent
 from agenticiqa.parts import Parts, build_parts

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from agenticiqa.images import LabelledImage, LoadedImage
 from agenticiqa.nodes import executor, planner, summarizer
-from agenticiqa.nodes.rendering import system_words
+from agenticiqa.nodes.context import system_words
 from agenticiqa.parts import Parts
 from agenticiqa.state import Record, ReferenceMode, UsedEvidence
 

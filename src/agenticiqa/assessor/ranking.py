@@ -19,8 +19,7 @@ from agenticiqa.parts import Parts
 from agenticiqa.question.asked import Compare, Declined
 from agenticiqa.question.asking import read_question
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger, Record
-from agenticiqa.vlm_client.tasks import RankInputs, RankReply
-from agenticiqa.vlm_client.tasks.rank import OVERALL_QUALITY
+from agenticiqa.vlm_client.tasks import OVERALL_QUALITY, RankInputs, RankReply
 from agenticiqa.wording.results import chosen_in_words
 
 RANKING_PROMPT_TEMPLATE = """\

@@ -11,7 +11,7 @@ from agenticiqa.parts import Parts
 from agenticiqa.state import PlannerOutput
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import request_key
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
+from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from agenticiqa.vlm_client.tasks import DetectInputs, DetectReply, InspectInputs, InspectReply, PlanInputs
 
 

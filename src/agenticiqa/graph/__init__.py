@@ -2,8 +2,7 @@
 
 from agenticiqa.graph.checkpoints import memory_saver, sqlite_saver, with_own_types
 from agenticiqa.graph.drawing import visualize_graph
-from agenticiqa.graph.flow import build_graph, decide_next_node
-from agenticiqa.graph.run import prepare_run, run_pipeline
+from agenticiqa.graph.flow import build_graph, decide_next_node, prepare_run, run_pipeline
 
 __all__ = [
     "build_graph",

@@ -1,20 +1,32 @@
-"""Planner, executor, summarizer, and the way back when the evidence does not suffice."""
+"""Planner, executor, summarizer and the way back, run on one question.
+
+A run is checked beforehand, can be resumed from a kept state, and does not raise.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from agenticiqa.errors import QueryError, UsageError
 from agenticiqa.graph.checkpoints import with_own_types
+from agenticiqa.images import ImageStore
+from agenticiqa.logs import log_context
+from agenticiqa.nodes.context import OnEvent, report
 from agenticiqa.nodes.executor import executor_node
 from agenticiqa.nodes.planner import planner_node
 from agenticiqa.nodes.sufficiency import replan_limit
 from agenticiqa.nodes.summarizer import summarizer_node
-from agenticiqa.state import AgenticIQAState
+from agenticiqa.parts import parts_from
+from agenticiqa.question.choices import Choices, choices_by_letter
+from agenticiqa.state import AgenticIQAState, Ledger
 
 logger = logging.getLogger("agenticiqa.graph")
 
@@ -67,3 +79,160 @@ def decide_next_node(state: AgenticIQAState) -> Literal["planner", "__end__"]:
         logger.warning("Continuing with current evidence despite need_replan=true")
         logger.warning("Max replanning iterations reached: possible logic issue in the summarizer")
     return decision
+
+
+_STEPS_PER_PASS = 3
+_SAME_RUN = ("query", "image_path", "reference_path", "choices")
+
+
+def run_pipeline(
+    query: str,
+    image_path: str,
+    reference_path: str | None = None,
+    max_replan_iterations: int | None = None,
+    *,
+    choices: Choices | None = None,
+    config: RunnableConfig | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    thread_id: str | None = None,
+    on_event: OnEvent | None = None,
+) -> AgenticIQAState:
+    """The final state of one run; whatever goes wrong is in its `error`.
+
+    `max_replan_iterations` None takes the setting; 0 and 1 never replan, 2 replans once. With a checkpointer, running
+    again with the same thread id takes an interrupted run up after its last finished node; another question on the
+    thread starts afresh.
+    """
+    state = initial_state(query, image_path, reference_path, max_replan_iterations)
+    try:
+        state["choices"] = checked_choices(choices)
+        return prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
+    except Exception as error:  # parts of third parties and stores of checkpoints may fail in any way
+        return _with(state, error=report("the run", error))
+
+
+def prepare_run(
+    state: AgenticIQAState,
+    config: RunnableConfig | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    thread_id: str | None = None,
+    on_event: OnEvent | None = None,
+) -> Run:
+    """A run whose settings, question and images have been checked; raises the typed error of what cannot be used."""
+    if thread_id is not None and checkpointer is None:
+        raise UsageError("a thread id is of use only with a checkpointer; pass one, for example sqlite_saver(path)")
+    configurable = dict((config or {}).get("configurable") or {})
+    parts = parts_from(configurable)
+    store: ImageStore = configurable.get("images") or parts.settings.image_store()
+    limit = state.get("max_replan_iterations", parts.settings.pipeline.max_replan_iterations)
+    if limit < 0:
+        raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
+    state = _with(state, max_replan_iterations=limit)
+    _check_query(state, parts.settings.pipeline.limits.max_query_characters)
+    store.images(state["image_path"], state.get("reference_path"))
+    configurable |= {**vars(parts), "images": store, "on_event": on_event or configurable.get("on_event")}
+    configurable["thread_id"] = thread_id or str(uuid4())
+    ready: RunnableConfig = {**(config or {}), "configurable": configurable}
+    ready["recursion_limit"] = _STEPS_PER_PASS * (limit + 2)
+    return Run(state, ready, checkpointer)
+
+
+class Run(NamedTuple):
+    """One question, ready to be carried out or taken up again."""
+
+    state: AgenticIQAState
+    config: RunnableConfig
+    checkpointer: BaseCheckpointSaver[Any] | None = None
+
+    def carry_out(self) -> AgenticIQAState:
+        """The final state."""
+        with log_context(run=str(self.config["configurable"]["thread_id"])):
+            if self.checkpointer is None:
+                return _invoke(_graph(), self.state, self.config, None)
+            graph = build_graph(checkpointer=self.checkpointer)
+            kept = graph.get_state(self.config)
+            if not kept.values:
+                return _invoke(graph, self.state, self.config, "sync")
+            return self._take_up(graph, dict(kept.values), bool(kept.next))
+
+    def _take_up(self, graph: Graph, kept: dict[str, Any], unfinished: bool) -> AgenticIQAState:
+        thread = self.config["configurable"]["thread_id"]
+        if any(kept.get(key) != self.state.get(key) for key in _SAME_RUN):
+            logger.info("a new question on the thread %s", thread)
+            return _invoke(graph, self.state, self.config, "sync")
+        if unfinished:
+            logger.info("resuming the thread %s", thread)
+            return _invoke(graph, None, self.config, "sync")
+        if kept.get("error") and self.checkpointer is not None:
+            self.checkpointer.delete_thread(thread)
+            return _invoke(graph, self.state, self.config, "sync")
+        finished: Any = kept
+        done: AgenticIQAState = finished
+        return done
+
+
+@lru_cache(maxsize=1)
+def _graph() -> Graph:
+    return build_graph()
+
+
+def _invoke(graph: Graph, state: AgenticIQAState | None, config: RunnableConfig, durability: Any) -> AgenticIQAState:
+    final: Any = graph.invoke(state, config, durability=durability)
+    result: AgenticIQAState = final
+    return result
+
+
+def initial_state(
+    query: str,
+    image_path: str,
+    reference_path: str | None,
+    max_replan_iterations: int | None,
+    choices: Choices | None = None,
+) -> AgenticIQAState:
+    """The state a run begins with; raises QueryError for choices that are none."""
+    state: AgenticIQAState = {
+        "query": query,
+        "image_path": str(image_path),
+        "reference_path": None if reference_path is None else str(reference_path),
+        "choices": checked_choices(choices),
+        "iteration_count": 0,
+        "replan_history": [],
+        "error": None,
+        "ledger": Ledger(),
+    }
+    if max_replan_iterations is not None:
+        state["max_replan_iterations"] = max_replan_iterations
+    return state
+
+
+def _with(state: AgenticIQAState, **changes: Any) -> AgenticIQAState:
+    merged: Any = {**state, **changes}
+    result: AgenticIQAState = merged
+    return result
+
+
+def checked_choices(choices: Choices | None) -> dict[str, str] | None:
+    """The choices by letter; raises QueryError for what is no list or mapping of two or more texts."""
+    if choices is None:
+        return None
+    try:
+        return choices_by_letter("choices", choices)
+    except ValueError as error:
+        raise QueryError(str(error)) from None
+
+
+def _check_query(state: AgenticIQAState, longest: int) -> None:
+    query, choices = state["query"], state.get("choices") or {}
+    if not isinstance(query, str):
+        raise QueryError(f"the question must be a text, not {type(query).__name__}")
+    if not query.strip():
+        raise QueryError("the question is blank; ask something or leave it out")
+    asked = query + "".join(f"{letter}{text}" for letter, text in choices.items())
+    if len(asked) > longest:
+        what = "question and its choices have" if choices else "question has"
+        raise QueryError(
+            f"the {what} {len(asked)} characters, more than {longest}; shorten it or raise max_query_characters"
+        )
+    # Half of a surrogate pair, as a terminal makes of bytes that are no UTF-8, can be neither sent nor written down.
+    if any("\ud800" <= character <= "\udfff" for character in asked):
+        raise QueryError("the question holds bytes that are no Unicode text; write it in UTF-8")

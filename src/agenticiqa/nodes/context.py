@@ -1,7 +1,8 @@
-"""What a node works with: its parts, the images, the count of its calls and a way to report."""
+"""What a node works with: its parts, the images, the words of its requests, the count of its calls, a way to report."""
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,6 @@ from pydantic import BaseModel
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.logs import log_context
-from agenticiqa.nodes.rendering import system_words, user_words
 from agenticiqa.parts import Parts, parts_from
 from agenticiqa.question.asked import Question
 from agenticiqa.question.asking import question_of
@@ -178,3 +178,27 @@ def report(where: str, error: Exception) -> str:
         return str(error)
     logger.error("%s failed unexpectedly", where, exc_info=error)
     return f"unexpected {type(error).__name__}: {error}"
+
+
+def system_words(template: str) -> str:
+    """The prompt as it is sent; "System:" is only the documents' heading for it."""
+    return template.removeprefix("System:\n")
+
+
+def user_words(inputs: TaskInputs[Any], advice: Sequence[str] = ()) -> str:
+    """One section per input that has a value, every one of them, and the advice after them."""
+    values = inputs.model_dump(mode="json")
+    sections = [
+        f"{described.title}:\n{_as_json(values[name])}"
+        for name, described in type(inputs).model_fields.items()
+        if name in values and _is_given(values[name])
+    ]
+    return "\n\n".join([*sections, *advice])
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=None if isinstance(value, str) else 1)
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value not in ([], {})

@@ -16,7 +16,7 @@ from agenticiqa.errors import BackendError, BadReplyError
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
 from agenticiqa.state import ProbabilitySource, Region
 from agenticiqa.values import Answer, Distortion, Reason
-from agenticiqa.vlm_client.tasks.base import TaskInputs
+from agenticiqa.vlm_client.tasks import TaskInputs
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,16 @@ from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError, plugin_failure
 from agenticiqa.vlm_client.client import VLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore, MemoryReplyStore, ReplyStore
-from agenticiqa.vlm_client.middleware.fallback import FallbackVLMClient
-from agenticiqa.vlm_client.middleware.limiting import LimitedVLMClient, Limiter
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
-from agenticiqa.vlm_client.middleware.retrying import Breaker, BreakerVLMClient, RetryingVLMClient, RetryPolicy
+from agenticiqa.vlm_client.middleware.retrying import (
+    Breaker,
+    BreakerVLMClient,
+    FallbackVLMClient,
+    LimitedVLMClient,
+    Limiter,
+    RetryingVLMClient,
+    RetryPolicy,
+)
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
 from agenticiqa.vlm_client.usage import Prices, PricingVLMClient, load_prices
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from agenticiqa.vlm_client.client import VLMRequest
-from agenticiqa.vlm_client.tasks.base import Schema
+from agenticiqa.vlm_client.tasks import Schema
 
 MAX_ITEMS, MAX_TEXT, MAX_NAME = 8, 800, 120
 """The longest list, the longest text, and the longest text inside a list or map, in characters."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from agenticiqa.cache import Cache
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
-from agenticiqa.vlm_client.tasks.base import schema_text
+from agenticiqa.vlm_client.tasks import schema_text
 
 NAMESPACE = "replies"
 

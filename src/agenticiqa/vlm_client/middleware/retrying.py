@@ -1,13 +1,14 @@
-"""Trying again when a service is busy, slow or out of reach: a bounded number of times, for a bounded time."""
+"""Reaching a service: no harder than it allows, again when it is busy or slow, and another one when it fails."""
 
 from __future__ import annotations
 
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import Any, TypeVar
 
 from PIL import Image
@@ -151,3 +152,93 @@ class BreakerVLMClient(WrappingVLMClient):
             raise
         self._breaker.succeeded()
         return reply
+
+
+class Limiter:
+    """Gives turns to the threads that share a backend."""
+
+    def __init__(
+        self,
+        concurrency: int = 8,
+        requests_per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._places = Semaphore(concurrency)
+        self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._clock, self._sleep = clock, sleep
+        self._next = 0.0
+        self._lock = Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """A place among those allowed at once, at a moment the rate allows."""
+        with self._places:
+            wait = self._reserve()
+            if wait > 0:
+                self._sleep(wait)
+            yield
+
+    def _reserve(self) -> float:
+        with self._lock:
+            now = self._clock()
+            start = max(now, self._next)
+            self._next = start + self._interval
+            return start - now
+
+
+class LimitedVLMClient(WrappingVLMClient):
+    """A client whose every try on the wire waits for its turn."""
+
+    def __init__(self, client: VLMClient, limiter: Limiter) -> None:
+        super().__init__(client)
+        self._limiter = limiter
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The client's reply to a bare prompt, in its turn."""
+        with self._limiter.turn():
+            return self.client.generate(prompt, image, **kwargs)
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply, in its turn."""
+        with self._limiter.turn():
+            return self.client.ask(request)
+
+
+class FallbackVLMClient(VLMClient):
+    """Two backends in one: the second is asked when the first fails or, in `ask_for`, gives no valid reply."""
+
+    def __init__(self, first: VLMClient, second: VLMClient) -> None:
+        self.first, self.second = first, second
+        self.model = first.model
+        self.deterministic = first.deterministic and second.deterministic
+        self.derived_from = first.derived_from
+        self.remote = first.remote or second.remote
+
+    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
+        """The first backend's reply to a bare prompt, or the second's."""
+        try:
+            return self.first.generate(prompt, image, **kwargs)
+        except BackendError:
+            return self.second.generate(prompt, image, **kwargs)
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The first backend's reply, or the second's."""
+        try:
+            return self.first.ask(request)
+        except BackendError:
+            return self.second.ask(request)
+
+    def open(self) -> None:
+        """Opens the first backend; the second may never be needed."""
+        self.first.open()
+
+    def close(self) -> None:
+        """Closes both backends."""
+        self.first.close()
+        self.second.close()
+
+    def chain(self) -> tuple[VLMClient, ...]:
+        """Both backends, in turn."""
+        return (*self.first.chain(), *self.second.chain())

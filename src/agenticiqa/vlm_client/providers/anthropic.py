@@ -9,7 +9,7 @@ from agenticiqa.errors import BadReplyError, RefusedError
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.providers.http import Message, Parameters, system_text
 from agenticiqa.vlm_client.providers.image_encoding import SizeRule
-from agenticiqa.vlm_client.providers.sdk import SdkVLMClient
+from agenticiqa.vlm_client.providers.network import SdkVLMClient
 from agenticiqa.vlm_client.schemas import closed
 
 _CUT = ("max_tokens", "model_context_window_exceeded")

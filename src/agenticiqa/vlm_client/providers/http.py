@@ -21,7 +21,7 @@ from agenticiqa.errors import (
 from agenticiqa.vlm_client.client import Sampling
 from agenticiqa.vlm_client.providers.image_encoding import SentImage
 from agenticiqa.vlm_client.schemas import schema_rule
-from agenticiqa.vlm_client.tasks.base import Schema
+from agenticiqa.vlm_client.tasks import Schema
 
 Parameters = Mapping[str, Mapping[str, Any]]
 """Parameters of a request by the group that is given up together."""

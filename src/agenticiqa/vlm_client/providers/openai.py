@@ -11,9 +11,9 @@ from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.providers.http import Message, Parameters, system_text
 from agenticiqa.vlm_client.providers.image_encoding import SentImage, SizeRule
 from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
-from agenticiqa.vlm_client.providers.sdk import SdkVLMClient
+from agenticiqa.vlm_client.providers.network import SdkVLMClient
 from agenticiqa.vlm_client.schemas import STRICT_KEYWORDS, bounded, cleaned, closed
-from agenticiqa.vlm_client.tasks.base import Schema
+from agenticiqa.vlm_client.tasks import Schema
 
 # Codes of a 429 that no waiting mends, and of a 400 that is the content filter's.
 _EXHAUSTED = ("insufficient_quota", "billing_hard_limit_reached")
