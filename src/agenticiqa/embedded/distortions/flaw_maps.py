@@ -56,16 +56,20 @@ class FlawMap:
 
 def flaw_maps(pixels: Pixels) -> dict[MappedFlaw, FlawMap]:
     """All maps of one RGB picture; the boxes are in its own pixels."""
-    small = _shrunk(pixels)
+    size = (pixels.shape[0], pixels.shape[1])
+    maps = measured_maps(_shrunk(pixels))
+    return {flaw: FlawMap(flaw, array, worst_part(array, size), LEGENDS[flaw]) for flaw, array in maps.items()}
+
+
+def measured_maps(small: Pixels) -> dict[MappedFlaw, Plane]:
+    """The shares in the cells of a picture that is small enough."""
     luma = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    arrays: dict[MappedFlaw, Plane] = {
+    return {
         "softness": _softness(luma),
         "highlights": _cells((small.min(axis=2) >= WHITE).astype(np.float32)),
         "shadows": _cells((small.max(axis=2) <= BLACK).astype(np.float32)),
         "noise": _noise(luma),
     }
-    size = (pixels.shape[0], pixels.shape[1])
-    return {flaw: FlawMap(flaw, array, worst_part(array, size), LEGENDS[flaw]) for flaw, array in arrays.items()}
 
 
 def worst_part(array: Plane, size: tuple[int, int]) -> Region | None:

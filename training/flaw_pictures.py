@@ -1,0 +1,163 @@
+"""Features for the detector of flaws, whole and part by part, written to the cache a few hundred pictures at a time.
+
+    python -m training.flaw_pictures looks --cache DIR --data BIQ2021 --imagenet DIR --chunk 0
+
+The sets: `looks`, `other` and `choice` are photographs labelled by our eyes, `mmp2k` those labelled by its people,
+`parts` photographs damaged in a part only, `camera` and `hard` pictures through a camera and by known kinds, `resized`
+the labelled ones at other sizes, `hecd` recoloured ones. What each picture is stands in `notes`; labels are read when
+the detector is fitted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from agenticiqa.embedded.distortions.feature_vector import measure_traces
+from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.parts import PARTS_PER_SIDE, part_features
+from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.trunk import load_backbone, load_tail, to_working_size
+from agenticiqa.weights import WeightSet
+from training.camera import FLAWS, draw_shot, recode, severities, take, unsuspicious_file
+from training.detect_pictures import ONLY_HARD, SHARES, list_made, list_whole
+from training.looks import OTHER_TABLE, read_looks
+from training.pictures import Pixels, read_pixels
+from training.resized import list_varied
+from training.sources import list_scenes
+
+CHUNK = 200
+# Flaws that lie in a part of a picture in real life too; the others come from the file or the whole exposure.
+IN_PARTS = ("blur", "noise", "dark", "bright", "contrast", "colour")
+Note = dict[str, object]
+
+
+def features_of(pixels: Pixels, terms: WeightSet) -> dict[str, npt.NDArray[np.generic]]:
+    """Everything the detector could be shown of one picture."""
+    features = load_backbone().features(pixels)
+    last = load_tail(terms).features(features.maps[-1])
+    tiles = cut_tiles(features.working)
+    seen = light_traces(features.working) | tile_traces(tiles)
+    return {
+        "pooled": features.pooled,
+        "half": features.pooled_half,
+        "tail": last.pooled,
+        "traces": np.array(list(measure_traces(pixels, features.working).values()), np.float32),
+        "seen": np.array(list(seen.values()), np.float32),
+        "parts": part_features(features, last, tiles).astype(np.float16),
+        "scale": np.float32(features.scale),
+    }
+
+
+def list_parts(files: list[Path], seed: int) -> Iterator[tuple[Pixels, Note]]:
+    """Photographs with a fault of the camera in a half, a corner, a blob or all but a blob, and where it is."""
+    random = np.random.default_rng(seed)
+    while True:
+        path = files[int(random.integers(len(files)))]
+        clean = to_working_size(read_pixels(path))[0]
+        shot = replace(draw_shot(random, 1), size=1.0, codec="none")
+        taken = take(clean, shot, int(random.integers(1 << 30)))
+        found = severities(shot, taken)
+        worst = max(found, key=lambda flaw: found[flaw])
+        if worst not in IN_PARTS or found[worst] < 1:
+            continue
+        shape, mask = draw_mask(clean.shape[:2], random)
+        mixed = np.rint(mask[..., None] * taken.pixels + (1 - mask[..., None]) * clean).astype(np.uint8)
+        covered = cv2.resize(mask, (PARTS_PER_SIDE, PARTS_PER_SIDE), interpolation=cv2.INTER_AREA).ravel()
+        note = {"name": str(path), "shape": shape, "covered": covered.tolist(), "flaws": [found[f] for f in FLAWS]}
+        yield recode(mixed, **unsuspicious_file(random)), note | {"shot": asdict(shot)}
+
+
+def draw_mask(size: tuple[int, int], random: np.random.Generator) -> tuple[str, npt.NDArray[np.float32]]:
+    """The name of a part and its mask with a soft border."""
+    rows, columns = np.mgrid[: size[0], : size[1]] / np.reshape(size, (2, 1, 1))
+    shape = str(random.choice(["half", "corner", "blob", "around"]))
+    if random.random() < 0.5:
+        rows = 1 - rows
+    if random.random() < 0.5:
+        columns = 1 - columns
+    if shape == "half":
+        mask = (rows if random.random() < 0.5 else columns) < 0.5
+    elif shape == "corner":
+        mask = (rows < 0.5) & (columns < 0.5)
+    else:
+        centre, reach = random.uniform(0.3, 0.7, 2), random.uniform(0.22, 0.35, 2)
+        mask = np.hypot((rows - centre[0]) / reach[0], (columns - centre[1]) / reach[1]) < 1
+        mask = ~mask if shape == "around" else mask
+    soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), float(random.choice([1, 4, 12])))
+    return shape, np.asarray(soft, np.float32)
+
+
+def list_pictures(given: argparse.Namespace) -> Iterator[tuple[Pixels, Note]]:
+    """The pictures of a chunk of a set with what is known of each."""
+    own = slice(given.chunk * CHUNK, (given.chunk + 1) * CHUNK)
+    # Made pictures are drawn anew for every chunk.
+    seed = given.seed * 1000 + given.chunk
+    if given.what in ("looks", "other", "choice", "mmp2k", "hecd"):
+        yield from ((read_pixels(path), {"name": path.name}) for path in _files(given, given.what)[own])
+    elif given.what == "resized":
+        files = [*_files(given, "looks"), *_files(given, "other")][own]
+        yield from list_varied(((path.name, read_pixels(path)) for path in files), seed)
+    elif given.what == "parts":
+        fine = {each.image for each in read_looks("train") if max(each.flaws.values()) == 0}
+        clean = [path for path in _files(given, "looks") if path.name in fine]
+        yield from islice(list_parts(clean + _unlabelled(given.imagenet), seed), CHUNK)
+    else:
+        kept = set(map(str, _unlabelled(given.imagenet))) | {str(path) for path in _files(given, "other")}
+        scenes = [scene for scene in list_scenes(given.bsds, given.imagenet, 6) if scene.photograph in kept]
+        made = list_made(scenes, "train", seed, ONLY_HARD if given.what == "hard" else SHARES)
+        if given.what == "whole":
+            made = list_whole(scenes, seed, CHUNK)
+        yield from (
+            (each.pixels, {k: v for k, v in vars(each).items() if k != "pixels"}) for each in islice(made, CHUNK)
+        )
+
+
+def _unlabelled(imagenet: Path) -> list[Path]:
+    labelled = {each.image for split in ("train", "choice", "check") for each in read_looks(split, OTHER_TABLE)}
+    return [path for path in sorted(imagenet.glob("*.JPEG")) if path.name not in labelled]
+
+
+def _files(given: argparse.Namespace, what: str) -> list[Path]:
+    if what == "looks":
+        return [given.data / "Images" / each.image for each in read_looks("train")]
+    if what in ("mmp2k", "hecd"):
+        return sorted((given.mmp2k if what == "mmp2k" else given.hecd).glob("*.jpg"))
+    split = "train" if what == "other" else "choice"
+    return [given.imagenet / each.image for each in read_looks(split, OTHER_TABLE)]
+
+
+def main() -> None:
+    """Extract one chunk of a set; nothing where it is at hand already."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what")
+    for folder in ("cache", "data", "imagenet", "bsds", "mmp2k", "hecd"):
+        parser.add_argument(f"--{folder}", type=Path)
+    parser.add_argument("--chunk", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--terms", choices=("research", "open"), default="research")
+    given = parser.parse_args()
+    target = given.cache / f"{given.what}_{given.terms}_{given.seed}_{given.chunk}.npz"
+    if target.exists():
+        return
+    cv2.setNumThreads(1)
+    rows, notes = [], []
+    for pixels, note in list_pictures(given):
+        rows.append(features_of(pixels, given.terms))
+        notes.append(json.dumps(note, default=lambda value: value.item() if hasattr(value, "item") else str(value)))
+    if rows:
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        np.savez(target, notes=np.array(notes), **columns)  # type: ignore[arg-type]
+    print(target.name, len(rows), flush=True)
+
+
+if __name__ == "__main__":
+    main()
