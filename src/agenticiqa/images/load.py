@@ -25,6 +25,7 @@ from agenticiqa.errors import (
     ImageTruncatedError,
     MissingExtraError,
 )
+from agenticiqa.images.apart import decode_apart
 from agenticiqa.images.colour import Pixels, is_transparent, scaled_to_bytes, to_srgb, value_scale
 from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, is_complete, sniff
 from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
@@ -84,6 +85,8 @@ def limits_by_format(max_pixels: int) -> dict[str, int]:
 _DEFAULT_LIMITS = ImageLimits()
 # Encoders write 10 scans, those that search for the smallest file up to 16; the largest picture may have as many.
 USUAL_PASSES, MOST_PASSES = 16, 100
+# Kinds that may hold frames of any number and size which are never shown, and how many pixels passed over take seconds.
+_UNTOLD, _LONG = ("AVIF", "HEIC"), 500_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +181,12 @@ def _from_bytes(data: bytes, name: str, path: Path | None, limits: ImageLimits) 
         image = _opened_webp(container.data, limits) if kind == "WebP" else open_header(kind, container.data)
         _check_size(image.size, limits, f"progressive {kind}" if "progressive" in image.info else kind)
         _check_passes(container.passes, image.size, limits)
-        image.load()
-        pixels, notes = to_srgb(image)
+        shown = _decoded(image, kind, container)
+        pixels, notes = to_srgb(shown)
         exif = b"" if kind == "HEIC" else image.info.get("exif", b"")
         orientation = exif_orientation(exif) if exif else container.orientation
         pixels, turned = upright(pixels, orientation)
-        seen_through = is_transparent(image)
+        seen_through = is_transparent(shown)
     frames = _frames(container, image)
     notes = _frame_notes(container, image, frames) + notes + turned
     digest = hashlib.sha256(data).hexdigest()
@@ -255,6 +258,16 @@ def _check_passes(passes: int, size: tuple[int, int], limits: ImageLimits) -> No
             f"is stored in {passes} passes over {size[0]}×{size[1]} pixels, which would take too long to decode; "
             "save it again with the usual settings"
         )
+
+
+def _decoded(image: Image.Image, kind: str, container: Container) -> Image.Image:
+    """The image with its pixels; where they may take long to decode, by a process that is ended when they do."""
+    if kind not in _UNTOLD and container.passes * image.width * image.height < _LONG:
+        image.load()
+        return image
+    shown = decode_apart(kind, container.data)
+    shown.info = image.info
+    return shown
 
 
 def _frames(container: Container, image: Image.Image) -> int:
