@@ -72,7 +72,8 @@ def test_a_signal_ends_whoever_decodes_and_its_decoder(ending: signal.Signals, l
     (tmp_path / "large.avif").write_bytes(large)
     command = [sys.executable, "-c", LOADING, str(tmp_path / "large.avif")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
-        assert running.stdout is not None and running.stdout.readline() == b"decoded\n"
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"decoded\n"
         children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
         running.send_signal(ending)
         running.wait(timeout=5)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
-import io
 import json
 import os
 import signal
@@ -79,7 +78,8 @@ def _end(process: _Process) -> int:
 def _asked(process: _Process, kind: str, data: bytes, seconds: float) -> Image.Image | str:
     """What the process makes of the data: the picture, or what is wrong with it."""
     requests, replies = process.stdin, process.stdout
-    assert requests is not None and replies is not None
+    assert requests is not None
+    assert replies is not None
     requests.write(_REQUEST.pack(kind.encode(), seconds, len(data)))
     requests.write(data)
     requests.flush()
