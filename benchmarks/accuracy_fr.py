@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.consensus import MEMBERS
-from agenticiqa.embedded.full_reference.judge import level_probabilities
 from agenticiqa.embedded.full_reference.pair_features import HIGHER_IS_BETTER
 from agenticiqa.embedded.full_reference.pair_model import (
     CONSENSUS_NAMES,
@@ -34,6 +33,7 @@ from agenticiqa.embedded.full_reference.pair_model import (
     Prediction,
     load_model,
 )
+from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, LevelLetter

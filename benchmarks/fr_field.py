@@ -103,7 +103,7 @@ def enlargement(photographs: list[Path]) -> dict[str, float]:
             picture = shrunk(read_pixels(path), 8.0)
             found.append(shipped_judge().judge_pixels(enlarge(picture, factor, kernel), picture))
         means[f"enlarged.{factor}"] = float(np.mean([one.score for one in found]))
-        named = sum(one.change.startswith("enlarged") for one in found)
+        named = sum(one.kind in ("upscale", "pixelate") for one in found)
         means[f"enlarged.{factor}.named"] = named / len(found)
         print(
             f"enlarged ×{factor}: {means[f'enlarged.{factor}']:.2f} ({limit}), called enlarged {named} of {len(found)}"

@@ -18,7 +18,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.quality.quality_model import level_probabilities, load_quality_model
+from agenticiqa.embedded.levels import level_probabilities
+from agenticiqa.embedded.quality.quality_model import load_quality_model
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.images import load_image
 from agenticiqa.score_fusion import ScoreFusion, eta_for
@@ -96,7 +97,12 @@ def read_answers(path: Path, images: Path | None = None) -> Answers:
 
 def beliefs_around(score: float) -> list[float]:
     """What a model that says only a score from 1 to 5 is taken to believe of the five levels."""
-    return list(level_probabilities(min(5.0, max(1.0, score)), SCORE_ERROR))
+    return levels_upwards(score, SCORE_ERROR)
+
+
+def levels_upwards(score: float, error: float) -> list[float]:
+    """Probabilities of levels 1 to 5."""
+    return list(level_probabilities(score, error).values())[::-1]
 
 
 def simulated(scores: Path, target: float, seed: int = 0) -> Answers:
@@ -110,7 +116,7 @@ def simulated(scores: Path, target: float, seed: int = 0) -> Answers:
     reach = float(np.corrcoef(noisy, opinions)[0, 1]) * opinions.std()
     said = np.clip(opinions.mean() + reach * (noisy - noisy.mean()) / noisy.std(), 1, 5)
     error = max(0.35, STATED * float(np.sqrt(np.mean((said - opinions) ** 2))))
-    beliefs = np.array([level_probabilities(float(score), error) for score in said])
+    beliefs = np.array([levels_upwards(float(score), error) for score in said])
     return Answers(opinions, beliefs, np.array([float(row["aiqa_nr"]) for row in rows]))
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.stats import norm, rankdata
 
 from training.biq2021 import read_photographs
+from training.sheets import read_sheet
 
 Values = npt.NDArray[np.float64]
 
@@ -66,10 +67,7 @@ def read_pcuid(data: Path) -> list[RatedPicture]:
 
 def _sheet(path: Path) -> list[tuple[str, float]]:
     """Names and opinions of a spreadsheet's first two columns, below its heading."""
-    from openpyxl import load_workbook  # type: ignore[import-untyped]
-
-    rows = load_workbook(path, read_only=True).worksheets[0].iter_rows(min_row=2, max_col=2, values_only=True)
-    return [(str(name), float(str(opinion))) for name, opinion in rows if name is not None and opinion is not None]
+    return [(row[0], float(row[1])) for row in read_sheet(path)[1:] if len(row) > 1]
 
 
 SOURCES: dict[str, Callable[[Path], list[RatedPicture]]] = {

@@ -82,18 +82,14 @@ def opinions(jobs: list[dict[str, Any]]) -> Iterator[tuple[object, ...]]:
 
 def pairs(jobs: list[dict[str, Any]]) -> Iterator[tuple[object, ...]]:
     """The judgement against a reference, by weights of these terms, and the metrics beside it."""
-    from agenticiqa import load_settings
-    from agenticiqa.images import load_image
-    from agenticiqa.tools import default_registry
+    from agenticiqa import load_settings, measure
 
-    registries = {t: default_registry(load_settings(overrides={"pipeline": {"terms": t}})) for t in _terms(jobs)}
+    settings = {t: load_settings(overrides={"pipeline": {"terms": t}}) for t in _terms(jobs)}
     for job in jobs:
-        test, reference = load_image(job["path"]), load_image(job["reference"])
-        values = {}
-        for name in ("AIQA_FR", *TOOLS):
-            values[name] = registries[job["terms"]].execute(name, test, reference, align="resize").raw
-        own = values.pop("AIQA_FR")
-        yield job["id"], _short(own), ";".join(f"{name}:{value:.6g}" for name, value in values.items())
+        found = measure(job["path"], tools=["AIQA_FR", *TOOLS], reference=job["reference"], align="resize",
+                        settings=settings[job["terms"]])  # fmt: skip
+        own = found.pop("AIQA_FR").raw
+        yield job["id"], _short(own), ";".join(f"{name}:{value.raw:.6g}" for name, value in found.items())
 
 
 def answers(jobs: list[dict[str, Any]]) -> Iterator[tuple[object, ...]]:

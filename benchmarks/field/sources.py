@@ -17,9 +17,9 @@ from PIL import Image
 from agenticiqa.errors import UsageError
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.tools.synthetic.ladder import photographs
-from benchmarks.field.sheets import read_sheet
 from training.biq2021 import read_photographs
 from training.opinions import on_common_scale
+from training.sheets import read_sheet
 
 Half = Literal["decide", "check"]
 # Which opinions stand for 1 and 5, or the name of a map in training/scales.yaml.

@@ -9,8 +9,6 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from skimage import data
 
@@ -18,13 +16,12 @@ from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import QualityHead
 from agenticiqa.embedded.quality.quality_model import (
     QualityModel,
-    judge,
-    level_probabilities,
     load_quality_model,
 )
 from agenticiqa.embedded.tools import QualityTool
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.images import load_image
+from agenticiqa.state import LEVEL_SCORES
 from agenticiqa.tools.synthetic.kinds import LEVELS, distort
 
 Pixels = npt.NDArray[np.uint8]
@@ -41,7 +38,7 @@ def photograph() -> Pixels:
 
 
 def score_of(pixels: Pixels) -> float:
-    return judge(pixels).score
+    return load_quality_model().judge(pixels).score
 
 
 def flat(value: int) -> Pixels:
@@ -152,7 +149,9 @@ def test_the_interval_holds_the_score_and_stays_on_the_scale(model: QualityModel
     low, high = judged.interval
     likely_low, likely_high = judged.likely_interval
     assert 1 <= low <= likely_low < judged.score < likely_high <= high <= 5
-    assert sum(level * p for level, p in enumerate(judged.probabilities, 1)) == pytest.approx(judged.score, abs=1e-6)
+    assert sum(LEVEL_SCORES[letter] * share for letter, share in judged.levels.items()) == pytest.approx(
+        judged.score, abs=1e-6
+    )
 
 
 def test_the_worst_region_is_where_the_damage_is(model: QualityModel, photograph: Pixels) -> None:
@@ -184,32 +183,15 @@ def test_threads_processes_and_batches_give_the_same_score(photograph: Pixels) -
 def test_a_loaded_image_and_its_pixels_are_judged_alike(photograph: Pixels) -> None:
     image = load_image(photograph)
 
-    assert judge(image).score == judge(photograph).score
+    assert load_quality_model().judge(image).score == load_quality_model().judge(photograph).score
 
 
 def test_the_tool_gives_the_models_score_and_says_its_terms(photograph: Pixels) -> None:
     tool = QualityTool("open")
 
-    assert tool.measure(photograph) == judge(photograph, "open").score
+    assert tool.measure(photograph) == load_quality_model("open").judge(photograph).score
     assert not tool.card.research_only
     assert QualityTool("research").card.research_only
-
-
-@given(st.floats(1, 5), st.floats(0.05, 2.5))
-def test_level_probabilities_have_the_score_as_their_mean(score: float, error: float) -> None:
-    probabilities = level_probabilities(score, error)
-
-    assert sum(probabilities) == pytest.approx(1)
-    assert min(probabilities) >= 0
-    assert sum(level * p for level, p in enumerate(probabilities, 1)) == pytest.approx(score, abs=1e-6)
-
-
-def test_a_symmetric_score_has_symmetric_levels() -> None:
-    probabilities = level_probabilities(3.0, 0.7)
-
-    assert probabilities == pytest.approx(probabilities[::-1])
-    # The middle level holds |z| < 0.5/0.7 of a normal: erf(0.5/0.7/√2) = 0.5249
-    assert probabilities[2] == pytest.approx(0.5249, abs=1e-4)
 
 
 def small_head() -> QualityHead:

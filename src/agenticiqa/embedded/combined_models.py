@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 
 from agenticiqa.embedded.answers.evidence import ToolScore
 from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
-from agenticiqa.embedded.quality.quality_model import level_probabilities
+from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
-from agenticiqa.state import (
-    DISTORTION_CATEGORIES,
-    LEVEL_LETTERS,
-    LEVEL_SCORES,
-    LevelLetter,
-    LocatedRegion,
-    Region,
-)
+from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_SCORES, LocatedRegion, Region
 from agenticiqa.tools.calibration import EmbeddedScale
 from agenticiqa.values import Distortion, Judgement
 from agenticiqa.weights import WeightSet
@@ -97,8 +90,7 @@ class ShippedEyes:
             return Look(against, findings, against)
         features = load_backbone().features(pixels)
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
-        shares = _by_letter(judged.probabilities)
-        quality = Judgement(shares, judged.interval, judged.reason, likely_interval=judged.likely_interval)
+        quality = Judgement(judged.levels, judged.interval, judged.reason, likely_interval=judged.likely_interval)
         drawn = judged.out_of_domain is not None
         found = find_distortions(pixels, features, self._weights, drawn=drawn)
         findings = of_picture(found, quality.score, drawn=drawn)
@@ -123,11 +115,6 @@ def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgemen
     worst = max(severe, key=lambda finding: finding.strength)
     note = f"doubtful: the score of {quality.score:.2f} and the finding of {worst.severity} {worst.category} disagree"
     return replace(quality, notes=(*quality.notes, note))
-
-
-def _by_letter(probabilities: tuple[float, ...]) -> dict[LevelLetter, float]:
-    """Probabilities of levels 1 to 5 under their letters, the best first."""
-    return dict(zip(LEVEL_LETTERS, reversed(probabilities), strict=True))
 
 
 def _cut(pixels: Pixels, region: Region) -> Pixels:
@@ -166,8 +153,7 @@ def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:
     score, interval = scale.apply(judgement.score, judgement.interval)
     _, likely = scale.apply(judgement.score, judgement.likely_interval)
     low, high = interval or (score, score)
-    shares = level_probabilities(score, (high - low) / (2 * _HALF_WIDTH))
-    levels = dict(zip(LEVEL_LETTERS, reversed(shares), strict=True))
+    levels = level_probabilities(score, (high - low) / (2 * _HALF_WIDTH))
     return replace(judgement, levels=levels, interval=interval, likely_interval=likely)
 
 

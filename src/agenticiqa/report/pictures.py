@@ -79,9 +79,9 @@ def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
 
 def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.quality_model import judge_places
+    from agenticiqa.embedded.quality.quality_model import load_quality_model
 
-    local = judge_places(image, weight_set(terms))
+    local = load_quality_model(weight_set(terms)).places(image)
     worst = shrunk(local.worst, small.width / image.width, small.height / image.height)
     grid = local.grid.astype(np.float32)
     # Without its name: nobody could read it at this size, so the page says what the box is.

@@ -1,4 +1,4 @@
-"""Where a picture differs visibly from its reference, pixel by pixel at native resolution, and the worst part."""
+"""Where a picture differs visibly from its reference, pixel by pixel at native resolution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.state import Region
 from agenticiqa.tools.metrics.mdsi import mdsi_map
 from agenticiqa.tools.metrics.planes import require_pair
 
@@ -31,13 +30,15 @@ COLOURS = ((0, 0, 4), (87, 16, 110), (188, 55, 84), (249, 142, 9), (252, 255, 16
 
 @dataclass(frozen=True)
 class DifferenceMap:
-    """The visible difference of every pixel from 0 to 1, the box of the worst part and its mean, and how to read it."""
+    """The visible difference of every pixel from 0 to 1, and how to read it."""
 
     array: Plane
-    worst: Region
-    worst_mean: float
-    mean: float
     legend: str = LEGEND
+
+    @property
+    def mean(self) -> float:
+        """The difference of the whole picture."""
+        return float(self.array.mean())
 
     def picture(self, longest: int | None = None) -> Pixels:
         """The map in colours, dark where nothing changed; shrunk to this longest side if it is given."""
@@ -48,11 +49,6 @@ class DifferenceMap:
         table = np.stack([np.interp(np.linspace(0, 1, 256), STOPS, ends) for ends in zip(*COLOURS, strict=True)], 1)
         return np.asarray(np.rint(table).astype(np.uint8)[np.rint(shown * 255).astype(np.uint8)], np.uint8)
 
-    def crop(self, pixels: Pixels) -> Pixels:
-        """The worst part of a picture of the map's size, at native resolution."""
-        box = self.worst
-        return np.ascontiguousarray(pixels[box.top : box.bottom, box.left : box.right])
-
 
 def difference_map(reference: Pixels, test: Pixels) -> DifferenceMap:
     """The map of a pair of 8-bit RGB pictures of one size; ImageSizeMismatchError for others."""
@@ -61,9 +57,7 @@ def difference_map(reference: Pixels, test: Pixels) -> DifferenceMap:
     height, width = test.shape[:2]
     array = np.asarray(cv2.resize(halved, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
     np.clip(array, 0, 1, out=array)
-    worst = worst_part(halved, (height, width))
-    inside = array[worst.top : worst.bottom, worst.left : worst.right]
-    return DifferenceMap(array, worst, float(inside.mean()), float(array.mean()))
+    return DifferenceMap(array)
 
 
 def visible_loss(test: Pixels, reference: Pixels) -> Plane:
@@ -78,18 +72,6 @@ def visible_loss(test: Pixels, reference: Pixels) -> Plane:
         loss = _strip_loss(test[above:below], reference[above:below])
         strips.append(loss[(top - above) // 2 : (min(height, top + STRIP) - above + 1) // 2])
     return np.concatenate(strips)
-
-
-def worst_part(halved: Plane, size: tuple[int, int]) -> Region:
-    """The window of an eighth of the shorter side, 64 to 512 pixels, whose mean loss is highest."""
-    height, width = size
-    side = min(height, width, max(64, min(512, min(height, width) // 8)))
-    window = max(1, min(side // 2, *halved.shape))
-    means = cv2.boxFilter(halved, cv2.CV_32F, (window, window), anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)
-    inside = means[: halved.shape[0] - window + 1, : halved.shape[1] - window + 1]
-    row, column = np.unravel_index(int(inside.argmax()), inside.shape)
-    top, left = min(2 * int(row), height - side), min(2 * int(column), width - side)
-    return Region(left=left, top=top, right=left + side, bottom=top + side)
 
 
 def _strip_loss(test: Pixels, reference: Pixels) -> Plane:

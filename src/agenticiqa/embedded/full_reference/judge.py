@@ -9,18 +9,18 @@ from functools import lru_cache
 
 import cv2
 
-from agenticiqa.embedded.full_reference.changes import category_of, change_name, with_measured_softness
+from agenticiqa.embedded.full_reference.changes import category_of, with_measured_softness
 from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
+from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.trunk import Backbone, load_backbone
-from agenticiqa.images import LoadedImage
-from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, SEVERITIES, DistortionCategory, LevelLetter, Region, Severity
+from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, LevelLetter, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
-from agenticiqa.values import Disagreement, Judgement
+from agenticiqa.values import Disagreement, Judgement, severity_of
 from agenticiqa.weights import WeightSet
 
 NAME = "AIQA_FR"
@@ -32,8 +32,7 @@ MENTIONED = 0.02
 class FullReferenceJudgement:
     """A pair judged: score with 95 % interval, level and kind probabilities, disagreement of the metrics, notes.
 
-    `change` names what was done to the picture, `viewing` how the pair was compared, `worst` the box that differs most
-    of a pair too large to be compared whole.
+    `features` is everything measured on the pair, for whoever needs it again; empty for an identical pair.
     """
 
     score: float
@@ -42,16 +41,10 @@ class FullReferenceJudgement:
     kinds: dict[str, float]
     categories: dict[DistortionCategory, float]
     severity: Severity
-    metrics: dict[str, float]
-    change: str
-    viewing: Viewing = "native"
-    worst: Region | None = None
-    detail_intact: bool = False
     disagreement: Disagreement | None = None
     out_of_domain: str | None = None
     notes: tuple[str, ...] = ()
     features: dict[str, float] = field(default_factory=dict, repr=False)
-    """Everything measured on the pair, for whoever needs it again; empty for an identical pair."""
 
     @property
     def kind(self) -> str | None:
@@ -63,34 +56,6 @@ class FullReferenceJudgement:
         return Judgement(
             self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement, self.notes
         )
-
-
-def level_probabilities(score: float, spread: float) -> dict[LevelLetter, float]:
-    """Probabilities of A to E whose mean is the score, as wide as the spread allows at the ends of the scale."""
-    if score in (1.0, 5.0):
-        return {letter: float(LEVEL_SCORES[letter] == score) for letter in LEVEL_LETTERS}
-    low, high = -60.0, 66.0
-    for _ in range(60):
-        centre = (low + high) / 2
-        low, high = (centre, high) if _mean(_normal_over_levels(centre, spread)) < score else (low, centre)
-    return _normal_over_levels((low + high) / 2, spread)
-
-
-def _normal_over_levels(centre: float, spread: float) -> dict[LevelLetter, float]:
-    exponents = {letter: -0.5 * ((LEVEL_SCORES[letter] - centre) / spread) ** 2 for letter in LEVEL_LETTERS}
-    top = max(exponents.values())
-    weights = {letter: math.exp(exponent - top) for letter, exponent in exponents.items()}
-    total = sum(weights.values())
-    return {letter: weight / total for letter, weight in weights.items()}
-
-
-def _mean(levels: dict[LevelLetter, float]) -> float:
-    return sum(LEVEL_SCORES[letter] * share for letter, share in levels.items())
-
-
-def severity_of(score: float) -> Severity:
-    """The severity of the damage that leaves this score: none at level A to extreme at level E."""
-    return SEVERITIES[min(4, max(0, 5 - math.floor(score + 0.5)))]
 
 
 def categories_of(kinds: dict[str, float]) -> dict[DistortionCategory, float]:
@@ -124,27 +89,22 @@ class FullReferenceJudge:
         terms: Terms = "research" if weights == "research" else "commercial"
         return cls(load_model(weights), load_backbone(), packaged_calibrations(terms), viewing)
 
-    def judge(self, test: LoadedImage, reference: LoadedImage) -> FullReferenceJudgement:
-        """The judgement of the test image against its reference."""
-        return self.judge_pixels(test.pixels, reference.pixels)
-
     def judge_pixels(self, test: Pixels, reference: Pixels) -> FullReferenceJudgement:
-        """The same for sRGB pixels; pairs of different size raise ImageSizeMismatchError."""
+        """The judgement of sRGB pixels against their reference; another size raises ImageSizeMismatchError."""
         require_pair(test, reference, SMALLEST_SIDE)
         test, reference, notes = aligned(test, reference)
         if same_pixels(test, reference):
-            return _identical(notes, self._viewing)
+            return _identical(notes)
         features = measure_pair(test, reference, self._backbone, self._viewing)
         prediction = self._model.predict(features.values)
         remarks = _remarks(test, reference, features.view)
-        return self._judgement(prediction, features, (*notes, *remarks), shifted=bool(notes))
+        return self._judgement(prediction, features, (*notes, *remarks))
 
     def _judgement(
-        self, prediction: Prediction, features: PairFeatures, notes: tuple[str, ...], shifted: bool
+        self, prediction: Prediction, features: PairFeatures, notes: tuple[str, ...]
     ) -> FullReferenceJudgement:
         every = with_measured_softness(prediction.kinds, features.values)
         kinds = {name: share for name, share in every.items() if share >= MENTIONED}
-        change = change_name(every, features.values)
         if prediction.detail_intact:
             notes = (*notes, "brightness, contrast or saturation was changed; detail is intact")
         return FullReferenceJudgement(
@@ -153,12 +113,7 @@ class FullReferenceJudge:
             level_probabilities=level_probabilities(prediction.score, prediction.spread),
             kinds=kinds,
             categories=categories_of(every),
-            severity=severity_of(prediction.score),
-            metrics=features.metrics,
-            change=f"cropped or shifted, {change}" if shifted else change,
-            viewing=self._viewing,
-            worst=features.view.worst,
-            detail_intact=prediction.detail_intact,
+            severity=severity_of(5 - prediction.score),
             disagreement=find_disagreement(features.metrics, every, self._calibrations),
             out_of_domain=self._doubt(prediction),
             notes=notes,
@@ -176,19 +131,15 @@ class FullReferenceJudge:
         return "no pair like this one was rated by people; the score is the consensus of metrics"
 
 
-def _identical(notes: tuple[str, ...], viewing: Viewing) -> FullReferenceJudgement:
+def _identical(notes: tuple[str, ...]) -> FullReferenceJudgement:
     what = "the common part of the test image" if notes else "the test image"
     return FullReferenceJudgement(
         score=5.0,
         interval=(5.0, 5.0),
-        level_probabilities=level_probabilities(5.0, 1.0),
+        level_probabilities=dict.fromkeys(LEVEL_LETTERS, 0.0) | {"A": 1.0},
         kinds={},
         categories={},
         severity="none",
-        metrics={},
-        change="cropped or shifted" if notes else "identical",
-        viewing=viewing,
-        detail_intact=True,
         notes=(*notes, f"{what} equals its reference, pixel by pixel"),
     )
 

@@ -10,10 +10,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.difference_map import visible_loss, worst_part
+from agenticiqa.embedded.full_reference.difference_map import visible_loss
 from agenticiqa.embedded.trunk import PIXEL_BUDGET, resize
 from agenticiqa.errors import ImageTooSmallError
-from agenticiqa.state import Region
 
 Pixels = npt.NDArray[np.uint8]
 Plane = npt.NDArray[np.float32]
@@ -31,13 +30,12 @@ REMAINING = 0.5
 
 @dataclass(frozen=True)
 class PairView:
-    """The two pictures to compare, the factor they were resized by, the share of the pixels seen, the worst part."""
+    """The two pictures to compare, the factor they were resized by and the share of the pixels seen."""
 
     test: Pixels
     reference: Pixels
     scale: float
     share: float
-    worst: Region | None = None
 
 
 def view_pair(test: Pixels, reference: Pixels, viewing: Viewing = "native") -> PairView:
@@ -50,9 +48,7 @@ def view_pair(test: Pixels, reference: Pixels, viewing: Viewing = "native") -> P
     loss = visible_loss(test, reference)
     corners = representative_parts(loss, (height, width))
     first, second = (_joined(image, corners) for image in (test, reference))
-    return PairView(
-        first, second, 1.0, first.shape[0] * first.shape[1] / (height * width), worst_part(loss, (height, width))
-    )
+    return PairView(first, second, 1.0, first.shape[0] * first.shape[1] / (height * width))
 
 
 def representative_parts(loss: Plane, size: tuple[int, int]) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import QualityHead, Span
 from agenticiqa.embedded.trunk import (
@@ -31,7 +32,7 @@ from agenticiqa.embedded.trunk import (
     resize,
 )
 from agenticiqa.images import LoadedImage
-from agenticiqa.state import Region
+from agenticiqa.state import LevelLetter, Region
 from agenticiqa.weights import WeightSet, read_arrays
 
 Pixels = npt.NDArray[np.uint8]
@@ -44,10 +45,10 @@ WINDOW_CELLS = 2
 
 @dataclass(frozen=True)
 class QualityJudgement:
-    """Quality from 1 to 5 with its level probabilities (levels 1 to 5), 95 % and 80 % intervals, and doubts."""
+    """Quality from 1 to 5 with its level probabilities, 95 % and 80 % intervals, and doubts."""
 
     score: float
-    probabilities: tuple[float, float, float, float, float]
+    levels: dict[LevelLetter, float]
     interval: Span
     likely_interval: Span
     out_of_domain: OutOfDomain | None
@@ -120,38 +121,6 @@ def load_quality_model(terms: WeightSet = "research") -> QualityModel:
     """The quality model fitted under these terms, loaded once per process."""
     tails = tuple(load_tail(name) for name in TAILS[terms])
     return QualityModel(load_backbone(), tails, QualityHead(read_arrays(f"quality_{terms}.npz")))
-
-
-def judge(image: Pixels | LoadedImage, terms: WeightSet = "research") -> QualityJudgement:
-    """The judgement of one picture by the model of these terms."""
-    return load_quality_model(terms).judge(image)
-
-
-def judge_places(image: Pixels | LoadedImage, terms: WeightSet = "research") -> LocalQuality:
-    """The quality of one picture place by place, by the model of these terms."""
-    return load_quality_model(terms).places(image)
-
-
-LEVELS = (1, 2, 3, 4, 5)
-NARROWEST = 0.3
-
-
-def level_probabilities(score: float, error: float) -> tuple[float, float, float, float, float]:
-    """Probabilities of levels 1 to 5: a normal curve cut at the halves, placed so that its mean is the score."""
-    spread = max(error, NARROWEST)
-    wanted = min(max(score, 1.0), 5.0)
-    low, high = -40.0, 46.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        mean = sum(level * p for level, p in zip(LEVELS, _cut(middle, spread), strict=True))
-        low, high = (middle, high) if mean < wanted else (low, middle)
-    return _cut((low + high) / 2, spread)
-
-
-def _cut(centre: float, spread: float) -> tuple[float, float, float, float, float]:
-    below = [0.5 * math.erfc(-(edge - centre) / (spread * math.sqrt(2))) for edge in (1.5, 2.5, 3.5, 4.5)]
-    first, second, third, fourth = below
-    return first, second - first, third - second, fourth - third, 1 - fourth
 
 
 @dataclass(frozen=True)

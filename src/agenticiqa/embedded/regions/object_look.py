@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agenticiqa.embedded.findings import Look
-from agenticiqa.embedded.quality.quality_model import level_probabilities
+from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
 from agenticiqa.limits import BLURRED, BLURRED_FACE, IN_FOCUS, SOFT_BACKGROUND, TIMES_SOFTER
-from agenticiqa.state import LEVEL_LETTERS, LocatedRegion, Region
+from agenticiqa.state import LocatedRegion, Region
 from agenticiqa.values import Distortion, Judgement, Reading
 
 Steps = tuple[tuple[float, ...], tuple[float, ...]]
@@ -147,10 +147,8 @@ def moved(judgement: Judgement, score: float) -> Judgement:
     score = min(5.0, max(1.0, score))
     low, high = judgement.interval or (judgement.score - 0.5, judgement.score + 0.5)
     spread = max(NARROWEST, (high - low) / 3.92)
-    shares = level_probabilities(score, spread)
     interval, likely = ((max(1.0, score - reach * spread), min(5.0, score + reach * spread)) for reach in (1.96, 1.28))
-    levels = dict(zip(LEVEL_LETTERS, reversed(shares), strict=True))
-    return replace(judgement, levels=levels, interval=interval, likely_interval=likely)
+    return replace(judgement, levels=level_probabilities(score, spread), interval=interval, likely_interval=likely)
 
 
 def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:

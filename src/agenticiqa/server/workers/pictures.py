@@ -83,9 +83,9 @@ def _preview(image: LoadedImage) -> Image.Image:
 
 def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) -> dict[str, Any]:
     from agenticiqa.embedded.overlay import draw_overlay
-    from agenticiqa.embedded.quality.quality_model import judge_places
+    from agenticiqa.embedded.quality.quality_model import load_quality_model
 
-    local = judge_places(image, weight_set(terms))
+    local = load_quality_model(weight_set(terms)).places(image)
     grid, worst = local.grid, local.worst
     across, down = small.width / image.width, small.height / image.height
     target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
