@@ -24,14 +24,17 @@ from typing import cast
 import numpy as np
 from PIL import Image
 
-from agenticiqa.encode.judges import Judge, Metric, judge_by, shipped_judge
 from agenticiqa.encode.originals import Format, Original, Pixels, read_original
 from agenticiqa.encode.searching import (
     HIGHEST,
     LOWEST,
+    Judge,
+    Metric,
     encode,
     encoded_bytes,
     find_quality,
+    judge_by,
+    shipped_judge,
 )
 from agenticiqa.errors import EncodingError
 from agenticiqa.images import NamedBytes, load_image

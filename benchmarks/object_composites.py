@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.subject import saliency
+from agenticiqa.embedded.objects.scene import saliency
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]

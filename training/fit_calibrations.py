@@ -24,8 +24,8 @@ from agenticiqa.config import load_settings
 from agenticiqa.images import load_image
 from agenticiqa.tools import Calibration, Curve, ToolCard, ToolLimits, ToolRegistry, default_registry
 from agenticiqa.tools.calibration import packaged_calibrations
+from agenticiqa.tools.catalogue import BuiltinTool
 from agenticiqa.tools.curve_fitting import evaluate, fit_curve, rank_correlation, shrink
-from agenticiqa.tools.discovery import BuiltinTool
 from training.biq2021 import read_photographs
 from training.kind_guess import describe_change, guess_kinds
 from training.opinions import RatedPair, on_common_scale, read_tid2013

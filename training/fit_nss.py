@@ -13,8 +13,7 @@ import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from agenticiqa.tools.metrics.haarpsi import haarpsi
-from agenticiqa.tools.metrics.nss_distance import clean_cells
-from agenticiqa.tools.metrics.nss_regression import likeness, opinion_features, predict, standardise
+from agenticiqa.tools.metrics.nss import clean_cells, likeness, opinion_features, predict, standardise
 from agenticiqa.tools.synthetic.kinds import distort
 from training.biq2021 import read_photographs
 from training.pictures import Pixels, read_pixels

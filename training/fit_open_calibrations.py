@@ -16,9 +16,8 @@ import numpy as np
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.tools import Calibration, ToolRegistry
 from agenticiqa.tools.calibration import packaged_calibrations
-from agenticiqa.tools.catalogue import load_catalogue
+from agenticiqa.tools.catalogue import BuiltinTool, load_catalogue
 from agenticiqa.tools.curve_fitting import fit_curve
-from agenticiqa.tools.discovery import BuiltinTool
 from agenticiqa.tools.synthetic.ladder import LADDER_KINDS, Rung, build_ladders
 from training.fit_calibrations import best_raw, shortened, write_calibrations
 from training.pictures import read_pixels

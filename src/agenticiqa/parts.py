@@ -12,7 +12,7 @@ from agenticiqa.embedded.tools import learned_tools
 from agenticiqa.images import LoadedImage
 from agenticiqa.score_fusion import UNKNOWN_SPREAD, ScoreFusion, eta_for
 from agenticiqa.state import ReferenceMode, Region
-from agenticiqa.tools.discovery import default_registry
+from agenticiqa.tools.catalogue import default_registry
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.client import VLMClient
 from agenticiqa.vlm_client.factory import create_role_clients

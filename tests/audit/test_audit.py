@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 
 from agenticiqa.audit import ISSUES, Audit, AuditOptions, audit, judge
 from agenticiqa.audit.auditing import write_table
-from agenticiqa.audit.decisions import decide
 from agenticiqa.audit.gallery import gallery_page
+from agenticiqa.audit.issues import decide
 from agenticiqa.audit.picture_measurements import grey_band, measure_picture, seen_flaws
 from agenticiqa.cli import app
 from agenticiqa.errors import UsageError

@@ -394,7 +394,7 @@ def test_doctor_gives_the_command_for_tools_that_do_not_run_or_vote() -> None:
 
 def test_the_cache_is_counted_and_emptied(folder: Path) -> None:
     from agenticiqa.config import load_settings
-    from agenticiqa.tools.discovery import open_cache
+    from agenticiqa.tools.catalogue import open_cache
 
     cache = open_cache(load_settings())
     cache.put("replies", "key", "value")

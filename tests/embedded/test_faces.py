@@ -9,8 +9,8 @@ import pytest
 
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.regions.object_look import skin_colour
 from agenticiqa.embedded.regions.sharpness import FACE_WIDTH, face_softness
-from agenticiqa.embedded.regions.skin import skin_colour
 from agenticiqa.images import load_image
 from agenticiqa.state import UNABLE, Region
 from tests.support.photos import photo

@@ -8,8 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.assessor import assess
-from agenticiqa.embedded.regions.focus_parts import focus_parts
-from agenticiqa.embedded.regions.sharpness import find_edges
+from agenticiqa.embedded.regions.sharpness import find_edges, focus_parts
 from agenticiqa.state import UNABLE
 from tests.support.photos import photo
 

@@ -8,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from agenticiqa.evaluation.resampling import draw_counts, many_krcc, many_plcc, many_rmse, many_srcc
 from agenticiqa.evaluation.statistics import (
     agreement,
     bootstrap,
+    draw_counts,
     fit_logistic,
     krcc,
+    many_krcc,
+    many_plcc,
+    many_rmse,
+    many_srcc,
     paired_bootstrap,
     plcc,
     rmse,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agenticiqa.config import load_settings
 from agenticiqa.errors import ImageError, MissingExtraError, ToolError
 from agenticiqa.images import ImageLimits, load_image
-from agenticiqa.tools.discovery import BuiltinTool, default_registry
+from agenticiqa.tools.catalogue import BuiltinTool, default_registry
 from agenticiqa.tools.running import ToolLimits, measure, out_of_range, prepare
 
 # Small, so that a mutated header cannot make one case take seconds.

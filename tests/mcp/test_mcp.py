@@ -19,8 +19,7 @@ from PIL import Image
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.config import load_settings
-from agenticiqa.encode.judges import shipped_judge
-from agenticiqa.encode.searching import encode
+from agenticiqa.encode.searching import encode, shipped_judge
 from agenticiqa.errors import ImageOutsideRootError, UsageError
 from agenticiqa.mcp.arguments import Images
 from agenticiqa.mcp.server import create_server

@@ -7,18 +7,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.banding import banding
+from agenticiqa.tools.metrics.attributes import (
+    banding,
+    colour_cast,
+    contrast,
+    overexposed_share,
+    saturation,
+    underexposed_share,
+)
 from agenticiqa.tools.metrics.blur_radius import blur_radius, sharpness
-from agenticiqa.tools.metrics.colour import colour_cast, saturation
-from agenticiqa.tools.metrics.exposure import contrast, overexposed_share, underexposed_share
 from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
 from agenticiqa.tools.metrics.jpeg import blockiness, jpeg_quality
 from agenticiqa.tools.metrics.mdsi import mdsi, mdsi_map
 from agenticiqa.tools.metrics.noise import noise_sigma
-from agenticiqa.tools.metrics.nss_distance import nss_distance
-from agenticiqa.tools.metrics.nss_regression import nss_regression
+from agenticiqa.tools.metrics.nss import nss_distance, nss_regression
 from agenticiqa.tools.metrics.piqe import piqe
 from agenticiqa.tools.metrics.psnr import psnr
 from agenticiqa.tools.metrics.ssim import ms_ssim, ssim

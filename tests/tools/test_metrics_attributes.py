@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agenticiqa.tools.metrics.banding import banding
+from agenticiqa.tools.metrics.attributes import (
+    banding,
+    colour_cast,
+    contrast,
+    overexposed_share,
+    saturation,
+    underexposed_share,
+)
 from agenticiqa.tools.metrics.blur_radius import blur_radius, sharpness
-from agenticiqa.tools.metrics.colour import colour_cast, saturation
-from agenticiqa.tools.metrics.exposure import contrast, overexposed_share, underexposed_share
 from agenticiqa.tools.metrics.jpeg import blockiness, jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.synthetic.degradations import gaussian_blur

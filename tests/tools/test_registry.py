@@ -10,7 +10,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import UnknownToolError
 from agenticiqa.images import load_image
 from agenticiqa.tools import Calibration, Curve, ToolRegistry, same_scale
-from agenticiqa.tools.discovery import default_registry
+from agenticiqa.tools.catalogue import default_registry
 from tests.support.fake_tools import MeanBrightness, MeanDifference, Missing
 from tests.support.photos import photo
 

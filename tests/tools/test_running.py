@@ -27,8 +27,7 @@ from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import Region
 from agenticiqa.tools import Calibration, Curve, ToolLimits, ToolRegistry, default_registry
 from agenticiqa.tools.catalogue import load_catalogue
-from agenticiqa.tools.pixel_budget import spread_parts
-from agenticiqa.tools.running import Room, same_pixels
+from agenticiqa.tools.running import Room, same_pixels, spread_parts
 from tests.support.fake_tools import Broken, Declining, MeanBrightness, MeanDifference, Missing, NotANumber, Slow
 from tests.support.photos import photo
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.images import Align, ImageSource, ImageStore, LoadedImage
-from agenticiqa.tools.discovery import default_registry
+from agenticiqa.tools.catalogue import default_registry
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import Measurement
 

@@ -12,9 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agenticiqa.audit.decisions import DECISIONS, decide, decided
 from agenticiqa.audit.duplicates import Group, exact_groups, near_groups
-from agenticiqa.audit.issues import chosen_issues, chosen_thresholds, picture_scores, size_scores
+from agenticiqa.audit.issues import (
+    DECISIONS,
+    chosen_issues,
+    chosen_thresholds,
+    decide,
+    decided,
+    picture_scores,
+    size_scores,
+)
 from agenticiqa.audit.picture_measurements import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch

@@ -1,4 +1,4 @@
-"""The issues an audit finds: for each a score from 0 (worst) to 1, and the threshold under which it is flagged.
+"""The issues an audit finds, each with a score from 0 (worst) to 1 and a threshold, and what to do with a picture.
 
 Column names are cleanvision's where it has the issue: `is_blurry_issue`, `blurry_score` and so on.
 """
@@ -6,9 +6,10 @@ Column names are cleanvision's where it has the issue: `is_blurry_issue`, `blurr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -199,3 +200,54 @@ def _shape(found: Measured) -> float:
 
 def _rounded(value: float) -> float:
     return round(float(value), 4)
+
+
+Decision = Literal["keep", "maybe", "reject"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+# Nothing can be seen in these, whatever the score.
+_USELESS = ("corrupt", "truncated", "low_information")
+# A picture may be so on purpose.
+_PROPERTIES = ("odd_aspect_ratio", "odd_size", "grayscale")
+# A flaw scored below this share of its threshold is so strong that nobody has to look again.
+_STRONG = 0.5
+
+
+def decide(rows: Iterable[dict[str, Any]], thresholds: Mapping[str, float]) -> None:
+    """Gives each row of an audit a `decision` and its `reasons`; of pictures in one group one is left.
+
+    Rejected are pictures that cannot be used, strong flaws and spare copies; to be looked at again are weaker flaws
+    and unusual shapes.
+    """
+    groups: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        row["decision"], row["reasons"] = _alone(row, thresholds)
+        if row["group"] is not None:
+            groups[row["group"]].append(row)
+    for members in groups.values():
+        first, *copies = sorted(members, key=_order)
+        for row in copies:
+            row["decision"], row["reasons"] = "reject", [*row["reasons"], f"a copy of {first['name']}"]
+
+
+def _alone(row: Mapping[str, Any], thresholds: Mapping[str, float]) -> tuple[Decision, list[str]]:
+    flagged = [name for name in thresholds if row[f"is_{name}_issue"] and not name.endswith("_duplicates")]
+    reasons = [name.replace("_", " ") for name in flagged]
+    if any(_is_reason_enough(row, name, thresholds[name]) for name in flagged):
+        return "reject", reasons
+    return ("maybe" if flagged else "keep"), reasons
+
+
+def _is_reason_enough(row: Mapping[str, Any], issue: str, threshold: float) -> bool:
+    if issue in _PROPERTIES:
+        return False
+    return issue in _USELESS or bool(row[f"{issue}_score"] < _STRONG * threshold)
+
+
+def _order(row: Mapping[str, Any]) -> tuple[int, bool, int, str]:
+    """The least flawed first, then the one the group suggests, then the largest."""
+    return DECISIONS.index(row["decision"]), not row["keep"], -(row["width"] * row["height"]), row["name"]
+
+
+def decided(rows: Sequence[Mapping[str, Any]]) -> dict[Decision, list[str]]:
+    """The paths of the pictures under each decision."""
+    return {each: [row["path"] for row in rows if row["decision"] == each] for each in DECISIONS}

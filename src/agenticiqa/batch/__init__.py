@@ -1,8 +1,7 @@
 """Many samples: resumable, within a budget, on one machine or many."""
 
 from agenticiqa.batch.cost import Limits
-from agenticiqa.batch.disk import Clock, Disk
-from agenticiqa.batch.journal import Journal, read_records
+from agenticiqa.batch.journal import Clock, Disk, Journal, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, open_manifest
 from agenticiqa.batch.records import Assess, AssessWith, Prepare
 from agenticiqa.batch.runner import BatchOptions, BatchProgress, BatchSummary, run_batch

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from agenticiqa.batch.disk import Disk
+from agenticiqa.batch.journal import Disk
 from agenticiqa.batch.manifest import Entry, Manifest
 from agenticiqa.batch.samples import (
     BatchRecord,

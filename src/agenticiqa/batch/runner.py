@@ -23,7 +23,6 @@ from agenticiqa.batch.cost import (
     require_prices,
     settings_per_process,
 )
-from agenticiqa.batch.disk import Clock, Disk
 from agenticiqa.batch.existing_output import (
     Header,
     KnownRecords,
@@ -40,7 +39,7 @@ from agenticiqa.batch.existing_output import (
     stored_header,
     with_query,
 )
-from agenticiqa.batch.journal import Journal, LineStream, is_stream, read_records
+from agenticiqa.batch.journal import Clock, Disk, Journal, LineStream, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.processes import ProcessPool
 from agenticiqa.batch.records import AssessWith, Prepare

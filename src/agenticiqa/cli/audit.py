@@ -152,7 +152,7 @@ def write_results(
 
 def write_decisions(result: Audit, output: Path) -> list[Path]:
     """A list of paths for each decision, which `agenticiqa audit` and `batch` take as input."""
-    from agenticiqa.audit.decisions import decided
+    from agenticiqa.audit.issues import decided
     from agenticiqa.outputs import write_whole
 
     lists = {output / f"{each}.txt": paths for each, paths in decided(result.rows).items()}

@@ -21,7 +21,7 @@ def stats(config: ConfigFile = None, as_json: AsJson = False) -> None:
       agenticiqa cache stats
       agenticiqa cache stats --json
     """
-    from agenticiqa.tools.discovery import open_cache
+    from agenticiqa.tools.catalogue import open_cache
 
     cache = open_cache(effective_settings(config))
     held = {name: {"entries": found.entries, "bytes": found.bytes} for name, found in cache.statistics().items()}
@@ -48,7 +48,7 @@ def clear(
       agenticiqa cache clear replies
     """
     from agenticiqa.errors import UsageError
-    from agenticiqa.tools.discovery import open_cache
+    from agenticiqa.tools.catalogue import open_cache
 
     cache = open_cache(effective_settings(config))
     held = cache.statistics()

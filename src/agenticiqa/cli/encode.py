@@ -19,7 +19,7 @@ from agenticiqa.outputs import replacing, require_folder_of, write_whole
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.encode.folders import CopyOptions
-    from agenticiqa.encode.judges import Metric
+    from agenticiqa.encode.searching import Metric
 
 Format = Literal["webp", "avif", "jpeg"]
 AnyFormat = Literal["webp", "avif", "jpeg", "best"]
@@ -154,7 +154,7 @@ def _target_of(
     min_score: float | None, metric: Metric | None, target: float | None, max_bytes: int | None
 ) -> float | None:
     """What copies must reach, from --min-score or from --metric and --target; UsageError where they do not fit."""
-    from agenticiqa.encode.judges import METRIC_NAMES, RANGES
+    from agenticiqa.encode.searching import METRIC_NAMES, RANGES
 
     if (metric is None) != (target is None):
         raise UsageError("--metric and --target belong together: --metric ssim --target 0.95")
@@ -209,9 +209,8 @@ def _single(
     source: Path, output: Path, options: CopyOptions, settings: Settings, as_json: bool, quiet: bool, dry_run: bool
 ) -> str:
     from agenticiqa.encode.folders import MAP_SUFFIX, loss_map
-    from agenticiqa.encode.judges import METRIC_NAMES, judge_by
+    from agenticiqa.encode.searching import METRIC_NAMES, judge_by, original_bytes
     from agenticiqa.encode.searching import SUFFIXES as SUFFIX_OF
-    from agenticiqa.encode.searching import original_bytes
 
     def tell(format: Format, quality: int, score: float) -> None:
         typer.echo(f"{format} at quality {quality}: {score:.4g}", err=True)

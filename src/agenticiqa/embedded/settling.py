@@ -57,9 +57,9 @@ def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look
         in_the_light_of,
         with_blur_of,
         with_own_sharpness,
+        with_skin_colour,
     )
     from agenticiqa.embedded.regions.places import face_in
-    from agenticiqa.embedded.regions.skin import with_skin_colour
 
     look = replace(crop, findings=in_context(crop.findings, whole.findings, image.pixels, region))
     if not isinstance(region, LocatedRegion):
@@ -81,8 +81,8 @@ def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look
 def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_softness: bool, is_found: bool) -> Look:
     """The look at what a question names, for that question (steps 10 and 11)."""
     from agenticiqa.embedded.objects.scene import scene_of
-    from agenticiqa.embedded.regions.focus_parts import focus_parts
     from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
+    from agenticiqa.embedded.regions.sharpness import focus_parts
 
     is_background = isinstance(region, LocatedRegion) and region.kind == "background"
     if is_found and not (asks_softness and is_background):

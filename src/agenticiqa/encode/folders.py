@@ -17,9 +17,18 @@ from PIL import Image, ImageDraw
 from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
-from agenticiqa.encode.judges import METRIC_NAMES, Judge, Metric, judge_by
 from agenticiqa.encode.originals import Format, Pixels
-from agenticiqa.encode.searching import SUFFIXES, Encoded, OnTry, encode, original_bytes
+from agenticiqa.encode.searching import (
+    METRIC_NAMES,
+    SUFFIXES,
+    Encoded,
+    Judge,
+    Metric,
+    OnTry,
+    encode,
+    judge_by,
+    original_bytes,
+)
 from agenticiqa.errors import ManifestError, OutputError
 from agenticiqa.images import ImageSource, ImageStore
 from agenticiqa.logs import printable, printable_lines

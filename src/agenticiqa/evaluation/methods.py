@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.evaluation.evidence import Evidence
-from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.runs import FULL, MODEL_ALONE, TOOLS, Found
-from agenticiqa.evaluation.statistics import srcc
+from agenticiqa.evaluation.statistics import Values, srcc
 from agenticiqa.tools.registry import ToolRegistry
 
 Chosen = npt.NDArray[np.bool_]

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from agenticiqa.evaluation.methods import Method
-from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import (
     Difference,
     Interval,
     LogisticFit,
     Statistic,
+    Values,
     bootstrap,
     fit_logistic,
     krcc,

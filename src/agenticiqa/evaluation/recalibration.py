@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from agenticiqa.errors import CalibrationError
 from agenticiqa.evaluation.evidence import Evidence
-from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.runs import EMBEDDED, TOOLS
 from agenticiqa.evaluation.samples import RatedSet
-from agenticiqa.evaluation.statistics import rmse, srcc
+from agenticiqa.evaluation.statistics import Values, rmse, srcc
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale
 from agenticiqa.tools.curve_fitting import MIN_POINTS, fit_curve, shrink
 from agenticiqa.tools.registry import ToolRegistry

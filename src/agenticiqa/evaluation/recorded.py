@@ -21,9 +21,8 @@ from agenticiqa.evaluation.datasets.manifest import read_rows
 from agenticiqa.evaluation.evidence import Evidence
 from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, calibrated_tools, mean_of_tools
 from agenticiqa.evaluation.ratings import Row, Sampling, rate
-from agenticiqa.evaluation.resampling import Values
 from agenticiqa.evaluation.samples import RatedSet
-from agenticiqa.evaluation.statistics import require_scipy, srcc
+from agenticiqa.evaluation.statistics import Values, require_scipy, srcc
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.tools.registry import ToolRegistry
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.resampling import Values
+from agenticiqa.evaluation.statistics import Values
 
 
 @dataclass(frozen=True)

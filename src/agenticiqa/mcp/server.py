@@ -19,7 +19,7 @@ from agenticiqa.assessor.tool_measurements import measure_with
 from agenticiqa.audit import audit
 from agenticiqa.config import Settings
 from agenticiqa.encode import Encoding, Format, encode
-from agenticiqa.encode.judges import shipped_judge
+from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.images import Align, NamedBytes
 from agenticiqa.mcp.arguments import Images, SentenceServer
 from agenticiqa.mcp.calls import Calls

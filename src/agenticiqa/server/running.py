@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from agenticiqa.batch.disk import OutputLock
+from agenticiqa.batch.journal import OutputLock
 from agenticiqa.config import Settings
 from agenticiqa.errors import OutputInUseError, UsageError
 from agenticiqa.server.app import create_app

@@ -21,7 +21,7 @@ from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence, without
 from agenticiqa.embedded.answers.where_answers import EQUAL, find_place, rests_on_parts, share_in
 from agenticiqa.embedded.answers.who_is_meant import several_of, verdicts_differ
-from agenticiqa.embedded.regions.focus_parts import FEWEST_PARTS, GRID, FocusParts
+from agenticiqa.embedded.regions.sharpness import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import (
     Advice,

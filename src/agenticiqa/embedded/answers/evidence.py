@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.findings import Look
-from agenticiqa.embedded.regions.focus_parts import FocusParts
+from agenticiqa.embedded.regions.sharpness import FocusParts
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis, DistortionCategory
 from agenticiqa.values import Distortion, Judgement
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.tile_features import SMALLEST_SIDE, Tiles, cut_tiles
 from agenticiqa.state import DistortionCategory
-from agenticiqa.tools.metrics import banding, blur_radius, colour, exposure, jpeg
+from agenticiqa.tools.metrics import attributes, blur_radius, jpeg
 from agenticiqa.tools.metrics.planes import median, percentile
 from agenticiqa.values import Reading
 
@@ -54,7 +54,7 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
     compression = [
         *brief["Compression"],
         Reading("blockiness", _rounded(median(np.array([jpeg.blockiness(tile) for tile in own.pixels])))),
-        Reading("banding", _rounded(100 * banding.banding(own.joined)), "%"),
+        Reading("banding", _rounded(100 * attributes.banding(own.joined)), "%"),
     ]
     crispness = float(percentile(np.array([blur_radius.sharpness(tile) for tile in working.pixels]), 75))
     return {
@@ -66,8 +66,8 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
 
 
 def _tone_readings(thin: Pixels) -> Readings:
-    dark, bright, contrast = (_rounded(100 * share) for share in exposure.exposures(thin))
-    cast, saturation = colour.cast_and_saturation(thin)
+    dark, bright, contrast = (_rounded(100 * share) for share in attributes.exposures(thin))
+    cast, saturation = attributes.cast_and_saturation(thin)
     clipped = (Reading("clipped shadows", dark, "%"), Reading("clipped highlights", bright, "%"))
     brightness = Reading("mean brightness", _rounded(float(np.mean(cv2.mean(thin)[:3]))), "grey levels")
     return {

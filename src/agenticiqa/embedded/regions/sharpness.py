@@ -1,4 +1,4 @@
-"""How soft the edges of a region are, beside those of the rest of the picture.
+"""How soft the edges of a region are, beside those of the rest of the picture, and which part is softest.
 
 Every edge tells its own blur: blurring it once more by a known sigma flattens a sharp edge a lot and a soft one
 hardly at all. Inside a region the edges of an ellipse around its middle count, since the rest of a box shows what is
@@ -9,6 +9,7 @@ it most of a portrait or one of twenty.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.trunk import to_working_size
+from agenticiqa.limits import SOFT_PART, TIMES_SOFTER
 from agenticiqa.state import Region
 
 Pixels = npt.NDArray[np.uint8]
@@ -152,3 +154,77 @@ def _summary(sigma: Floats, height: Floats) -> Softness | None:
     outstanding = height >= np.percentile(height, 50)
     low, middle = np.percentile(sigma[outstanding], (25, 50))
     return Softness(float(low), float(middle), len(sigma), float(np.median(height[outstanding])))
+
+
+# Cells a side.
+GRID = 4
+# A part with fewer edges, or edges fainter than this many grey levels, is a sky, a wall or a cloud: it has nothing
+# that could be in focus.
+FEWEST_EDGES_OF_PART, FAINTEST_OF_PART = 40, 5.0
+# With fewer parts that have detail, the rest may be a wall as well as a background too soft for edges.
+FEWEST_PARTS = 4
+DOUBT = 0.1
+_COLUMNS, _ROWS = ("left", "", "", "right"), ("top", "", "", "bottom")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the picture by its place, with the blur of its edges in pixels at working size."""
+
+    place: str
+    softness: float
+
+
+@dataclass(frozen=True)
+class FocusParts:
+    """The softest and the sharpest part of a picture, and how many of its parts have something to be in focus."""
+
+    softest: Part
+    sharpest: Part
+    count: int
+
+    @property
+    def some_soft(self) -> float:
+        """How likely some part is soft while another is not."""
+        likely = _step(self.softest.softness)
+        return likely if self.softest.softness >= TIMES_SOFTER * self.sharpest.softness else min(likely, 0.45)
+
+    @property
+    def all_soft(self) -> float:
+        """How likely no part is sharp."""
+        return _step(self.sharpest.softness)
+
+
+def focus_parts(edges: EdgeMap, width: int, height: int) -> FocusParts | None:
+    """The softest and the sharpest part; None where no part has enough edges."""
+    parts = []
+    for row in range(GRID):
+        for column in range(GRID):
+            found = edges.inside(_cell(row, column, width, height)) if min(width, height) >= GRID else None
+            if found is not None and _has_structure(found):
+                parts.append(Part(_place(row, column), found.typical))
+    if not parts:
+        return None
+    by_softness = sorted(parts, key=lambda part: part.softness)
+    return FocusParts(by_softness[-1], by_softness[0], len(parts))
+
+
+def _has_structure(found: Softness) -> bool:
+    return found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART
+
+
+def _cell(row: int, column: int, width: int, height: int) -> Region:
+    return Region(
+        left=column * width // GRID,
+        top=row * height // GRID,
+        right=(column + 1) * width // GRID,
+        bottom=(row + 1) * height // GRID,
+    )
+
+
+def _place(row: int, column: int) -> str:
+    return f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre"
+
+
+def _step(softness: float) -> float:
+    return 1 / (1 + math.exp(-(softness - SOFT_PART) / DOUBT))

@@ -8,8 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, lines_of, matrix, number, require, require_equal, table, texts
-from agenticiqa.evaluation.datasets.spreadsheet import sheets
+from agenticiqa.evaluation.datasets.files import (
+    Folder,
+    lines_of,
+    matrix,
+    number,
+    require,
+    require_equal,
+    sheets,
+    table,
+    texts,
+)
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
 TID2013_KINDS = (

@@ -5,8 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import Folder, listed, matrix, number, require, require_equal, table, texts
-from agenticiqa.evaluation.datasets.spreadsheet import sheets
+from agenticiqa.evaluation.datasets.files import (
+    Folder,
+    listed,
+    matrix,
+    number,
+    require,
+    require_equal,
+    sheets,
+    table,
+    texts,
+)
 from agenticiqa.evaluation.samples import RatedSet, Scale
 
 # Half of the photographs lie above 0.72: a straight line would call most of them good.

@@ -15,8 +15,7 @@ import numpy as np
 from agenticiqa.errors import ReportError
 from agenticiqa.evaluation.ratings import USUAL, Sampling
 from agenticiqa.evaluation.report.text_reports import latex_table, markdown_table
-from agenticiqa.evaluation.resampling import Values
-from agenticiqa.evaluation.statistics import Difference, Interval, bootstrap, paired_bootstrap, srcc
+from agenticiqa.evaluation.statistics import Difference, Interval, Values, bootstrap, paired_bootstrap, srcc
 from agenticiqa.evaluation.summary import interval
 from agenticiqa.outputs import spreadsheet_row
 

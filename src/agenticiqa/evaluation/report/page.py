@@ -9,8 +9,15 @@ from html import escape
 import numpy as np
 
 from agenticiqa.evaluation.evaluating import Evaluation
-from agenticiqa.evaluation.report import plots, published
-from agenticiqa.evaluation.report.text_reports import coverage_line, faithfulness_line, recorded_lines
+from agenticiqa.evaluation.report import plots
+from agenticiqa.evaluation.report.text_reports import (
+    NOTE,
+    PUBLISHED_HEADINGS,
+    beside_ours,
+    coverage_line,
+    faithfulness_line,
+    recorded_lines,
+)
 from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table, worst_pictures
 from agenticiqa.report.page import asset, source_hash
 from agenticiqa.report.pictures import picture_of
@@ -106,8 +113,8 @@ def html_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 
 def _published(found: Evaluation) -> str:
-    lines = published.beside_ours(found)
-    return html_table(published.HEADINGS, lines) + f'<p class="legend">{published.NOTE}</p>' if lines else ""
+    lines = beside_ours(found)
+    return html_table(PUBLISHED_HEADINGS, lines) + f'<p class="legend">{NOTE}</p>' if lines else ""
 
 
 def _section(title: str, body: str, wide: bool = True) -> str:

@@ -8,8 +8,7 @@ from html import escape
 import numpy as np
 
 from agenticiqa.evaluation.ratings import Part
-from agenticiqa.evaluation.resampling import Values
-from agenticiqa.evaluation.statistics import LogisticFit
+from agenticiqa.evaluation.statistics import LogisticFit, Values
 from agenticiqa.report.figures import svg
 
 _SIZE, _MARGIN, _EDGE = 380, 58, 20

@@ -1,4 +1,4 @@
-"""An evaluation in text: Markdown, a table for a paper in LaTeX, and the report of multiple-choice questions."""
+"""An evaluation in text: Markdown, a table for a paper in LaTeX, figures others have published, multiple choice."""
 
 from __future__ import annotations
 
@@ -6,17 +6,52 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from itertools import chain
 from typing import Any
+
+import yaml
 
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.multiple_choice import Answered, Choices
 from agenticiqa.evaluation.ratings import Part
-from agenticiqa.evaluation.report.published import HEADINGS as PUBLISHED_HEADINGS
-from agenticiqa.evaluation.report.published import NOTE, beside_ours, published
 from agenticiqa.evaluation.samples import QuestionSet
 from agenticiqa.evaluation.summary import HEADINGS, accuracy_lines, headline, interval, remarks, table, worst_pictures
 from agenticiqa.outputs import spreadsheet_row
+
+PUBLISHED_HEADINGS = ("method", "published SRCC", "PLCC", "measured here", "source")
+NOTE = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
+SOURCES = {
+    "paper": "arXiv 2509.26006v2",
+    "pyiqa": "benchmark table of IQA-PyTorch",
+    "field": "the metric's own or comparative papers",
+}
+
+
+def published(dataset: str) -> list[dict[str, Any]]:
+    """Method, SRCC, PLCC or accuracy as printed, and source, for a data set; empty when nothing is known."""
+    text = resources.files("agenticiqa.evaluation.report").joinpath("published.yaml").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = (yaml.safe_load(text) or {}).get(dataset, [])
+    return [{**entry, "source": SOURCES[entry["source"]]} for entry in entries]
+
+
+def beside_ours(found: Evaluation) -> list[list[str]]:
+    """Lines under PUBLISHED_HEADINGS, ours on top and marked if not held out; none when nothing is published."""
+    measured = {row.method.name: f"{row.srcc.value:.3f}" for row in found.tools if row.srcc is not None}
+    source = "this evaluation, not held out" if found.seen else "this evaluation"
+    ours = [[row.method.title, "", "", f"{row.srcc.value:.3f}", source] for row in found.rows[:1] if row.srcc]
+    theirs = [
+        [
+            entry["method"],
+            entry.get("srcc", ""),
+            entry.get("plcc", ""),
+            measured.get(str(entry.get("tool")), ""),
+            entry["source"],
+        ]
+        for entry in published(found.rated.name)
+    ]
+    return ours + theirs if theirs else []
+
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from agenticiqa.assessor.tool_measurements import Measured, measure_with, measuring_tools
 from agenticiqa.audit import audit
 from agenticiqa.encode import Encoding, encode
-from agenticiqa.encode.judges import shipped_judge
+from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.parts import Parts
 from agenticiqa.server.display_names import told_apart
 from agenticiqa.server.storage.database import Kind

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.phase_congruency import frequencies
+from agenticiqa.tools.metrics.fsim import frequencies
 from agenticiqa.tools.metrics.planes import (
     SCHARR,
     Image,
