@@ -68,26 +68,14 @@ def categories_of(kinds: dict[str, float]) -> dict[DistortionCategory, float]:
     return found
 
 
+@dataclass(frozen=True)
 class FullReferenceJudge:
-    """Judges pairs of one size, seen natively or on a screen; loads once and may be shared between threads."""
+    """Judges pairs of one size, seen natively or on a screen; may be shared between threads."""
 
-    def __init__(
-        self,
-        model: FullReferenceModel,
-        backbone: Backbone,
-        calibrations: Mapping[str, Calibration],
-        viewing: Viewing = "native",
-    ) -> None:
-        self._model = model
-        self._backbone = backbone
-        self._calibrations = dict(calibrations)
-        self._viewing: Viewing = viewing
-
-    @classmethod
-    def shipped(cls, weights: WeightSet = "research", viewing: Viewing = "native") -> FullReferenceJudge:
-        """The judge with these shipped weights and this way of viewing."""
-        terms: Terms = "research" if weights == "research" else "commercial"
-        return cls(load_model(weights), load_backbone(), packaged_calibrations(terms), viewing)
+    model: FullReferenceModel
+    backbone: Backbone
+    calibrations: Mapping[str, Calibration]
+    viewing: Viewing = "native"
 
     def judge_pixels(self, test: Pixels, reference: Pixels) -> FullReferenceJudgement:
         """The judgement of sRGB pixels against their reference; another size raises ImageSizeMismatchError."""
@@ -95,10 +83,9 @@ class FullReferenceJudge:
         test, reference, notes = aligned(test, reference)
         if same_pixels(test, reference):
             return _identical(notes)
-        features = measure_pair(test, reference, self._backbone, self._viewing)
-        prediction = self._model.predict(features.values)
-        remarks = _remarks(test, reference, features.view)
-        return self._judgement(prediction, features, (*notes, *remarks))
+        features = measure_pair(test, reference, self.backbone, self.viewing)
+        prediction = self.model.predict(features.values)
+        return self._judgement(prediction, features, (*notes, *_remarks(test, reference, features.view)))
 
     def _judgement(
         self, prediction: Prediction, features: PairFeatures, notes: tuple[str, ...]
@@ -114,19 +101,19 @@ class FullReferenceJudge:
             kinds=kinds,
             categories=categories_of(every),
             severity=severity_of(5 - prediction.score),
-            disagreement=find_disagreement(features.metrics, every, self._calibrations),
+            disagreement=find_disagreement(features.metrics, every, self.calibrations),
             out_of_domain=self._doubt(prediction),
             notes=notes,
             features=features.values,
         )
 
     def _interval(self, prediction: Prediction) -> tuple[float, float]:
-        rated = self._model.rated
+        rated = self.model.rated
         half = (rated.factor if rated else 1.96) * prediction.spread
         return max(1.0, prediction.score - half), min(5.0, prediction.score + half)
 
     def _doubt(self, prediction: Prediction) -> str | None:
-        if self._model.rated is None or prediction.learned > 0.5:
+        if self.model.rated is None or prediction.learned > 0.5:
             return None
         return "no pair like this one was rated by people; the score is the consensus of metrics"
 
@@ -163,5 +150,6 @@ def _is_grey(image: Pixels) -> bool:
 
 @lru_cache(maxsize=4)
 def shipped_judge(weights: WeightSet = "research", viewing: Viewing = "native") -> FullReferenceJudge:
-    """The shipped judge, built once per process."""
-    return FullReferenceJudge.shipped(weights, viewing)
+    """The judge with these shipped weights and this way of viewing, built once per process."""
+    terms: Terms = "research" if weights == "research" else "commercial"
+    return FullReferenceJudge(load_model(weights), load_backbone(), packaged_calibrations(terms), viewing)

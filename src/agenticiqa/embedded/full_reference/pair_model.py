@@ -82,19 +82,9 @@ class PairModel:
     machine: KernelMachine
     reach: Floats
 
-    def correction(self, features: Floats, kinds: Floats | None = None) -> Floats:
-        """What to add to the consensus for rows of features; the kind probabilities are recognised unless given."""
-        standard = self.standardise(features)
-        return self.machine(standard, self.recognise(standard) if kinds is None else kinds)
-
-    def kinds(self, features: Floats) -> Floats:
-        """Kind probabilities of rows of features."""
-        return self.recognise(self.standardise(features))
-
-    def strangeness(self, features: Floats) -> Floats:
-        """How far rows of features are from everything the model was fitted on; 1 is as far as kinds reach."""
-        apart = distances(self.standardise(features), self.machine.support)
-        return np.asarray((apart / self.reach).min(axis=1), np.float64)
+    def strangeness(self, standard: Floats) -> Floats:
+        """How far standardised rows are from everything the model was fitted on; 1 is as far as kinds reach."""
+        return np.asarray((distances(standard, self.machine.support) / self.reach).min(axis=1), np.float64)
 
 
 def kernels(
@@ -109,20 +99,6 @@ def distances(rows: Floats, support: Floats) -> Floats:
     """Mean squared difference per feature between rows and support pairs."""
     squares = (rows**2).sum(1)[:, None] + (support**2).sum(1)[None] - 2 * rows @ support.T
     return np.asarray(np.maximum(squares, 0) / rows.shape[1], np.float64)
-
-
-def unpack(arrays: Arrays) -> PairModel:
-    """The model these arrays hold."""
-    number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
-    return PairModel(
-        names=tuple(map(str, arrays["names"])),
-        standardise=Standardiser(number["centre"], number["scale"]),
-        recognise=KindRecogniser(tuple(map(str, arrays["kinds"])), number["kind_weights"], number["kind_bias"]),
-        machine=KernelMachine(
-            number["support"], number["support_kinds"], number["weights"], number["widths"], float(number["sharing"])
-        ),
-        reach=number["reach"],
-    )
 
 
 @dataclass(frozen=True)
@@ -155,10 +131,6 @@ class RatedModel:
     clusters: int
     srcc: float
 
-    def on_scale(self, consensus: Floats) -> Floats:
-        """The opinions that these values of the consensus stand for."""
-        return np.asarray(np.interp(consensus, *self.scale), np.float64)
-
 
 @dataclass(frozen=True)
 class Prediction:
@@ -190,46 +162,43 @@ class FullReferenceModel:
 
     def predict(self, values: Mapping[str, float]) -> Prediction:
         """Everything the model says of one pair's features."""
-        features = np.array([[values[name] for name in self.opened.names]], np.float64)
-        return self.predict_rows(features)[0]
+        return self.predict_rows(np.array([[values[name] for name in self.opened.names]], np.float64))[0]
 
     def predict_rows(self, features: Floats) -> list[Prediction]:
         """The same for rows of features."""
-        opened, rated = self.opened, self.rated
+        opened = self.opened
         told = with_consensus(features, opened)
-        consensus = told[:, features.shape[1]]
         tones = tone_change(features, opened.names).weight
-        made = [_by_name(opened.recognise, shares) for shares in opened.recognise(opened.standardise(features))]
-        if rated is None:
-            spreads, strange, learned = (np.full(len(told), value) for value in (opened.spread, 1.0, 0.0))
-            rows = zip(consensus, spreads, made, strange, learned, tones, strict=True)
+        shares = opened.recognise(opened.standardise(features))
+        if self.rated is None:
+            kinds = [_by_name(opened.recognise.kinds, row) for row in shares]
+            scores, count = told[:, features.shape[1]], len(told)
+            spreads, strange, learned = np.full(count, opened.spread), np.ones(count), np.zeros(count)
         else:
-            rows = zip(*self._corrected(rated, told, consensus, made), tones, strict=True)
-        return [
-            Prediction(float(np.clip(score, 1, 5)), float(spread), kinds, float(far), float(share), float(tone))
-            for score, spread, kinds, far, share, tone in rows
-        ]
+            scores, spreads, kinds, strange, learned = self._corrected(self.rated, told, shares)
+        numbers = (map(float, column) for column in (np.clip(scores, 1, 5), spreads, strange, learned, tones))
+        rows = zip(*numbers, kinds, strict=True)
+        return [Prediction(score, spread, named, far, near, tone) for score, spread, far, near, tone, named in rows]
 
     def _corrected(
-        self, rated: RatedModel, told: Floats, consensus: Floats, made: list[dict[str, float]]
+        self, rated: RatedModel, told: Floats, made: Floats
     ) -> tuple[Floats, Floats, list[dict[str, float]], Floats, Floats]:
         """Scores, standard errors, kinds, strangeness and share of opinions; near rated pairs as they say."""
-        names = (*self.opened.names, *CONSENSUS_NAMES)
-        rows = told[:, [names.index(name) for name in rated.model.names]]
-        strange = np.clip((rated.model.strangeness(rows) - NEAR) / (FAR - NEAR), 0, 1)
-        kinds = rated.model.kinds(rows)
+        model, names = rated.model, (*self.opened.names, *CONSENSUS_NAMES)
+        standard = model.standardise(told[:, [names.index(name) for name in model.names]])
+        kinds = model.recognise(standard)
+        strange = np.clip((model.strangeness(standard) - NEAR) / (FAR - NEAR), 0, 1)
+        consensus = told[:, names.index("consensus.score")]
         visible = np.clip((5 - consensus) / VISIBLE, 0, 1)
         learned = (1 - strange) * (kinds @ rated.known)
         # What looks like nothing that was rated is left to what needs no opinions.
         alone = self.opened.consensus.unlike(told, names)
-        base = (1 - strange) * consensus + strange * alone
-        scores = rated.on_scale(base) + learned * visible * rated.model.correction(rows, kinds)
+        base = np.interp((1 - strange) * consensus + strange * alone, *rated.scale)
+        scores = base + learned * visible * model.machine(standard, kinds)
         spreads = np.sqrt((1 - strange) * (kinds @ rated.spreads**2) + strange * rated.outside**2)
-        named = [
-            _mixed(_by_name(rated.model.recognise, near), ladder, far)
-            for near, ladder, far in zip(kinds, made, map(float, strange), strict=True)
-        ]
-        return scores, spreads, named, strange, learned
+        both = (*model.recognise.kinds, *self.opened.recognise.kinds)
+        shares = np.hstack([(1 - strange)[:, None] * kinds, strange[:, None] * made])
+        return scores, spreads, [_by_name(both, row) for row in shares], strange, learned
 
 
 def with_consensus(features: Floats, opened: OpenModel) -> Floats:
@@ -237,16 +206,12 @@ def with_consensus(features: Floats, opened: OpenModel) -> Floats:
     return np.hstack([features, opened.consensus.describe(features, opened.names)])
 
 
-def _mixed(near: dict[str, float], far: dict[str, float], share: float) -> dict[str, float]:
-    """Kind probabilities of both sources, the second with this share; the most probable first."""
-    names = {*near, *far}
-    found = {name: (1 - share) * near.get(name, 0.0) + share * far.get(name, 0.0) for name in names}
+def _by_name(kinds: tuple[str, ...], shares: Floats) -> dict[str, float]:
+    """The shares of the kinds, those of one name together, the most probable first."""
+    found: dict[str, float] = {}
+    for name, share in zip(kinds, map(float, shares), strict=True):
+        found[name] = found.get(name, 0.0) + share
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _by_name(recognise: KindRecogniser, shares: Floats) -> dict[str, float]:
-    named = zip(recognise.kinds, map(float, shares), strict=True)
-    return dict(sorted(named, key=lambda item: -item[1]))
 
 
 @lru_cache(maxsize=2)
@@ -256,27 +221,33 @@ def load_model(weights: WeightSet = "research") -> FullReferenceModel:
     return FullReferenceModel(opened, read_rated(read_arrays("fr_research.npz")) if weights == "research" else None)
 
 
-def read_open(arrays: Mapping[str, npt.NDArray[Any]]) -> OpenModel:
+def read_open(arrays: Arrays) -> OpenModel:
     """The open model these arrays hold."""
-    number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
-    return OpenModel(
-        tuple(map(str, arrays["names"])),
-        Consensus(number["quantiles"]),
-        Standardiser(number["centre"], number["scale"]),
-        KindRecogniser(tuple(map(str, arrays["kinds"])), number["kind_weights"], number["kind_bias"]),
-        float(number["spread"]),
-    )
+    consensus = Consensus(arrays["quantiles"].astype(np.float64))
+    return OpenModel(tuple(map(str, arrays["names"])), consensus, *_recognition(arrays), float(arrays["spread"]))
 
 
-def read_rated(arrays: Mapping[str, npt.NDArray[Any]]) -> RatedModel:
+def read_rated(arrays: Arrays) -> RatedModel:
     """The rated model these arrays hold."""
+    number = {name: array.astype(np.float64) for name, array in arrays.items() if array.dtype.kind == "f"}
+    machine = KernelMachine(
+        number["support"], number["support_kinds"], number["weights"], number["widths"], float(arrays["sharing"])
+    )
     return RatedModel(
-        unpack(arrays),
-        arrays["rated_scale"],
-        arrays["rated_known"],
-        arrays["rated_spreads"],
+        PairModel(tuple(map(str, arrays["names"])), *_recognition(arrays), machine, number["reach"]),
+        number["rated_scale"],
+        number["rated_known"],
+        number["rated_spreads"],
         float(arrays["rated_outside"]),
         float(arrays["rated_factor"]),
         int(arrays["rated_clusters"]),
         float(arrays["rated_srcc"]),
     )
+
+
+def _recognition(arrays: Arrays) -> tuple[Standardiser, KindRecogniser]:
+    """What brings features to one scale and names the kind of damage."""
+    centre, scale, weights, bias = (
+        arrays[name].astype(np.float64) for name in ("centre", "scale", "kind_weights", "kind_bias")
+    )
+    return Standardiser(centre, scale), KindRecogniser(tuple(map(str, arrays["kinds"])), weights, bias)
