@@ -195,6 +195,14 @@ def _plain(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _phrases() -> dict[str, Any]:
-    text = resources.files("agenticiqa.wording").joinpath("phrases.yaml").read_text(encoding="utf-8")
-    return dict(yaml.safe_load(text))
+def _phrases() -> dict[str, dict[str, dict[str, Any]]]:
+    """The names of levels, severities and merits, each by language."""
+    folder = resources.files("agenticiqa.wording") / "words"
+    by_language = {
+        file.name.removesuffix(".yaml"): yaml.safe_load(file.read_text(encoding="utf-8")) for file in folder.iterdir()
+    }
+    groups = ("levels", "severities", "merits")
+    return {
+        group: {name: {each: words[group][name] for each, words in by_language.items()} for name in names}
+        for group, names in ((group, by_language["en"][group]) for group in groups)
+    }

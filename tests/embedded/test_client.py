@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -348,7 +349,7 @@ def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(qu
 
     value, _ = ask(eyes, AnswerInputs(query=query), AnswerReply)
 
-    assert value.final_answer == expected
+    assert re.split(r" \(|（", value.final_answer)[0] == expected
 
 
 def test_a_comparison_of_places_tells_both_measurements() -> None:
@@ -390,7 +391,7 @@ def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
 def test_a_reference_that_is_the_noisy_one_is_found_out_by_looking_at_each_alone(query: str, expected: str) -> None:
     value, _ = ask(NoisyReferenceEyes(CLEAN), AnswerInputs(query=query), AnswerReply, reference=True)
 
-    assert value.final_answer == expected
+    assert re.split(r" \(|（", value.final_answer)[0] == expected
 
 
 def test_a_bare_prompt_is_the_users_question() -> None:

@@ -33,13 +33,13 @@ KINDS = (
     ("query", "look", "expected"),
     [
         ("Is there Gaussian blur?", DEFOCUSED, "Yes (severe defocus blur)"),
-        ("Is there motion blur?", DEFOCUSED, "No (severe defocus blur instead)"),
-        ("Is there camera shake?", DEFOCUSED, "No (severe defocus blur instead)"),
+        ("Is there motion blur?", DEFOCUSED, "No (severe defocus blur, not motion blur)"),
+        ("Is there camera shake?", DEFOCUSED, "No (severe defocus blur, not motion blur)"),
         ("Is there camera shake?", SHAKEN, "Yes (severe blur)"),
         ("Is there motion blur?", BLURRED_SOMEHOW, "Yes (severe blur; which kind cannot be told)"),
-        ("Is there JPEG 2000 compression?", JPEG, "No (severe JPEG compression instead)"),
-        ("How severe is the motion blur?", DEFOCUSED, "none (severe defocus blur instead)"),
-        ("Is there banding?", JPEG, "No (severe JPEG compression instead)"),
+        ("Is there JPEG 2000 compression?", JPEG, "No (severe JPEG compression, not JPEG 2000 compression)"),
+        ("How severe is the motion blur?", DEFOCUSED, "none (severe defocus blur, not motion blur)"),
+        ("Is there banding?", JPEG, "No (severe JPEG compression, not banding)"),
     ],
 )
 def test_a_kind_that_was_asked_for_is_answered_by_kind(query: str, look: Look, expected: str) -> None:
@@ -55,7 +55,7 @@ def test_banding_that_was_measured_is_told_where_no_compression_was_found(share:
     told = in_one_text(explain(question, evidence, given), "en")
 
     assert given.text.startswith(expected)
-    assert ("Banding: on 1.49 %" in told) == (share > 1)
+    assert ("False contours on 1.49 %" in told) == (share > 1)
     assert ("Compression (none)" in told) == (share < 1)
 
 

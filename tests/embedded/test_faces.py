@@ -163,7 +163,7 @@ def test_without_a_face_the_colour_of_skin_is_not_guessed() -> None:
     found = assess(photo("coffee"), "Do skin tones look natural?")
 
     assert found.answer == UNABLE
-    assert "No face was found" in found.reasoning
+    assert "No skin tones could be found" in found.reasoning
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,9 @@ def test_which_of_several_is_told_by_its_place(query: str, named: str) -> None:
 
 
 def test_which_of_several_sharp_ones_is_blurred_is_none() -> None:
-    assert assess(side_by_side(0, 0), "Which face is out of focus?").answer.startswith("none of the 2 faces")
+    assert assess(side_by_side(0, 0), "Which face is out of focus?").answer.startswith(
+        "no visible blur; the same for all 2 faces"
+    )
 
 
 def test_which_of_them_is_told_by_its_place_too() -> None:

@@ -156,10 +156,10 @@ def test_a_rating_for_an_object_that_was_not_located_is_one_of_the_image() -> No
     [
         ("Where is the noise?", "right", "the right shows the most noise (moderate)."),
         ("Which part is least noisy?", "left", "the left shows the least noise (none)."),
-        ("Where is the image worst?", "right", "the right has the lowest quality (2.9 of 5)."),
-        ("噪声出现在哪个部分？", "right", "右侧的噪声最重（中等）。"),
-        ("Which part is darkest?", "left", "the left is the darkest (mean brightness 20 grey levels)."),
-        ("Which part is brightest?", "right", "the right is the brightest (mean brightness 120 grey levels)."),
+        ("Where is the image worst?", "right", "the right shows the least quality (2.9 of 5)."),
+        ("噪声出现在哪个部分？", "right", "右侧的噪声（中等）最多。"),
+        ("Which part is darkest?", "left", "the left shows the least mean brightness (20 grey levels)."),
+        ("Which part is brightest?", "right", "the right shows the most mean brightness (120 grey levels)."),
     ],
 )
 def test_a_place_is_told_with_what_sets_it_apart(query: str, place: str, sentence: str) -> None:

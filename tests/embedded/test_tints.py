@@ -34,7 +34,7 @@ def test_a_cast_of_another_color_than_the_one_named_is_a_no_that_tells_it(query:
 
     assert said.text.startswith(("No (", "Nein (")), said.text
     if read_question(query).reply.language == "en":
-        assert said.text == "No (moderate orange cast instead)"
+        assert said.text.startswith("No (moderate orange cast, not ")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_that_there_is_no_cast_of_a_color_holds_where_the_cast_has_another() -> 
         ("What color is the tint?", "moderate orange cast"),
         ("What color cast does it have?", "moderate orange cast"),
         ("偏什么颜色？", "中等偏橙"),
-        ("Welche Farbe hat der Farbstich?", "orangefarbener Farbstich"),
+        ("Welche Farbe hat der Farbstich?", "mäßiger orangefarbener Farbstich"),
     ],
 )
 def test_the_color_of_the_cast_is_told_where_it_is_asked_for(query: str, told: str) -> None:
@@ -85,7 +85,7 @@ def test_the_color_of_a_cast_that_was_not_measured_is_not_guessed(query: str) ->
 def test_how_strong_a_cast_of_another_color_is_is_none_with_the_one_found() -> None:
     assert (
         answer(read_question("How strong is the blue cast?"), tinted("orange cast")).text
-        == "none (moderate orange cast instead)"
+        == "none (moderate orange cast, not blue cast)"
     )
 
 

@@ -478,7 +478,7 @@ def test_what_failed_and_what_was_not_located_is_noted(tmp_path: Path) -> None:
     result = summarized(tmp_path, executor_evidence=found)
 
     assert "tool_selection failed: no reply." in result.quality_reasoning
-    assert "vehicle could not be located; its tools saw the whole image." in result.quality_reasoning
+    assert "vehicle could not be located; this describes the whole image." in result.quality_reasoning
 
 
 def test_an_object_that_is_not_there_is_a_gap_that_no_new_plan_closes(tmp_path: Path) -> None:
@@ -635,7 +635,7 @@ def test_notes_are_in_the_language_of_the_question() -> None:
     chinese = with_notes("图像模糊。", evidence_notes(gathered, "zh"), "zh")
     english = with_notes("It is blurred.", notes, "en")
 
-    assert chinese == "图像模糊。[说明：没有可用的工具证据。cat无法定位，其工具评价的是整幅图像。]"
+    assert chinese == "图像模糊。[说明：没有可用的工具证据。无法定位“cat”，以下描述整幅图像。]"
     assert english == f"It is blurred. [Notes: {' '.join(notes)}]"
 
 

@@ -47,8 +47,8 @@ from agenticiqa.vlm_client.tasks import (
     SelectToolsReply,
     ToolOffer,
 )
-from agenticiqa.wording import say
-from agenticiqa.wording.findings import described
+from agenticiqa.wording import phrase, say
+from agenticiqa.wording.findings import described, joined
 
 NAME = "builtin.perception"
 
@@ -198,9 +198,9 @@ class PerceptionClient(VLMClient):
         for number, part in enumerate(question.parts, 1):
             given, own, _ = self._worked_out(part, image, reference, None)
             texts.append(f"{number}: {given.text}")
-            first, *rest = own or [_no_vlm("en")]
+            first, *rest = own or [_no_vlm(part.reply.language)]
             reasons += [replace(first, text=f"{number}: {first.text}"), *rest]
-        return Answer("; ".join(texts)), reasons, evidence
+        return Answer(joined(texts, question.reply.language)), reasons, evidence
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
         asked = _question(inputs)
@@ -251,7 +251,8 @@ def _is_detected(finding: Distortion, inputs: DetectInputs | InspectInputs) -> b
 
 
 def _whole_image(name: str, seen: str, language: Language) -> str:
-    return say("whole_image", language, name=name, seen=say("seen_instead", language, things=seen) if seen else "")
+    told = say("unlocated", language, name=name, seen=say("seen_instead", language, things=seen) if seen else "")
+    return told + phrase("marks", "colon", language)
 
 
 def _no_vlm(language: Language) -> Reason:

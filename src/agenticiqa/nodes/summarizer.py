@@ -33,7 +33,7 @@ from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.values import Language
 from agenticiqa.vlm_client.structured import Structured
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
-from agenticiqa.wording import say
+from agenticiqa.wording import phrase, say
 from agenticiqa.wording.findings import not_found
 
 __all__ = ["should_replan", "summarizer_node"]
@@ -337,17 +337,17 @@ def evidence_notes(
         *(gap.reason for gap in contradictions(evidence, tools)),
         *evidence.notes,
         *(f"Uncertain: {doubt}" for doubt in evidence.uncertainties),
-        *(say("region_not_located", language, name=name) for name in unlocated),
+        *(_sentence(say("unlocated", language, name=name, seen=""), language) for name in unlocated),
         *(not_found(name, language, is_all=GLOBAL in (evidence.distortion_analysis or {})) for name in absent),
     ]
 
 
 def with_notes(reasoning: str, notes: list[str], language: Language = "en") -> str:
     """The reasoning with the notes it does not already contain."""
-    added = [_sentence(note) for note in notes if note not in reasoning]
+    added = [_sentence(note, language) for note in notes if note not in reasoning]
     if not added:
         return reasoning
-    return f"{reasoning}[说明：{''.join(added)}]" if language == "zh" else f"{reasoning} [Notes: {' '.join(added)}]"
+    return reasoning + say("notes", language, notes=phrase("marks", "gap", language).join(added))
 
 
 def _missing(evidence: ExecutorOutput, language: Language) -> list[str]:
@@ -357,5 +357,5 @@ def _missing(evidence: ExecutorOutput, language: Language) -> list[str]:
     return [] if evidence.quality_scores else [say("nothing_measured", language)]
 
 
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "。")) else f"{text}."
+def _sentence(text: str, language: Language) -> str:
+    return text if text.endswith((".", "!", "?", "。")) else f"{text}{phrase('marks', 'stop', language)}"

@@ -1,5 +1,5 @@
 """Values turned into sentences in the asker's language: said once, last, and never read back."""
 
-from agenticiqa.wording.phrases import phrase, phrases_in, say
+from agenticiqa.wording.phrases import known, phrase, phrases_in, say
 
-__all__ = ["phrase", "phrases_in", "say"]
+__all__ = ["known", "phrase", "phrases_in", "say"]

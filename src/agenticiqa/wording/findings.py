@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agenticiqa.state import SEVERITIES, DistortionCategory, Severity
 from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute, Distortion, Language, Reading
-from agenticiqa.wording.phrases import phrase, phrases_in, say
+from agenticiqa.wording.phrases import known, phrase, say
 
 # From this JPEG quality on a file shows no trace of JPEG that could explain its compression.
 NEARLY_LOSSLESS = 99
@@ -21,74 +21,110 @@ def named(found: Distortion, language: Language) -> str:
     """A distortion in a few words, and that it is not there where it is not: "severe motion blur"."""
     if not found.is_present:
         return absence(found.attribute, language)
-    return _with_severity(found.severity, kind_name(found, language), found.attribute, language)
+    return _with_severity(found.severity, kind_name(found, language), found.kind or "", found.attribute, language)
 
 
 def strength_in_words(attribute: Attribute, severity: int, language: Language) -> str:
     """How much of what was asked for is there: "slight noise"."""
-    return _with_severity(SEVERITIES[max(1, severity)], phrase("attributes", attribute, language), attribute, language)
+    name = phrase("attributes", attribute, language)
+    return _with_severity(SEVERITIES[max(1, severity)], name, "", attribute, language)
 
 
 def absence(attribute: Attribute, language: Language, excepted: Sequence[DistortionCategory] = ()) -> str:
     """That nothing of what was asked for is to be seen."""
     if excepted:
-        names = (phrase("categories", name, language).lower() for name in excepted)
-        return say("nothing_else", language, categories=", ".join(names))
+        names = listed((category_name(name, language) for name in excepted), language)
+        return say("nothing_else", language, categories=names)
     if attribute not in CATEGORY_OF:
         return phrase("words", "clean", language)
     return say("none_of", language, categories=phrase("attributes", attribute, language))
 
 
 def kind_name(found: Distortion, language: Language) -> str:
-    """The finer kind where it is known, else the category."""
-    if language not in ("en", "zh"):
-        return phrase("attributes", found.attribute, language)
+    """The colour of a cast or the finer kind where it is known, else the category."""
     if found.colour:
         return phrase("casts", found.colour, language)
-    if found.kind:
-        return phrase("kinds", found.kind, language)
-    return phrase("categories", found.category, language).lower()
+    return phrase("kinds", found.kind, language) if found.kind else category_name(found.category, language)
 
 
-def _with_severity(severity: Severity, name: str, attribute: Attribute, language: Language) -> str:
+def category_name(category: DistortionCategory, language: Language) -> str:
+    """A category inside a sentence: German nouns keep their capital."""
+    name = phrase("categories", category, language)
+    return name if language == "de" else name.lower()
+
+
+def _with_severity(severity: Severity, name: str, kind: str, attribute: Attribute, language: Language) -> str:
     """A flaw with its severity, the adjective inflected as the name wants it."""
-    ending = phrase("endings", attribute, "de") if language == "de" else ""
+    ending = known("endings", kind, language) or known("endings", attribute, language) or ""
     return say("named", language, severity=phrase("severities", severity, language) + ending, kind=name)
 
 
 def described(found: Distortion, language: Language) -> str:
     """What a distortion looks like, with its measurements in human units and how sure it is."""
-    readings = "".join(reading_in_words(reading, language) for reading in _telling(found)[:_READINGS_TOLD])
+    readings = [reading_in_words(reading, language) for reading in _telling(found)[:_READINGS_TOLD]]
     if not found.is_present:
-        return say("absent", language, readings=readings, sure=percent(1 - found.probability, language))
-    what = phrase("kinds", found.kind, language) if found.kind else ""
-    seen = (what + readings).lstrip(",， ")
-    sentence = "present" if seen else "effect_only"
-    sure = percent(found.probability, language)
-    return capitalised(say(sentence, language, seen=seen, effect=_effect(found, language), sure=sure))
+        told = listed([say("no_sign", language), *readings], language)
+        return say("sure", language, told=told, sure=percent(1 - found.probability, language))
+    seen = listed([*([phrase("kinds", found.kind, language)] if found.kind else []), *readings], language)
+    colon = phrase("marks", "colon", language) if seen else ""
+    told = capitalised(f"{seen}{colon}{_effect(found, language)}")
+    return say("sure", language, told=told, sure=percent(found.probability, language))
+
+
+def finding_in_words(found: Distortion, place: str | None, language: Language) -> str:
+    """A finding with its severity, its place where it has one, and what it looks like."""
+    what = phrase("categories", found.category, language)
+    if place is not None:
+        what = say("in_place", language, what=what, place=place_name(place, language))
+    severity = phrase("severities", found.severity, language)
+    told = found.words or described(found, language)
+    return say("with_remark", language, word=what, remark=severity) + phrase("marks", "colon", language) + told
+
+
+def place_name(name: str, language: Language) -> str:
+    """A place or a thing as the question calls it, or by its name where it is one of ours."""
+    told = phrase("places", name, language)
+    return capitalised(told) if language == "de" and told == name else told
 
 
 def not_found(name: str, language: Language, *, is_all: bool, seen: str = "") -> str:
     """That a thing the question names is not in the picture, what is, and what the rest is about where it is all."""
-    missing = say("not_found" if is_all else "not_found_too", language, name=name)
-    return missing + (say("found_instead", language, things=seen) if seen else "")
+    parts = [say("not_found", language, name=name)]
+    parts += [say("of_whole", language)] if is_all else []
+    parts += [say("seen_there", language, things=seen)] if seen else []
+    return phrase("marks", "gap", language).join(parts)
 
 
 def advice(category: DistortionCategory, kind: str | None, language: Language) -> str:
     """What to do about a distortion, by its kind where that changes the advice."""
-    return " ".join(phrases_in("advice", kind or "", language) or phrases_in("advice", category, language))
+    return known("advice", kind or "", language) or phrase("advice", category, language)
 
 
 def reading_in_words(reading: Reading, language: Language) -> str:
-    """A measurement as the next member of a list: ", blur radius 2.4 px"."""
-    name, unit = phrase("readings", reading.name, language), phrase("units", reading.unit, language)
-    gap = "" if unit in ("", "%") and language == "zh" else " " if unit else ""
-    return f"{'，' if language == 'zh' else ', '}{name} {reading.value:.3g}{gap}{unit}"
+    """A measurement with its unit: "blur radius 2.4 px"."""
+    return f"{phrase('readings', reading.name, language)} {amount_in_words(reading, language)}"
+
+
+def amount_in_words(reading: Reading, language: Language) -> str:
+    """A measured number with its unit: "2.4 px"."""
+    unit = phrase("units", reading.unit, language) if reading.unit else ""
+    close = unit == "%" and not phrase("marks", "gap", language)
+    return f"{reading.value:.3g}{'' if close or unit.startswith('（') else ' '}{unit}".rstrip()
+
+
+def listed(parts: Iterable[str], language: Language) -> str:
+    """Members of a list in one sentence."""
+    return phrase("marks", "comma", language).join(parts)
+
+
+def joined(parts: Iterable[str], language: Language) -> str:
+    """Statements one after the other."""
+    return phrase("marks", "joined", language).join(parts)
 
 
 def percent(share: float, language: Language) -> str:
     """A share in percent."""
-    return f"{100 * share:.0f}%" if language == "zh" else f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}{phrase('marks', 'percent', language)}"
 
 
 def capitalised(text: str) -> str:
@@ -120,6 +156,4 @@ def _telling(found: Distortion) -> list[Reading]:
 
 
 def _effect(found: Distortion, language: Language) -> str:
-    by_kind = phrase("effects", found.kind or "", language)
-    untold = (found.kind or "").replace("_", " ")
-    return phrase("effects", found.category, language) if by_kind == untold else by_kind
+    return known("effects", found.kind or "", language) or phrase("effects", found.category, language)

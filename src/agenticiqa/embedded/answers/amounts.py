@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
-from agenticiqa.embedded.findings import Look
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Allowed, Compare, Flaw
 from agenticiqa.question.meaning import Tint
-from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, MIDDLE_GREY, Attribute, Distortion, Reading
+from agenticiqa.values import DIRECTION_OF, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
@@ -26,6 +24,7 @@ _WITHOUT_FINDING: dict[Allowed, float] = {**_OVERALL_SCORE, "any": 2.5, "visible
 # with 16 grey levels left lie between 0.5 and 2.5.
 BANDED = 0.25
 Relation = Literal["better", "worse", "same"]
+RELATIONS: tuple[Relation, ...] = ("better", "worse", "same")
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
 # A test image is rarely better than its reference; the no-reference model has to see a clear advantage.
@@ -33,17 +32,6 @@ CLEAR_ADVANTAGE, ADVANTAGE_STEP = 0.2, 0.15
 BETTER_THAN_REFERENCE = 0.02
 # How much more of a distortion, from 0 to 4, the reference must show by itself for the pair to be read the other way.
 CLEAR_LEAD = 0.75
-
-# What is measured of an attribute, and what its flaw is called where the attribute's own name says something else.
-_READING_OF: dict[Attribute, str] = {
-    "blur": "blur radius", "noise": "noise sigma", "compression": "JPEG quality", "dark": "mean brightness",
-    "bright": "mean brightness", "exposure": "mean brightness", "contrast": "contrast", "colour": "color cast",
-    "oversharp": "sharpness",
-}  # fmt: skip
-_NOUN: dict[Attribute, str] = {
-    "dark": "darkness", "bright": "brightness", "exposure": "exposure error", "contrast": "lack of contrast",
-    "colour": "colour error", "oversharp": "oversharpening",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,60 +103,6 @@ def measured_banding(flaw: Flaw, evidence: Evidence) -> Reading | None:
     return found if found is not None and found.value >= BANDED else None
 
 
-def is_free_of(attribute: Attribute, look: Look) -> bool:
-    """Whether nothing is to be seen of the flaw; every picture has a brightness, so dark and bright never are."""
-    if attribute not in CATEGORY_OF or attribute in ("dark", "bright"):
-        return False
-    finding = look.finding(CATEGORY_OF[attribute])
-    return finding is None or not finding.is_present
-
-
-def flaw_share(attribute: Attribute, look: Look) -> float:
-    """How much of the flaw one look shows, 0 to 1, as finely as it was measured: for putting images in order."""
-    if attribute not in CATEGORY_OF:
-        return (5 - look.quality.score) / 4
-    category = CATEGORY_OF[attribute]
-    values = {reading.name: reading.value for finding in look.findings for reading in finding.readings}
-    brightness = values.get("mean brightness", MIDDLE_GREY) / 255
-    match attribute:
-        case "dark":
-            return 0.9 * (1 - brightness) + 0.1 * values.get("clipped shadows", 0.0) / 100
-        case "bright":
-            return 0.9 * brightness + 0.1 * values.get("clipped highlights", 0.0) / 100
-    finding = look.finding(category)
-    found = 0.0 if finding is None else (finding.weight + finding.probability) / 5
-    measured = _measured(attribute, values, brightness)
-    return found if measured is None else (found + measured) / 2
-
-
-def share_in_words(attribute: Attribute, look: Look) -> str:
-    """The same for people: the share of 100, the severity found and the measurement behind it."""
-    finding = look.finding(CATEGORY_OF[attribute])
-    name = _READING_OF[attribute]
-    readings = [reading for each in look.findings for reading in each.readings if reading.name == name]
-    told = [f"{reading.name} {reading.value:.3g} {reading.unit}".strip() for reading in readings[:1]]
-    # A finding of the light may be of the other direction than the one asked about.
-    if finding is not None and CATEGORY_OF[attribute] != "Brightness change":
-        told.insert(0, finding.severity)
-    share = f"{_NOUN.get(attribute, attribute)} {100 * flaw_share(attribute, look):.0f} of 100"
-    return f"{share} ({', '.join(told)})" if told else share
-
-
-def _measured(attribute: Attribute, values: Mapping[str, float], brightness: float) -> float | None:
-    """The measurement behind an attribute, 0 (nothing wrong) to 1; None where there is none."""
-    by_attribute = {
-        "blur": ("blur radius", 6.0), "noise": ("noise sigma", 48.0), "colour": ("color cast", 40.0),
-    }  # fmt: skip
-    if attribute in by_attribute:
-        name, whole = by_attribute[attribute]
-        return min(1.0, values[name] / whole) if name in values else None
-    if attribute == "compression" and "JPEG quality" in values:
-        return 1 - min(100.0, values["JPEG quality"]) / 100
-    if attribute == "contrast" and "contrast" in values:
-        return 1 - min(1.0, values["contrast"] / 100)
-    return min(1.0, 2 * abs(brightness - 0.45)) if attribute == "exposure" else None
-
-
 def step(value: float, threshold: float, width: float) -> float:
     """A smooth step from 0 to 1 at the threshold."""
     return 1 / (1 + math.exp(-(value - threshold) / width))
@@ -203,9 +137,8 @@ def _overall_too_much(allowed: Allowed, evidence: Evidence, amount: Amount) -> f
 
 def relation_of(flaw: Flaw, evidence: Evidence) -> Relation | None:
     """Whether the test image is better, worse or about the same as its reference; None when nothing tells."""
-    relations: tuple[Relation, ...] = ("better", "worse", "same")
-    likely = {each: likelihood_of(each, flaw, evidence) or 0.0 for each in relations}
-    best: Relation = max(relations, key=lambda each: likely[each])
+    likely = {each: likelihood_of(each, flaw, evidence) or 0.0 for each in RELATIONS}
+    best = max(RELATIONS, key=lambda each: likely[each])
     return best if likely[best] else None
 
 
@@ -231,6 +164,16 @@ def yes_likelihood(question: Compare, evidence: Evidence) -> float | None:
         return same if same is None or question.by == "same" else 1 - same
     is_worse = (question.polarity == "flaw") != (question.between == "reference")
     return likelihood_of("worse" if is_worse else "better", question.topic.flaw, evidence)
+
+
+def relation_told(question: Compare, evidence: Evidence, *, is_yes: bool) -> Relation:
+    """The likeliest of the relations that the answer says, so that the two cannot contradict each other."""
+    is_worse = (question.polarity == "flaw") != (question.between == "reference")
+    claimed: tuple[Relation, ...] = ("worse",) if is_worse else ("better",)
+    if question.by in ("same", "different"):
+        claimed = ("same",) if question.by == "same" else ("worse", "better")
+    said: list[Relation] = [each for each in RELATIONS if (each in claimed) == is_yes]
+    return max(said, key=lambda each: likelihood_of(each, question.topic.flaw, evidence) or 0.0)
 
 
 def same_quality(evidence: Evidence) -> float | None:

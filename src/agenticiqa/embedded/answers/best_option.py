@@ -16,7 +16,7 @@ from agenticiqa.embedded.answers.amounts import (
     quality_loss,
 )
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
-from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Choose, Flaw
 from agenticiqa.question.meaning import OptionMeaning

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agenticiqa.embedded.answers.file_facts import FileFacts
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.regions.sharpness import FocusParts
@@ -49,6 +50,8 @@ class Evidence:
     values: Mapping[str, float] = field(default_factory=dict)
     """What the tools measured on their own scales, by tool, where the question asks for a tool's value."""
     size: tuple[int, int] | None = None
+    file: FileFacts | None = None
+    """What the file of the picture says of it, where that was asked."""
     is_grey: bool | None = None
     """Whether the picture has no colour; None where that was not asked."""
     places: Mapping[str, Look] = field(default_factory=dict)

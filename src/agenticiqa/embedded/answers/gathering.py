@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from agenticiqa.embedded.answers.evidence import Evidence, gather, without
-from agenticiqa.embedded.answers.where_answers import share_in
+from agenticiqa.embedded.answers.file_facts import facts_of
+from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.findings import Eyes, Look
@@ -68,7 +69,9 @@ class Observer:
         evidence = replace(evidence, unlocated=unlocated, absent=absent)
         evidence = replace(evidence, doubtful=self._doubtful(image, names))
         asks_colour = isinstance(question, Measure) or question.topic.flaw.attribute == "colour"
-        evidence = replace(evidence, size=image.size, is_grey=has_no_colour(image) if asks_colour else None)
+        facts = facts_of(image) if isinstance(question, Measure) and question.fact else None
+        is_grey = has_no_colour(image) if asks_colour else None
+        evidence = replace(evidence, size=image.size, is_grey=is_grey, file=facts)
         evidence = replace(
             evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
         )
@@ -158,7 +161,7 @@ class Observer:
             likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
             from_left = sorted(likely, key=lambda each: each.left + each.right)
             looks = tuple(self._eyes.look(image, reference, each) for each in from_left)
-            meant.append(Meant(name, looks, from_left.index(found[0]), len(found) - len(likely)))
+            meant.append(Meant(name, looks, len(found) - len(likely)))
         return tuple(meant)
 
     def _with_places(

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent, parts_told, share_of_scale
+from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent, share_of_scale
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
-from agenticiqa.embedded.answers.where_answers import (
-    EQUAL,
-    describe_place,
-    is_soft,
-    measured_in,
-    rests_on_parts,
-    share_in,
-)
-from agenticiqa.embedded.answers.who_is_meant import each_told, which_was_looked_at
-from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question, Score, categories_of
-from agenticiqa.question.object_words import object_called
+from agenticiqa.embedded.answers.places import EQUAL, is_soft, place_told, rests_on_parts, share_in, side_by_side
+from agenticiqa.embedded.answers.statements import parts_told
+from agenticiqa.embedded.answers.who_is_meant import which_was_looked_at, who_is_who
+from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question, Score, YesNo, categories_of
 from agenticiqa.state import GLOBAL, OVERALL
 from agenticiqa.values import Answer, Disagreement, Distortion, Judgement, Language, Reading, Reason
-from agenticiqa.wording import phrase, say
-from agenticiqa.wording.findings import capitalised, described, named, not_found, percent, reading_in_words
+from agenticiqa.wording import known, phrase, say
+from agenticiqa.wording.findings import capitalised, finding_in_words, listed, not_found, percent, place_name
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
@@ -31,107 +23,144 @@ CLOSE_CALL = 0.65
 # An interval this wide, of the four points of the scale, says hardly anything.
 NEARLY_ALL = 3.5
 _FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
+# Why there is no answer, told in other words than by the name of the reason.
+_TOLD_OTHERWISE = ("content", "unclear", "unmeasured", "not_found", "who_is_who")
 
 
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reason]:
-    """The reasons of an answer, the decisive ones first."""
+    """The reasons of an answer, the decisive ones first.
+
+    The score and the main finding are told whatever was asked: they are of use even to whoever gets no answer.
+    """
     question = as_answerable(question)
-    language: Language = "zh" if question.reply.language == "zh" else "en"
-    if question.reply.language != language:
-        evidence = _with_english_places(evidence)
-        question = replace(question, reply=replace(question.reply, language=language))
-    if isinstance(question, Declined):
-        why = Reason(_why_declined(question, language), "question", name=question.what or question.why)
-        # The score and the main finding are of use even to whoever asked for something else.
-        return [why, *_findings(question, evidence), *_judgement(evidence, language)]
-    if isinstance(question, Measure) and question.fact:
-        return _fact(question, evidence)
-    if given.why_not == "who_is_who":
-        return _each_that_may_be_meant(question, evidence)
-    if given.why_not in ("grey_picture", "no_reference", "not_measured"):
-        return [Reason(say(given.why_not, language), "question", name=given.why_not)]
-    reasons = _not_found(question, evidence)
-    if given.why_not and given.why_not != "not_found":
-        reasons.append(Reason(say(given.why_not, language), "question", name=given.why_not))
-    reasons += _value(question, evidence)
-    reasons += _on_scale(question, evidence)
-    reasons += _beside(question, evidence)
-    reasons += _places(question, evidence)
-    reasons += _which_was_meant(evidence, language)
-    reasons += _of_parts(question, evidence)
-    reasons += _findings(question, evidence)
-    reasons += _judgement(evidence, language)
-    reasons += _tools(evidence, language)
-    return reasons + _doubts(evidence, given, language)
-
-
-def _not_found(question: Question, evidence: Evidence) -> list[Reason]:
-    """Each thing that the question names and the picture does not show."""
-    language, is_all = question.reply.language, is_about_what_is_absent(question, evidence)
-    told = [(name, not_found(name, language, is_all=is_all, seen=evidence.seen_instead)) for name in evidence.absent]
-    return [Reason(text, "region", name, name="not found") for name, text in told]
-
-
-def _each_that_may_be_meant(question: Question, evidence: Evidence) -> list[Reason]:
-    """Every thing that may be meant with its own verdict, where they differ."""
-    language, told = question.reply.language, []
-    for meant in evidence.meant:
-        each = each_told(meant, question, lambda found: named(found, language))
-        text = say("who_is_who", language, count=meant.count, things=meant.things(language), each=each)
-        told.append(Reason(text, "region", meant.name, number=len(meant.looks)))
-    return told
-
-
-def _which_was_meant(evidence: Evidence, language: Language) -> list[Reason]:
-    return [
-        Reason(which_was_looked_at(meant, language), "region", meant.name, number=meant.count)
-        for meant in evidence.meant
-    ]
-
-
-def _of_parts(question: Question, evidence: Evidence) -> list[Reason]:
-    if evidence.parts is None or not rests_on_parts(question, evidence):
-        return []
-    language, parts = question.reply.language, evidence.parts
-    text = capitalised(parts_told(parts, language)) + say("full_stop", language)
-    return [Reason(text, "region", parts.softest.place, name="softest", number=parts.softest.softness)]
-
-
-def _with_english_places(evidence: Evidence) -> Evidence:
-    """The evidence with things named in another language called by their English names, as the sentences are."""
-
-    def named(place: str) -> str:
-        called = None if place in evidence.unlocated else object_called(place)
-        return called.kind if called else place
-
-    findings = tuple(replace(item, place=named(item.place)) for item in evidence.findings)
-    return replace(evidence, findings=findings, judged_place=named(evidence.judged_place))
+    if isinstance(question, Measure) and question.fact and given.why_not is None:
+        told = capitalised(given.text) + phrase("marks", "stop", question.reply.language)
+        return [Reason(told, "fact", name=question.fact)]
+    return [reason for told in _TOLD for reason in told(question, evidence, given)]
 
 
 def in_one_text(reasons: Sequence[Reason], language: Language) -> str:
     """The reasons as one paragraph."""
-    return ("" if language == "zh" else " ").join(reason.text for reason in reasons)
+    return phrase("marks", "gap", language).join(reason.text for reason in reasons)
 
 
-def _findings(question: Question, evidence: Evidence) -> list[Reason]:
-    flaw, language, categories = question.topic.flaw, question.reply.language, categories_of(question)
-    if banding := measured_banding(flaw, evidence):
-        text = say("banding_told", language, value=f"{banding.value:.3g}")
-        return [Reason(text, "reading", name="banding", number=banding.value)]
+def _declined(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """What was understood of a question that is not answered, and what can be asked instead."""
+    if not isinstance(question, Declined):
+        return
+    language, why = question.reply.language, question.why
+    name = phrase("attributes", question.topic.flaw.attribute, language)
+    if why == "unclear" and question.doubts and "attribute" not in question.doubts:
+        told = say("unclear_intent", language, attribute=name)
+    else:
+        told = say(why, language, what=capitalised(phrase("unmeasured", question.what or "", language)))
+    told += phrase("marks", "gap", language) + say("can_tell", language)
+    yield Reason(told, "question", name=question.what or why)
+
+
+def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """Each thing that the question names and the picture does not show."""
+    is_all = is_about_what_is_absent(question, evidence)
+    for name in evidence.absent if not isinstance(question, Declined) else ():
+        text = not_found(name, question.reply.language, is_all=is_all, seen=evidence.seen_instead)
+        yield Reason(text, "region", name, name="not found")
+
+
+def _why_not(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    if given.why_not and given.why_not not in _TOLD_OTHERWISE:
+        yield Reason(say(given.why_not, question.reply.language), "question", name=given.why_not)
+
+
+def _tool_value(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """What the tool asked for measured, on its own scale."""
+    tool = question.topic.tool if isinstance(question, Measure) else None
+    if tool is not None and (value := evidence.values.get(tool)) is not None:
+        text = say("tool_value", question.reply.language, tool=tool, value=f"{value:.4g}")
+        yield Reason(text, "tool", name=tool, number=value)
+
+
+def _on_scale(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """How the number on the scale asked for came about, where that scale is another than ours."""
+    judgement, scale = evidence.judgement, question.scale if isinstance(question, Score) else None
+    if judgement is None or scale is None or question.topic.flaw.category:
+        return
+    if (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
+        return
+    polarity = question.polarity if isinstance(question, Score) else None
+    told = {
+        "low": f"{scale.low:g}",
+        "high": f"{scale.high:g}",
+        "score": f"{judgement.score:.2f}",
+        "number": f"{scale.at(share_of_scale(polarity, scale, (5 - judgement.score) / 4)):g}",
+    }
+    text = say("on_scale", question.reply.language, **told)
+    yield Reason(text, "judgement", name=judgement.source, number=judgement.score)
+
+
+def _beside(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """The two measurements of a comparison of places, and that they are about equal where they are."""
+    if not isinstance(question, Compare) or question.places is None or evidence.unlocated:
+        return
+    language, (one, other) = question.reply.language, question.places
+    if told := side_by_side(question, evidence):
+        yield Reason(told + phrase("marks", "stop", language), "comparison", one, name=other)
+    if abs(share_in(evidence.places[one], question) - share_in(evidence.places[other], question)) < EQUAL:
+        yield Reason(say("about_equal", language), "comparison", one, name=other)
+
+
+def _place(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    if text := place_told(question, evidence):
+        yield Reason(text, "region", evidence.asked_place or GLOBAL)
+
+
+def _who(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """Which of several things was looked at; every one with its verdict, where these differ."""
+    differ = given.why_not == "who_is_who"
+    for meant in evidence.meant:
+        text = who_is_who(meant, question) if differ else which_was_looked_at(meant, question.reply.language)
+        yield Reason(text, "region", meant.name, number=meant.count)
+
+
+def _parts(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    if evidence.parts is not None and rests_on_parts(question, evidence):
+        language, parts = question.reply.language, evidence.parts
+        text = capitalised(parts_told(parts, language)) + phrase("marks", "stop", language)
+        yield Reason(text, "region", parts.softest.place, name="softest", number=parts.softest.softness)
+
+
+def _findings(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    language, banding = question.reply.language, measured_banding(question.topic.flaw, evidence)
+    if banding is not None:
+        text = capitalised(say("banding", language, value=f"{banding.value:.3g}")) + phrase("marks", "stop", language)
+        yield Reason(text, "reading", name="banding", number=banding.value)
+        return
+    told = None if given.why_not == "who_is_who" else _told_findings(question, evidence)
+    if told is None:
+        return
+    if not told and evidence.findings:
+        yield _nothing_found(evidence, language)
+    for item in told:
+        is_of_whole = item.place == GLOBAL or item.place in evidence.unlocated
+        yield Reason(finding_in_words(item, None if is_of_whole else item.place, language), "finding", item.place, item)
+
+
+def _told_findings(question: Question, evidence: Evidence) -> list[Distortion] | None:
+    """The findings an answer rests on, and those no answer may hide; None where other reasons tell them better."""
+    flaw, categories = question.topic.flaw, categories_of(question)
     asked = [item for item in evidence.findings if item.category in categories]
-    amount = amount_of(Flaw(flaw.attribute), evidence) if flaw.category else None
+    amount = amount_of(Flaw(flaw.attribute), evidence) if flaw.category and categories else None
     if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
         asked = [amount.item]  # of two directions the one asked about
     present = [
         item for item in evidence.findings if item.is_present and (not categories or item.category in categories)
     ]
     # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
-    if amount is not None and asked and asked[0] in present and not amount.is_present:
+    if amount is not None and asked and asked[0] in present and not amount.is_present and len(categories) == 1:
         asked = []
     # That the image as a whole shows no blur would contradict the place or the parts that do.
     by_place = is_soft(question, evidence) or rests_on_parts(question, evidence)
     if (by_place or (isinstance(question, Compare) and question.places)) and not any(i in present for i in asked):
-        return []
+        return None
     told = asked or present
     # After "blur (severe)" that the edges show no halos would only confuse.
     if any(item.category == "Blurs" for item in present):
@@ -140,22 +169,7 @@ def _findings(question: Question, evidence: Evidence) -> list[Reason]:
     if evidence.judgement and evidence.judgement.letter in ("A", "B"):
         # A level that reads good may not hide what disturbs, whatever was asked and however much there is.
         told = [*told, *(item for item in evidence.findings if item not in told and item.disturbs)]
-    if not told and evidence.findings:
-        return [_nothing_found(evidence, language)]
-    return [_finding(item, evidence, language) for item in told]
-
-
-def _finding(item: Distortion, evidence: Evidence, language: Language) -> Reason:
-    is_of_whole = item.place == GLOBAL or item.place in evidence.unlocated
-    text = say(
-        "finding" if is_of_whole else "finding_in",
-        language,
-        category=phrase("categories", item.category, language),
-        severity=phrase("severities", item.severity, language),
-        place=phrase("places", item.place, language),
-        explanation=item.words or described(item, language),
-    )
-    return Reason(text, "finding", item.place, item)
+    return told
 
 
 def _nothing_found(evidence: Evidence, language: Language) -> Reason:
@@ -167,115 +181,46 @@ def _nothing_found(evidence: Evidence, language: Language) -> Reason:
     return Reason(say("nothing_alone" if lost else "nothing", language), "finding", likeliest.place, likeliest)
 
 
-def _fact(question: Measure, evidence: Evidence) -> list[Reason]:
-    """What a fact of the picture was read from."""
-    language = question.reply.language
-    if question.fact == "size" and evidence.size is not None:
-        return [Reason(say("size_of_file", language), "fact", name="size", number=evidence.size[0] * evidence.size[1])]
-    name = "no_colour" if evidence.is_grey else "has_colour"
-    return [Reason(say(name, language), "fact", name="colour", number=float(not evidence.is_grey))]
-
-
-def _why_declined(question: Declined, language: Language) -> str:
-    """That nothing here measures it, that it is about the content, or what of the question was not understood."""
-    if question.why == "unmeasured":
-        return say("unmeasured", language, what=capitalised(phrase("unmeasured", question.what or "", language)))
-    if question.why == "content":
-        return say("content", language)
-    name = phrase("attributes", question.topic.flaw.attribute, language)
-    if "attribute" in question.doubts or not question.doubts:
-        return say("unclear", language)
-    return say("unclear_intent", language, attribute=name)
-
-
-def _value(question: Question, evidence: Evidence) -> list[Reason]:
-    """What the tool asked for measured, on its own scale."""
-    tool = question.topic.tool
-    if not isinstance(question, Measure) or tool is None or tool not in evidence.values:
-        return []
-    value = evidence.values[tool]
-    text = say("tool_value", question.reply.language, tool=tool, value=f"{value:.4g}")
-    return [Reason(text, "tool", name=tool, number=value)]
-
-
-def _on_scale(question: Question, evidence: Evidence) -> list[Reason]:
-    """How the number on the scale asked for came about, where that scale is another than ours."""
-    judgement = evidence.judgement
-    if not isinstance(question, Score) or judgement is None or question.topic.flaw.category:
-        return []
-    scale = question.scale
-    if scale is None or (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
-        return []
-    number = f"{scale.at(share_of_scale(question.polarity, scale, (5 - judgement.score) / 4)):g}"
-    text = say(
-        "on_scale",
-        question.reply.language,
-        low=f"{scale.low:g}",
-        high=f"{scale.high:g}",
-        score=f"{judgement.score:.2f}",
-        number=number,
-    )
-    return [Reason(text, "judgement", name=judgement.source, number=judgement.score)]
-
-
-def _beside(question: Question, evidence: Evidence) -> list[Reason]:
-    """The two measurements of a comparison of places, and that they are about equal where they are."""
-    names, language = question.places if isinstance(question, Compare) else None, question.reply.language
-    if names is None or evidence.unlocated:
-        return []
-    first, second = (evidence.places[name] for name in names)
-    equal = abs(share_in(first, question) - share_in(second, question)) < EQUAL
-    told = [Reason(say("about_equal", language), "comparison", names[0], name=names[1])] if equal else []
-    readings = [measured_in(look, question) for look in (first, second)]
-    if None in readings:
-        return told
-    one, other = (reading_in_words(reading, language).lstrip(",， ") for reading in readings if reading)
-    labels = [capitalised(phrase("places", name, language)) for name in names]
-    text = say("side_by_side", language, first=labels[0], amount=one, second=labels[1], other=other)
-    return [Reason(text, "comparison", names[0], name=names[1]), *told]
-
-
-def _places(question: Question, evidence: Evidence) -> list[Reason]:
-    text = describe_place(question, evidence)
-    return [Reason(text, "region", evidence.asked_place or GLOBAL)] if text else []
-
-
-def _judgement(evidence: Evidence, language: Language) -> list[Reason]:
-    judgement = evidence.judgement
+def _judgement(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    judgement, language = evidence.judgement, question.reply.language
     if judgement is None:
-        return []
+        return
+    is_of_whole = evidence.judged_place == GLOBAL or evidence.judged_place in evidence.unlocated
+    place = phrase("words", "the_image", language)
+    if not is_of_whole:
+        place = say("the_place", language, place=place_name(evidence.judged_place, language))
     text = say(
         "quality_fr" if evidence.has_reference else "quality",
         language,
-        what=_judged(evidence, language),
+        what=place,
         score=f"{judgement.score:.2f}",
         level=phrase("levels", judgement.letter, language),
         interval=_interval(judgement, language),
     )
-    told = [Reason(text, "judgement", evidence.judged_place, name=judgement.source, number=judgement.score)]
+    yield Reason(text, "judgement", evidence.judged_place, name=judgement.source, number=judgement.score)
     if evidence.advantage is not None:
         text = say("advantage", language, difference=f"{evidence.advantage:+.1f}")
-        told.append(Reason(text, "judgement", name="test minus reference", number=evidence.advantage))
+        yield Reason(text, "judgement", name="test minus reference", number=evidence.advantage)
     if judgement.disagreement is not None:
-        told.append(_disagreement(judgement.disagreement, language))
-    return told
+        yield _disagreement(judgement.disagreement, language)
 
 
-def _judged(evidence: Evidence, language: Language) -> str:
-    place = evidence.judged_place
-    if place == GLOBAL or place in evidence.unlocated:
-        return phrase("words", "the_image", language)
-    return say("the_place", language, place=phrase("places", place, language))
+def _interval(judgement: Judgement, language: Language) -> str:
+    if judgement.interval is None:
+        return ""
+    low, high = judgement.interval
+    sentence = "interval_wide" if high - low >= NEARLY_ALL else "interval"
+    return say(sentence, language, low=f"{low:.1f}", high=f"{high:.1f}")
 
 
 def _disagreement(found: Disagreement, language: Language) -> Reason:
     text = say(
         "metrics_disagree",
         language,
-        others=", ".join(f"{metric.name} ({metric.score:.1f})" for metric in found.contradicting),
+        others=listed((f"{metric.name} ({metric.score:.1f})" for metric in found.contradicting), language),
         trusted=found.trusted.name,
         score=f"{found.trusted.score:.1f}",
-        kind=phrase("kinds", found.kind or "damage", language),
+        kind=phrase("kinds", found.kind, language) if found.kind else phrase("attributes", "overall", language),
         own=f"{found.trusted.spread:.2f}",
         worst=f"{max(metric.spread for metric in found.contradicting):.2f}",
     )
@@ -283,20 +228,12 @@ def _disagreement(found: Disagreement, language: Language) -> Reason:
     return Reason(text, "metrics", name=found.trusted.name, number=found.trusted.score, others=others)
 
 
-def _interval(judgement: Judgement, language: Language) -> str:
-    if judgement.interval is None:
-        return ""
-    low, high = judgement.interval
-    return say(
-        "interval_wide" if high - low >= NEARLY_ALL else "interval", language, low=f"{low:.1f}", high=f"{high:.1f}"
-    )
-
-
-def _tools(evidence: Evidence, language: Language) -> list[Reason]:
+def _tools(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     # The model's own judgement, run as a tool, would only repeat what has been said.
-    own = evidence.judgement.source if evidence.judgement else ""
+    own = evidence.judgement.source if evidence.judgement and not isinstance(question, Declined) else ""
     distinct = list({score.tool: score for score in reversed(evidence.tools) if score.tool != own}.values())[::-1]
-    return [_tool(score, evidence.judgement, language) for score in distinct[:_TOOLS_TOLD]]
+    for score in distinct[:_TOOLS_TOLD]:
+        yield _tool(score, evidence.judgement, question.reply.language)
 
 
 def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> Reason:
@@ -305,28 +242,41 @@ def _tool(score: ToolScore, judgement: Judgement | None, language: Language) -> 
         text = say("disagreement", language, **told, model=f"{judgement.score:.1f}")
     else:
         overall = score.distortion == OVERALL
-        group, name = ("words", "overall") if overall else ("categories", score.distortion)
-        what = phrase(group, name, language)
-        text = say("tool", language, **told, what=what if overall else what.lower())
+        name = phrase("words", "overall", language) if overall else phrase("categories", score.distortion, language)
+        text = say("tool", language, **told, what=name.lower() if language == "en" else name)
     return Reason(text, "tool", score.place, name=score.tool, number=score.score)
 
 
-def _doubts(evidence: Evidence, given: Answer, language: Language) -> list[Reason]:
+def _doubts(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    language = question.reply.language
     # The analysis of such a place already begins with these words, but is not told where it answers nothing.
     said = {item.place for item in evidence.findings if item.words and given.why_not is None}
     seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
-    doubts = [
-        Reason(say("unlocated", language, name=name, seen=seen), "region", name, name="not located")
-        for name in evidence.unlocated
-        if name not in said
-    ]
+    for name in evidence.unlocated:
+        if name not in said:
+            text = say("unlocated", language, name=name, seen=seen) + phrase("marks", "stop", language)
+            yield Reason(text, "region", name, name="not located")
     for name, confidence in evidence.doubtful.items():
         text = say("doubtful", language, name=name, sure=percent(confidence, language), seen=seen)
-        doubts.append(Reason(text, "region", name, name="doubtful", number=confidence))
+        yield Reason(text, "region", name, name="doubtful", number=confidence)
     if evidence.judgement is not None and evidence.judgement.out_of_domain:
-        what = evidence.judgement.out_of_domain
-        doubts.append(Reason(say("odd_image", language, what=what), "judgement", name=what))
+        kind, _, measured = evidence.judgement.out_of_domain.partition(":")
+        what = f"{known('domains', kind, language) or kind}{f':{measured}' if measured and language == 'en' else ''}"
+        yield Reason(say("odd_image", language, what=what), "judgement", name=kind)
     if given.certainty is not None and given.certainty < CLOSE_CALL:
         text = say("close_call", language, sure=percent(given.certainty, language))
-        doubts.append(Reason(text, "answer", number=given.certainty))
-    return doubts
+        yield Reason(text, "answer", number=given.certainty)
+
+
+def _limit(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
+    """That a picture called good, or good for a use, is so technically, as far as anything here can tell."""
+    is_wider = isinstance(question, YesNo | Score) and question.topic.flaw.attribute == "overall"
+    is_rated = isinstance(question, Score) and (question.scale is None or question.scale.marks == "number")
+    if given.why_not is None and (question.topic.use or (is_wider and not is_rated)):
+        yield Reason(say("limit", question.reply.language), "question", name="limit")
+
+
+_TOLD = (
+    _declined, _not_found, _why_not, _tool_value, _on_scale, _beside, _place, _who, _parts, _findings, _judgement,
+    _tools, _doubts, _limit,
+)  # fmt: skip

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asked import Degree, Question, YesNo
-from agenticiqa.question.object_words import object_called
-from agenticiqa.question.text import Language
-from agenticiqa.values import Distortion
-from agenticiqa.wording import phrase, say
+from agenticiqa.question.object_words import object_called, word_for
+from agenticiqa.values import Language
+from agenticiqa.wording import known, say
+from agenticiqa.wording.findings import named
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.answers.evidence import Evidence
@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Meant:
-    """The things a name may mean, from the left: a look at each, which of them is the largest, and how many are small.
-
-    `smaller` counts those too small beside the largest to be meant; they were not looked at.
-    """
+    """The things a name may mean, from the left: a look at each, and how many are too small beside the largest."""
 
     name: str
     looks: tuple[Look, ...]
-    largest: int
     smaller: int = 0
 
     @property
@@ -38,28 +34,28 @@ class Meant:
         """How many things of that name there are."""
         return len(self.looks) + self.smaller
 
-    def things(self, language: Language) -> str:
-        """What they are called when there are several."""
-        return several_of(self.name, language)
-
 
 def several_of(name: str, language: Language) -> str:
     """What several of the things a name stands for are called."""
     called = object_called(name)
     kind = called.kind if called else name
-    named = phrase("several", kind, language)
-    return named if named != kind or kind.endswith("s") else f"{kind}s"
+    told = known("several", kind, language)
+    if told is None and language == "en":
+        return kind if kind.endswith("s") else f"{kind}s"
+    return told or word_for(kind, language)
 
 
-def verdicts_differ(question: Question, evidence: Evidence, judge: Callable[[Evidence], object]) -> Meant | None:
-    """The things a name may mean whose verdicts differ; None where whoever is meant gets the same."""
+def one_of(evidence: Evidence) -> Meant | None:
+    """The name that may mean one of several things, where there is one."""
+    return next((meant for meant in evidence.meant if len(meant.looks) > 1), None)
+
+
+def verdicts_differ(question: Question, evidence: Evidence, judge: Callable[[Evidence], object]) -> bool:
+    """Whether the things a name may mean get different verdicts, so that it matters who is meant."""
     if not isinstance(question, YesNo | Degree) or question.topic.flaw.category is None:
-        return None
-    for meant in evidence.meant:
-        verdicts = {judge(with_look(evidence, meant.name, look)) for look in meant.looks}
-        if len(verdicts) > 1:
-            return meant
-    return None
+        return False
+    verdicts = ({judge(with_look(evidence, meant.name, look)) for look in meant.looks} for meant in evidence.meant)
+    return any(len(different) > 1 for different in verdicts)
 
 
 def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
@@ -73,21 +69,26 @@ def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
     return replace(evidence, findings=tuple(findings), meant=())
 
 
-def each_told(meant: Meant, question: Question, in_words: Callable[[Distortion], str]) -> str:
+def for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:
+    """The remark, and that it holds for each of the things that may be meant, or how many were found."""
+    language, several = question.reply.language, one_of(evidence)
+    if several is not None:
+        things = several_of(several.name, language)
+        return say("each_of_them", language, remark=remark, count=len(several.looks), things=things)
+    name, count = next(iter(evidence.counts.items()), ("", 1))
+    if count < 2:
+        return remark
+    return say("of_those_found", language, remark=remark, count=count, things=several_of(name, language))
+
+
+def who_is_who(meant: Meant, question: Question) -> str:
     """Every one of the things with its verdict, from the left: "1: no visible blur; 2: moderate blur"."""
-    category = question.topic.flaw.category or ""
+    language, category = question.reply.language, question.topic.flaw.category or ""
     told = [(number, look.finding(category)) for number, look in enumerate(meant.looks, 1)]
-    return "; ".join(f"{number}: {in_words(finding)}" for number, finding in told if finding is not None)
+    each = "; ".join(f"{number}: {named(finding, language)}" for number, finding in told if finding is not None)
+    return say("who_is_who", language, count=meant.count, things=several_of(meant.name, language), each=each)
 
 
 def which_was_looked_at(meant: Meant, language: Language) -> str:
-    """That there are several, which of them the findings are about, and that nobody is known."""
-    things = meant.things(language)
-    text = say("one_of_several", language, count=meant.count, things=things, place=_place(meant, language))
-    return text + (say("smaller_ones", language, count=meant.smaller) if meant.smaller else "")
-
-
-def _place(meant: Meant, language: Language) -> str:
-    if len(meant.looks) == 1:
-        return ""
-    return say("from_the_left", language, number=meant.largest + 1, of=len(meant.looks))
+    """That there are several, that the findings are about the largest, and that nobody is known."""
+    return say("one_of_several", language, count=meant.count, things=several_of(meant.name, language))

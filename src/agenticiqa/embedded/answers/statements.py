@@ -1,0 +1,249 @@
+"""What is true of a flaw, whatever was asked about it: the statement that a yes or a no stands before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agenticiqa.embedded.answers.amounts import (
+    Amount,
+    amount_of,
+    cast_of,
+    is_called,
+    is_too_much,
+    measured_banding,
+    quality_loss,
+)
+from agenticiqa.embedded.answers.evidence import Evidence, without
+from agenticiqa.embedded.answers.file_facts import print_told
+from agenticiqa.embedded.answers.who_is_meant import for_all_of_them
+from agenticiqa.embedded.regions.sharpness import FEWEST_PARTS, GRID, FocusParts
+from agenticiqa.limits import PRESENT
+from agenticiqa.question.asked import Conditions, Flaw, Use, YesNo
+from agenticiqa.values import Distortion, Language, level_of
+from agenticiqa.wording import phrase, say
+from agenticiqa.wording.findings import absence, joined, named, reading_in_words, strength_in_words
+
+# With too few parts to judge by, a close call about the whole picture is no answer.
+MORE_THAN_A_GUESS = 0.6
+# From this share of pixels on, in percent, shadows or highlights are clipped; below the other they are not.
+CLIPPED, HARDLY_CLIPPED = 2.0, 1.0
+# How sure a measurement of banding is.
+SURE_OF_BANDING = 0.9
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is true of a flaw, in words, and how likely there is more of it than the question allows.
+
+    What was measured is sure; the rest has the certainty of the finding it rests on.
+    """
+
+    text: str
+    flawed: float
+    rests_on: tuple[Distortion, ...] = ()
+    is_measured: bool = False
+
+
+_Telling = Callable[[YesNo, Evidence], Statement | str | None]
+
+
+def statement_of(question: YesNo, evidence: Evidence) -> Statement | str:
+    """The statement that answers a question, or the name of the reason why there is none."""
+    if question.conditions is not None:
+        return _of_several(question, question.conditions, evidence)
+    flaw = question.topic.flaw
+    too_much = is_too_much(flaw, question.allowed, evidence)
+    if too_much is None:
+        return "no_evidence"
+    if _is_a_guess_about_the_unfamiliar(flaw, evidence, too_much):
+        return "unfamiliar"
+    measured: tuple[_Telling, ...] = (_of_parts,) if question.part else (_of_banding, _of_clipping, _of_print)
+    for told in (_of_no_colour, _of_another_colour, *measured):
+        if (found := told(question, evidence)) is not None:
+            return found
+    return _of_flaw(question, evidence)
+
+
+def _of_several(question: YesNo, conditions: Conditions, evidence: Evidence) -> Statement | str:
+    """The statements of several flaws, and how likely what a yes denies holds of all of them or of any."""
+    if conditions.combined == "except":
+        excepted = tuple(flaw.category for flaw in conditions.flaws if flaw.category)
+        rest = replace(question, topic=replace(question.topic, flaw=Flaw(), excepted=excepted), conditions=None)
+        return statement_of(rest, without(evidence, excepted))
+    alone = [replace(question, topic=replace(question.topic, flaw=flaw), conditions=None) for flaw in conditions.flaws]
+    each = [statement_of(one, evidence) for one in alone]
+    if unknown := [told for told in each if isinstance(told, str)]:
+        return unknown[0]
+    told = [statement for statement in each if isinstance(statement, Statement)]
+    # All are fine unless any is flawed; all are flawed unless the least likely flaw is not there.
+    asks_for_all = conditions.combined in ("both", "neither")
+    of_all = min if asks_for_all == (question.sure_polarity == "flaw") else max
+    return Statement(
+        joined((statement.text for statement in told), question.reply.language),
+        of_all(statement.flawed for statement in told),
+        tuple(item for statement in told for item in statement.rests_on),
+    )
+
+
+def _of_flaw(question: YesNo, evidence: Evidence) -> Statement:
+    """The degree behind a yes or no: "severe blur", "no visible noise", "only slight blur"."""
+    flaw = question.topic.flaw
+    flawed = is_too_much(flaw, question.allowed, evidence) or 0.0
+    if _is_of_untold_kind(flaw, evidence):
+        flawed = max(flawed, PRESENT)
+    told = _remark(question, evidence, flawed >= PRESENT)
+    return Statement(for_all_of_them(told, question, evidence), flawed, _rests_on(flaw, evidence))
+
+
+def _of_no_colour(question: YesNo, evidence: Evidence) -> Statement | str | None:
+    """What is said of the colours of a grey picture; None where there are colours."""
+    if question.topic.flaw.attribute != "colour" or not evidence.is_grey:
+        return None
+    grey = Statement(phrase("words", "grey", question.reply.language), 0.0, is_measured=True)
+    return "grey_picture" if question.sure_polarity == "fine" else grey
+
+
+def _of_another_colour(question: YesNo, evidence: Evidence) -> Statement | str | None:
+    """The statement about a cast that was found and is not of the colour named; None where it is."""
+    colours, item = question.topic.flaw.colours, cast_of(evidence)
+    is_named = is_called(item, colours) if colours and item else True
+    if item is None or is_named:
+        return None
+    if is_named is None:
+        return "color_untold"
+    return Statement(instead_of(question.topic.flaw, item, question.reply.language), 1 - item.probability, (item,))
+
+
+def _of_banding(question: YesNo, evidence: Evidence) -> Statement | None:
+    banding = measured_banding(question.topic.flaw, evidence)
+    if banding is None:
+        return None
+    return Statement(say("banding", question.reply.language, value=f"{banding.value:.3g}"), SURE_OF_BANDING)
+
+
+def _of_clipping(question: YesNo, evidence: Evidence) -> Statement | None:
+    """What the share of pixels without detail says; None where it was not measured or is a close call."""
+    item = evidence.strongest(["Brightness change"]) if isinstance(question.limit, str) else None
+    reading = item.reading(str(question.limit)) if item else None
+    if reading is None or HARDLY_CLIPPED <= reading.value < CLIPPED:
+        return None
+    told = reading_in_words(reading, question.reply.language)
+    return Statement(told, float(reading.value >= CLIPPED), is_measured=True)
+
+
+def _of_print(question: YesNo, evidence: Evidence) -> Statement | None:
+    """Whether a print has enough pixels, and where it has, what else is to be said of it."""
+    use = Use("print", question.limit) if isinstance(question.limit, float) else question.topic.use
+    if use is None or use.purpose != "print" or evidence.size is None:
+        return None
+    told, is_enough = print_told(use, evidence.size, question.reply.language)
+    if not is_enough:
+        return Statement(told, 1.0, is_measured=True)
+    sharp = _of_flaw(question, evidence)
+    return replace(sharp, text=joined([sharp.text, told], question.reply.language))
+
+
+def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
+    """The answer to "Is everything in focus?" and "Is anything blurry?", by the softest and the sharpest part."""
+    parts, polarity = evidence.parts, question.sure_polarity
+    if parts is None:
+        return None
+    language, whole = question.reply.language, is_too_much(question.topic.flaw, question.allowed, evidence) or 0.0
+    told = parts_told(parts, language)
+    of_all = polarity is None or (question.part == "all") == (polarity == "fine")
+    if not of_all:  # "Is everything blurry?", "Is anything sharp?"
+        return Statement(told, min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole)
+    soft = max(whole, parts.some_soft)
+    if soft < MORE_THAN_A_GUESS and parts.count < FEWEST_PARTS:
+        return "few_parts"
+    if parts.some_soft >= PRESENT:
+        return Statement(told, soft)
+    remark = _remark(question, evidence, whole >= PRESENT)
+    if whole < PRESENT and parts.count < GRID**2:
+        remark = say("in_those_parts", language, remark=remark, count=parts.count, of=GRID**2)
+    return Statement(remark, soft, _rests_on(question.topic.flaw, evidence))
+
+
+def parts_told(parts: FocusParts, language: Language) -> str:
+    """Where the picture is softest and where sharpest, with the blur radius of either."""
+    return say(
+        "softest_and_sharpest",
+        language,
+        soft=phrase("places", parts.softest.place, language),
+        radius=f"{parts.softest.softness:.1f}",
+        sharp=phrase("places", parts.sharpest.place, language),
+        least=f"{parts.sharpest.softness:.1f}",
+    )
+
+
+def instead_of(flaw: Flaw, item: Distortion, language: Language) -> str:
+    """That what was found is of another kind or colour than the one asked for."""
+    asked = phrase("attributes", flaw.attribute, language)
+    if flaw.colours:
+        asked = phrase("casts", flaw.colours[0], language)
+    elif flaw.kind:
+        asked = phrase("kinds", flaw.kind, language)
+    return say("another_kind", language, named=named(item, language), asked=asked)
+
+
+def flaws_told(items: Sequence[Distortion], language: Language) -> str:
+    """Several findings, one after the other."""
+    return joined((named(item, language) for item in items), language)
+
+
+def _is_a_guess_about_the_unfamiliar(flaw: Flaw, evidence: Evidence, too_much: float) -> bool:
+    """Whether a flaw would be told of a page or a drawing by a close call, or by a score with no finding behind it."""
+    if evidence.judgement is None or not evidence.judgement.out_of_domain or too_much < PRESENT:
+        return False
+    item = evidence.strongest([flaw.category] if flaw.category else [])
+    return item is None or not item.is_present or item.probability < MORE_THAN_A_GUESS
+
+
+def _is_of_untold_kind(flaw: Flaw, evidence: Evidence) -> bool:
+    """Whether a kind is asked for, and what was found of its category is of a kind that could not be told."""
+    item = evidence.strongest([flaw.category]) if flaw.category else None
+    return flaw.kind is not None and item is not None and item.is_present and item.kind is None
+
+
+def _rests_on(flaw: Flaw, evidence: Evidence) -> tuple[Distortion, ...]:
+    """The distortion a verdict rests on: the one asked about, as the question's kind and direction see it."""
+    amount = amount_of(flaw, evidence)
+    return (amount.item,) if amount is not None and amount.item is not None else ()
+
+
+def _remark(question: YesNo, evidence: Evidence, too_much: bool) -> str:
+    topic, language = question.topic, question.reply.language
+    flaw, amount = topic.flaw, amount_of(topic.flaw, evidence)
+    if amount is None:
+        return ""
+    if flaw.category is None:
+        return _quality_remark(question, evidence, too_much)
+    item = amount.item
+    if _is_of_untold_kind(flaw, evidence) and item is not None:
+        return say("kind_untold", language, named=named(item, language))
+    if not amount.is_present:
+        is_other = item is not None and item.is_present and item.category == flaw.category
+        return instead_of(flaw, item, language) if is_other and item else absence(flaw.attribute, language)
+    told = _amount_told(flaw, amount, language)
+    return told if too_much else say("no_more_than", language, named=told)
+
+
+def _amount_told(flaw: Flaw, amount: Amount, language: Language) -> str:
+    is_told_finer = flaw.colours or (amount.item and amount.item.kind != flaw.kind)
+    if flaw.kind and amount.item and is_told_finer:
+        return named(amount.item, language)
+    return strength_in_words(flaw.attribute, amount.severity, language)
+
+
+def _quality_remark(question: YesNo, evidence: Evidence, too_much: bool) -> str:
+    """What speaks for the answer about everything: the strongest flaw that is there, else the level."""
+    topic, language = question.topic, question.reply.language
+    worst = next((item for item in evidence.findings if item.is_present), None)
+    loss = quality_loss(evidence)
+    level = None if loss is None else level_of(5 - 4 * loss)
+    if worst is not None and (too_much or level is None):
+        return named(worst, language)
+    if level is None:
+        return absence("overall", language, topic.excepted)
+    return say("quality_is", language, level=phrase("levels", level, language).lower())
