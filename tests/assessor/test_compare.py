@@ -201,7 +201,7 @@ def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> Non
     asked = compared("How can I fix this photo?", [])
 
     assert "cannot be answered by comparison" in str(asked.why_not)
-    assert query_for_each("Which one is the noisiest?") is None
+    assert query_for_each("Which one is the noisiest?", 1000) is None
 
 
 @pytest.mark.parametrize(

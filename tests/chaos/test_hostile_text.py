@@ -6,17 +6,20 @@ import base64
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agenticiqa.assessor import Assessment, Assessor
+from agenticiqa.assessor.ranking import query_for_each
 from agenticiqa.errors import ImageNotFoundError, QueryError
 from agenticiqa.graph import run_pipeline
 from agenticiqa.images import load_image
 from agenticiqa.logs import printable
 from agenticiqa.nodes.context import user_words
+from agenticiqa.question.asking import read_question
 from agenticiqa.state import UNABLE
 from agenticiqa.vlm_client import LabelledImage, create_vlm_client
 from agenticiqa.vlm_client.tasks import AnswerInputs, PlanInputs
@@ -188,3 +191,16 @@ def test_every_control_character_of_a_name_is_spelled_out_lines_and_tabs_too() -
 def test_a_missing_file_is_a_typed_error_whatever_its_name(assessor: Assessor, tmp_path: Path) -> None:
     with pytest.raises(ImageNotFoundError):
         assessor.assess(str(tmp_path / ESCAPES), RATING)
+
+
+@pytest.mark.parametrize("text", ["清晰", "which is noisier or ", "noise", "is the ", "(A) ", "x "])
+def test_the_longest_question_is_read_within_seconds(text: str) -> None:
+    started = time.process_time()
+    read_question(text * (20_000 // len(text)))
+
+    assert time.process_time() - started < 10
+
+
+def test_a_question_of_a_comparison_that_is_too_long_is_refused_before_it_is_read() -> None:
+    with pytest.raises(QueryError, match="3000000 characters, more than 20000"):
+        query_for_each("x" * 3_000_000, 20_000)

@@ -189,6 +189,10 @@ def test_messages_name_the_file_and_the_argument_in_the_words_of_the_protocol(fo
         ),
         ("measure_image", {"image": "clean.png", "metrics": ["glamour"]}, "no IQA tool named 'glamour'; list_metrics"),
         ("asess_image", {}, "asess_image: there is no such tool; did you mean assess_image?"),
+        ("assess_image", {"image": "x" * 30_000}, "image: has 30000 characters, more than 20000; shorten it"),
+        ("compare_images", {"images": ["a", "b"], "question": "x" * 30_000}, "question: has 30000 characters, more"),
+        ("measure_image", {"image": "clean.png", "metrics": ["PSNR"] * 300}, "metrics: has 300 entries, more than 256"),
+        ("assess_image", {"x" * 30_000: 1}, f"{'x' * 100}…: there is no such argument"),
         ("list_metrics", {"all": True}, "all: there is no such argument; allowed are none"),
     ],
 )

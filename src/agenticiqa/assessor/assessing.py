@@ -148,7 +148,7 @@ class Assessor:
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
         _require_files(images)
-        each = query_for_each(query)
+        each = query_for_each(query, self.parts.settings.pipeline.limits.max_query_characters)
         assessments = [
             self.assess(image, each, reference=reference, align=align, on_event=on_event) for image in images
         ]

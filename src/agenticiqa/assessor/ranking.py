@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from agenticiqa.assessor.assessment import EARLIER_VERSIONS, SCHEMA_VERSION, Assessment
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.errors import ModelReplyError
+from agenticiqa.graph.flow import check_query
 from agenticiqa.images import ImageSource, LabelledImage
 from agenticiqa.nodes.context import NodeContext, report
 from agenticiqa.parts import Parts
@@ -279,6 +280,12 @@ def _falling(score: float | None) -> float:
     return math.inf if score is None else -score
 
 
-def query_for_each(query: str | None) -> str | None:
-    """The question for each image alone: a comparison is none that one image could answer, so it is rated."""
-    return None if query is None or isinstance(read_question(query), Compare | Declined) else query
+def query_for_each(query: str | None, longest: int) -> str | None:
+    """The question for each image alone: a comparison is none that one image could answer, so it is rated.
+
+    Raises QueryError for one that is longer than this.
+    """
+    if query is None:
+        return None
+    check_query(query, {}, longest)
+    return None if isinstance(read_question(query), Compare | Declined) else query

@@ -6,6 +6,7 @@ A run is checked beforehand, can be resumed from a kept state, and does not rais
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 from uuid import uuid4
@@ -128,7 +129,7 @@ def prepare_run(
     if limit < 0:
         raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
     state = _with(state, max_replan_iterations=limit)
-    _check_query(state, parts.settings.pipeline.limits.max_query_characters)
+    check_query(state["query"], state.get("choices") or {}, parts.settings.pipeline.limits.max_query_characters)
     store.images(state["image_path"], state.get("reference_path"))
     configurable |= {**vars(parts), "images": store, "on_event": on_event or configurable.get("on_event")}
     configurable["thread_id"] = thread_id or str(uuid4())
@@ -221,8 +222,8 @@ def checked_choices(choices: Choices | None) -> dict[str, str] | None:
         raise QueryError(str(error)) from None
 
 
-def _check_query(state: AgenticIQAState, longest: int) -> None:
-    query, choices = state["query"], state.get("choices") or {}
+def check_query(query: str, choices: Mapping[str, str], longest: int) -> None:
+    """Nothing; raises QueryError for a question that is none, or longer than this with its choices."""
     if not isinstance(query, str):
         raise QueryError(f"the question must be a text, not {type(query).__name__}")
     if not query.strip():

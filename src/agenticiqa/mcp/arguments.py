@@ -20,6 +20,8 @@ from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, unknown_n
 from agenticiqa.images import NamedBytes
 from agenticiqa.images.files import check_byte_count, find_below, read_file, require_folders
 
+LONGEST_NAME, LONGEST_TEXT, MOST_ENTRIES = 100, 20_000, 256
+
 
 class SentenceServer(MCPServer[Any]):
     """An MCP server that takes only the arguments its tools have, and says in sentences what is wrong with them."""
@@ -56,6 +58,8 @@ class SentenceServer(MCPServer[Any]):
         """What the tool gives; raises ToolError with a sentence."""
         _refuse_unknown([name], self._arguments, "tool")
         _refuse_unknown(arguments, self._arguments[name], "argument")
+        for argument, value in arguments.items():
+            _refuse_endless(argument, value)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -90,7 +94,19 @@ def in_sentences(error: ValidationError) -> str:
 def _refuse_unknown(given: Iterable[str], allowed: Collection[str], kind: str) -> None:
     for name in given:
         if name not in allowed:
-            raise ToolError(f"{name}: {unknown_name(name, allowed, kind)}")
+            shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+            raise ToolError(f"{shown}: {unknown_name(shown, allowed, kind)}")
+
+
+def _refuse_endless(argument: str, value: Any) -> None:
+    """Raises ToolError for an endless text or list; an image that is sent has a limit of its own."""
+    if isinstance(value, list | dict):
+        if len(value) > MOST_ENTRIES:
+            raise ToolError(f"{argument}: has {len(value)} entries, more than {MOST_ENTRIES}; leave some out")
+        for entry in (*value, *value.values()) if isinstance(value, dict) else value:
+            _refuse_endless(argument, entry)
+    elif isinstance(value, str) and len(value) > LONGEST_TEXT and not value.startswith("data:"):
+        raise ToolError(f"{argument}: has {len(value)} characters, more than {LONGEST_TEXT}; shorten it")
 
 
 class Images:

@@ -34,9 +34,10 @@ _LEADING = (
 _ANY_NAME = LatePattern(
     rf"{_BEFORE}['\"]?([A-Z]|-?[0-9])['\"]?\s*(?:=|:|for\b|für\b|para\b|pour\b|表示|代表|为|是)\s*(?=\S)"
 )
-# A label follows its option: "sharp (A) or soft (B)?", "清晰选A,模糊选B".
+# A label follows its option: "sharp (A) or soft (B)?", "清晰选A,模糊选B". Of bounded length: a long text is looked
+# through from each of its characters.
 _TRAILING = LatePattern(
-    r"(?P<option>[^()\[\],;:?!.\n/]+?)\s*[(\[](?P<name>[A-Za-z]|[0-9])[)\]]"
+    r"(?P<option>[^()\[\],;:?!.\n/]{1,300}?)\s*[(\[](?P<name>[A-Za-z]|[0-9])[)\]]"
     r"(?=\s*(?:[,;/?.!\n]|$|or\b|oder\b|ou?\b|还是|或|それとも|か))"
     r"|(?P<zh>[^,;。?:!\n]{1,16}?)(?:请?[选填回答复说输出按]{1,2})\s*[\"']?(?P<zh_name>[A-Z]|[0-9])[\"']?(?=[,;。\s?]|$)"
 )
@@ -48,7 +49,7 @@ _COMMA = LatePattern(r"\s*[,、;]\s*|\s*\?\s+(?=\w)")
 _SENTENCE = LatePattern(r"(?<=[.?!。])\s+|\n+|(?<=[。?!])|\s+[-–]\s+")
 _QUOTED = LatePattern(r"[\"“「']([^\"”」'\n]{1,40})[\"”」'](?!\s*:)")
 _BULLET = LatePattern(r"(?m)^[ \t]*(?:[-*•–]\s+(.{1,40}?)|[<\[]([^<>\[\]\n]{1,40})[>\]])[ \t]*$")
-_PART = r"[^\s/|,;:?!()\[\]{}\"]+(?: [^\s/|,;:?!()\[\]{}\"]+){0,2}"
+_PART = r"[^\s/|,;:?!()\[\]{}\"]{1,60}(?: [^\s/|,;:?!()\[\]{}\"]{1,60}){0,2}"
 _SLASHED = LatePattern(rf"{_PART}(?:\s*[/|]\s*{_PART})+")
 _BRACKETED = LatePattern(r"[{(\[]([^{}()\[\]\"]+,[^{}()\[\]\"]+)[})\]]")
 _LISTED = LatePattern(

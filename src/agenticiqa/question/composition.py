@@ -198,7 +198,7 @@ def _vote(clause: str, words: _Words) -> int:
     """The sign of a clause's last head word, turned once for each negation beside it; 0 without a head."""
     heads = [(*match.span(), 1) for match in words.flaw.finditer(clause)]
     heads += [(*match.span(), -1) for match in words.fine.finditer(clause)]
-    heads = sorted(head for head in heads if not any(_holds(other, head) for other in heads))
+    heads = _outermost(heads)
     if not heads:
         return 0
     inside = [match for match in words.negation.finditer(clause) if any(s <= match.start() < e for s, e, _ in heads)]
@@ -207,9 +207,14 @@ def _vote(clause: str, words: _Words) -> int:
     return -sign if negations % 2 else sign
 
 
-def _holds(other: tuple[int, int, int], head: tuple[int, int, int]) -> bool:
-    """Whether another, longer head holds this one, as "not sharp" holds "sharp"."""
-    return other[0] <= head[0] and head[1] <= other[1] and other[1] - other[0] > head[1] - head[0]
+def _outermost(heads: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The heads in their order, without those that a longer one holds, as "not sharp" holds "sharp"."""
+    found, farthest = [], (-1, 0)
+    for start, end, sign in sorted(heads, key=lambda head: (head[0], -head[1], head[2])):
+        if (end, -start) >= farthest:
+            found.append((start, end, sign))
+        farthest = max(farthest, (end, -start))
+    return found
 
 
 @lru_cache(maxsize=8)

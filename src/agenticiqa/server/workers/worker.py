@@ -107,9 +107,10 @@ def carry_out(assessor: Assessor, run: RunRequest, tell: Tell) -> RunResult:
 def _assess(assessor: Assessor, run: RunRequest, place: int, tell: Tell) -> Assessment:
     from agenticiqa.assessor.ranking import query_for_each
 
+    longest = assessor.parts.settings.pipeline.limits.max_query_characters
     found = assessor.assess(
         run.images[place - 1].file,
-        query_for_each(run.query) if run.kind == "compare" else run.query,
+        query_for_each(run.query, longest) if run.kind == "compare" else run.query,
         reference=run.reference_file,
         choices=run.choices,
         align=run.align,
