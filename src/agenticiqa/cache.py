@@ -1,4 +1,4 @@
-"""One cache on disk for model replies and tool results: bounded, shared by threads and processes, self-healing."""
+"""What is kept: one cache on disk for replies and tool results, shared and self-healing; a few values in memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import sqlite3
 import threading
 import time
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 logger = logging.getLogger("agenticiqa.cache")
 
@@ -29,6 +30,7 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE INDEX IF NOT EXISTS by_use ON entries (used, bytes);
 """
 _Result = TypeVar("_Result")
+_Kept = TypeVar("_Kept")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,30 @@ def cache_key(*parts: object) -> str:
         text = repr(part).encode()
         digest.update(len(text).to_bytes(8, "big") + text)
     return digest.hexdigest()
+
+
+class Recent(Generic[_Kept]):
+    """The values that were put or asked for last, by key, in memory; safe for threads."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._values: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> _Kept | None:
+        """The value kept under the key, now the newest."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: str, value: _Kept) -> None:
+        """Keeps the value; the oldest goes where there is no more room."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._capacity:
+                self._values.popitem(last=False)
 
 
 class Cache:

@@ -154,6 +154,16 @@ class PlannerOutput(Strict):
         """The scope as a list of names, `["Global"]` for the whole image."""
         return [GLOBAL] if self.query_scope == GLOBAL else list(self.query_scope)
 
+    def model_steps(self) -> list[str]:
+        """The subtasks that ask the model."""
+        flags = self.plan
+        wanted = {
+            "distortion_detection": flags.distortion_detection,
+            "distortion_analysis": flags.distortion_analysis,
+            "tool_selection": flags.tool_selection and self.required_tool is None,
+        }
+        return [name for name, is_wanted in wanted.items() if is_wanted]
+
 
 class DistortionAnalysis(Strict):
     """One distortion with its severity and what it looks like."""
@@ -420,7 +430,7 @@ class AgenticIQAState(TypedDict):
     plan_notes: NotRequired[list[str]]
     pass_keys: NotRequired[list[str]]
     repeated: NotRequired[bool]
-    heard: NotRequired[dict[str, list[str]]]
+    tried_tools: NotRequired[dict[str, list[str]]]
     asked: NotRequired[str]
     error: NotRequired[str | None]
     ledger: NotRequired[Ledger]

@@ -13,14 +13,14 @@ import pytest
 
 from agenticiqa.errors import BackendTimeoutError, ModelReplyError, OverloadedError, RefusedError
 from agenticiqa.vlm_client import Usage, VLMClient, VLMReply, ask_for, create_vlm_client
-from agenticiqa.vlm_client.client import charge
+from agenticiqa.vlm_client.client import CallCounter, charge
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import RetryingVLMClient
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
+from agenticiqa.vlm_client.models import PricingVLMClient, load_prices
 from agenticiqa.vlm_client.providers.http import deadline_hooks
 from agenticiqa.vlm_client.providers.scripted import ScriptedVLMClient
 from agenticiqa.vlm_client.tasks import AnswerReply
-from agenticiqa.vlm_client.usage import CallCounter, PricingVLMClient, load_prices
 from tests.wire import asking
 from tests.wire.asking import GOOD, MODELS, answer_request, openai_body, score_request
 from tests.wire.serving import Answer, ScriptedServer

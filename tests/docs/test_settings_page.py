@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from agenticiqa.config import load_settings
-from agenticiqa.vlm_client.usage import load_prices
+from agenticiqa.vlm_client.models import load_prices
 from tests.docs.blocks import ROOT, blocks
 
 PAGE = ROOT / "docs" / "settings.md"

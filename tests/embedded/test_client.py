@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
+from agenticiqa.embedded.corrections import compressed_as_it_is
 from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
-from agenticiqa.embedded.settling import compressed_as_it_is
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity

@@ -11,8 +11,8 @@ from agenticiqa.embedded.combined_models import (
     shipped_eyes,
     with_doubt,
 )
+from agenticiqa.embedded.corrections import softness_counted_as_blur, with_a_reason
 from agenticiqa.embedded.findings import Eyes
-from agenticiqa.embedded.settling import softness_counted_as_blur, with_a_reason
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement

@@ -37,10 +37,10 @@ from agenticiqa.vlm_client.middleware.retrying import (
     RetryPolicy,
 )
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
+from agenticiqa.vlm_client.models import PricingVLMClient, load_prices
 from agenticiqa.vlm_client.providers.http import retry_after_seconds
 from agenticiqa.vlm_client.structured import ask_for
 from agenticiqa.vlm_client.tasks import AnswerReply
-from agenticiqa.vlm_client.usage import PricingVLMClient, load_prices
 from tests.wire.asking import GOOD, answer_request, score_request
 
 

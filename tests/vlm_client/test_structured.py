@@ -26,12 +26,11 @@ from agenticiqa.vlm_client import (
     parse_reply,
     provider_names,
 )
-from agenticiqa.vlm_client.client import Sampling
+from agenticiqa.vlm_client.client import CallCounter, Sampling
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient
 from agenticiqa.vlm_client.structured import RejectedReplyError
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, PlanInputs
-from agenticiqa.vlm_client.usage import CallCounter
 from tests.support.agent import picture, plan_reply
 
 GOOD = '{"final_answer": "B", "quality_reasoning": "Sharp, a little noisy."}'

@@ -11,8 +11,8 @@ import pytest
 from agenticiqa.assessor import Assessment, Assessor
 from agenticiqa.errors import BackendError, BadReplyError, OverloadedError
 from agenticiqa.vlm_client import ask_for
+from agenticiqa.vlm_client.client import CallCounter
 from agenticiqa.vlm_client.tasks import AnswerReply
-from agenticiqa.vlm_client.usage import CallCounter
 from tests.support.agent import picture, script
 from tests.wire import asking
 from tests.wire.asking import BODIES, GOOD, MODELS, answer_request, openai_body

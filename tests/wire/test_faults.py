@@ -24,9 +24,9 @@ from agenticiqa.errors import (
     UnavailableError,
 )
 from agenticiqa.vlm_client import VLMClient, ask_for
+from agenticiqa.vlm_client.client import CallCounter
 from agenticiqa.vlm_client.middleware.retrying import FallbackVLMClient, RetryingVLMClient, RetryPolicy
 from agenticiqa.vlm_client.tasks import AnswerReply
-from agenticiqa.vlm_client.usage import CallCounter
 from tests.wire.asking import (
     BODIES,
     GOOD,

@@ -11,9 +11,9 @@ import pytest
 
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, ask_for
+from agenticiqa.vlm_client.client import CallCounter
 from agenticiqa.vlm_client.factory import Assembly, create_vlm_client
 from agenticiqa.vlm_client.tasks import AnswerReply
-from agenticiqa.vlm_client.usage import CallCounter
 from tests.wire import asking
 from tests.wire.asking import answer_request, noise, pair, score_request
 from tests.wire.conftest import Connect

@@ -262,7 +262,7 @@ def _regions(
     located: Mapping[str, Region | None], wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
 ) -> dict[str, AssessedRegion | None]:
     image, reference = in_role(images, "image"), in_role(images, "reference")
-    if image is None:
+    if image is None or not (located or wanted):
         return {}
     return assess_regions(image, reference, located, wanted, parts.settings.pipeline.terms)
 

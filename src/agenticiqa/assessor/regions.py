@@ -63,14 +63,13 @@ def assess_regions(
 
     Of several things named together ("cars") each is told besides, as "cars 1", "cars 2" and so on.
     """
-    names = dict.fromkeys([*located, *wanted])
-    if not names:
-        return {}
     from agenticiqa.embedded.answers.gathering import place_called
     from agenticiqa.embedded.combined_models import shipped_eyes
 
     eyes = shipped_eyes(terms)
-    places = {name: located.get(name) or eyes.locate(image, place_called(name)) for name in names}
+    places = {
+        name: located.get(name) or eyes.locate(image, place_called(name)) for name in dict.fromkeys([*located, *wanted])
+    }
     regions = {name: _assessed(eyes, image, reference, region) if region else None for name, region in places.items()}
     each = {key: _assessed(eyes, image, reference, member) for key, member in _members(places)}
     return {**regions, **each}

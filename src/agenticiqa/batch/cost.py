@@ -11,7 +11,7 @@ from agenticiqa.config import ROLES, BackendLimits, RoleSettings, Settings
 from agenticiqa.errors import UsageError
 from agenticiqa.vlm_client.client import Usage
 from agenticiqa.vlm_client.factory import create_role_clients
-from agenticiqa.vlm_client.usage import load_prices
+from agenticiqa.vlm_client.models import load_prices
 
 
 @dataclass(frozen=True)

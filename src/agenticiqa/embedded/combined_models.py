@@ -48,7 +48,7 @@ class ShippedEyes:
 
         Of several things named together the worst counts.
         """
-        from agenticiqa.embedded.settling import of_part
+        from agenticiqa.embedded.corrections import of_part
 
         if isinstance(region, LocatedRegion) and region.members:
             return self._worst_of(image, reference, region)
@@ -80,9 +80,9 @@ class ShippedEyes:
         return last[1]
 
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
+        from agenticiqa.embedded.corrections import of_picture
         from agenticiqa.embedded.distortions.distortion_detector import find_distortions
         from agenticiqa.embedded.quality.quality_model import load_quality_model
-        from agenticiqa.embedded.settling import of_picture
         from agenticiqa.embedded.trunk import load_backbone
 
         if reference is not None:
@@ -97,9 +97,9 @@ class ShippedEyes:
         return Look(with_doubt(quality, findings), findings)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
+        from agenticiqa.embedded.corrections import of_pair
         from agenticiqa.embedded.distortions.distortion_detector import find_changes
         from agenticiqa.embedded.full_reference.judge import shipped_judge
-        from agenticiqa.embedded.settling import of_pair
 
         judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)
         if not judged.features:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from agenticiqa.cache import Recent
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import Region
 from agenticiqa.values import Distortion, Judgement, Reading
@@ -53,9 +52,7 @@ class RememberingEyes:
 
     def __init__(self, eyes: Eyes, capacity: int = 32) -> None:
         self._eyes = eyes
-        self._capacity = capacity
-        self._known: OrderedDict[tuple[object, ...], Any] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known = Recent[tuple[Any]](capacity)
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The remembered look, or a new one."""
@@ -68,14 +65,9 @@ class RememberingEyes:
         return self._remembered((image.sha256, image.size, name), lambda: self._eyes.locate(image, name))
 
     def _remembered(self, key: tuple[object, ...], find: Callable[[], Found]) -> Found:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                kept: Found = self._known[key]
-                return kept
-        found = find()
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > self._capacity:
-                self._known.popitem(last=False)
+        known = self._known.get(repr(key))
+        if known is None:
+            known = (find(),)
+            self._known.put(repr(key), known)
+        found: Found = known[0]
         return found

@@ -81,7 +81,7 @@ def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry, *, kee
         )
     mode = "Full-Reference" if rated.has_references else "No-Reference"
     scale, change = _embedded(rated, evidence, folds)
-    found = Recalibration({}, {}, [_settled(change, keep_worse)], {}, len(folds))
+    found = Recalibration({}, {}, [_marked_for_storing(change, keep_worse)], {}, len(folds))
     if found.changes[0].stored:
         found.embedded[mode] = scale
     for name in sorted({name for one in evidence for name in one[TOOLS].get("raw", {})}):
@@ -90,13 +90,13 @@ def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry, *, kee
         except CalibrationError as error:
             found.left[name] = str(error)
             continue
-        found.changes.append(_settled(change, keep_worse))
+        found.changes.append(_marked_for_storing(change, keep_worse))
         if found.changes[-1].stored:
             found.calibrations[name] = calibration
     return found
 
 
-def _settled(change: Change, keep_worse: bool) -> Change:
+def _marked_for_storing(change: Change, keep_worse: bool) -> Change:
     return replace(change, stored=keep_worse or not change.is_worse)
 
 

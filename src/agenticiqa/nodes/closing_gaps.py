@@ -10,7 +10,7 @@ from typing import Any
 
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
-from agenticiqa.nodes.sufficiency import heard_on
+from agenticiqa.nodes.sufficiency import tried_on
 from agenticiqa.state import (
     GLOBAL,
     DistortionCategory,
@@ -34,7 +34,7 @@ class Focus:
     plan: PlannerOutput
     gap: Gap | None = None
     before: ExecutorOutput | None = None
-    heard: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tried_tools: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The tools that have spoken in this run, by object and distortion."""
 
     @property
@@ -64,21 +64,21 @@ class Focus:
         """Tools that have spoken on this in the run or gave no score: a second opinion comes from another."""
         if self.gap is None or self.gap.kind not in ("contradiction", "missing_scores", "no_scores"):
             return ()
-        return tuple(sorted(heard_on(self.heard, self.gap) if self.is_contradicted else self.gap.tools))
+        return tuple(sorted(tried_on(self.tried_tools, self.gap) if self.is_contradicted else self.gap.tools))
 
     @property
     def is_contradicted(self) -> bool:
         """Whether measurements and looks disagree: then a tool that has spoken has nothing to add."""
         return self.gap is not None and self.gap.kind == "contradiction"
 
-    def heard_with(self, logs: Iterable[ToolExecutionLog]) -> dict[str, list[str]]:
-        """The tools heard in this run, those of this pass included."""
-        heard = {place: list(names) for place, names in self.heard.items()}
+    def tried_with(self, logs: Iterable[ToolExecutionLog]) -> dict[str, list[str]]:
+        """The tools tried in this run, those of this pass included."""
+        tried_tools = {place: list(names) for place, names in self.tried_tools.items()}
         for log in logs:
-            names = heard.setdefault(f"{log.object_name}/{log.distortion}", [])
+            names = tried_tools.setdefault(f"{log.object_name}/{log.distortion}", [])
             if log.tool_name not in names:
                 names.append(log.tool_name)
-        return heard
+        return tried_tools
 
     def wants_close_up(self) -> bool:
         """Whether the doubt may go away when the model sees the pixels as they are."""
@@ -89,7 +89,7 @@ class Focus:
         gap = self.gap
         asked = None if gap is None or (gap.kind == "no_scores" and not gap.tools) else gap.model_dump_json()
         if gap is not None and self.is_contradicted:
-            # Another score or another tool's name is no other question, once everybody was heard.
+            # Another score or another tool's name is no other question, once every tool was tried.
             asked = json.dumps([gap.kind, gap.objects, gap.distortions, self.avoided_tools()])
         return hashlib.sha256(f"{self.plan.model_dump_json()} {asked}".encode()).hexdigest()
 

@@ -20,10 +20,9 @@ from agenticiqa.parts import Parts, parts_from
 from agenticiqa.question.asked import Question
 from agenticiqa.question.asking import question_of
 from agenticiqa.state import AgenticIQAState, Ledger
-from agenticiqa.vlm_client.client import Sampling, VLMRequest
+from agenticiqa.vlm_client.client import CallCounter, Sampling, VLMRequest
 from agenticiqa.vlm_client.structured import Structured, ask_for
 from agenticiqa.vlm_client.tasks import TaskInputs
-from agenticiqa.vlm_client.usage import CallCounter
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

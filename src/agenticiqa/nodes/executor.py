@@ -13,7 +13,7 @@ from agenticiqa.errors import ToolError
 from agenticiqa.images import LabelledImage
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined_findings
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.fast_inspection import Inspection, inspect, model_steps
+from agenticiqa.nodes.fast_inspection import Inspection, inspect
 from agenticiqa.nodes.reply_normalisation import (
     Analysis,
     Distortions,
@@ -135,7 +135,7 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
     plan = state.get("plan")
     if plan is None:
         return {"executor_evidence": ExecutorOutput(errors={"executor": "there is no plan to carry out"})}
-    focus = Focus(plan, state.get("gap"), state.get("executor_evidence"), state.get("heard") or {})
+    focus = Focus(plan, state.get("gap"), state.get("executor_evidence"), state.get("tried_tools") or {})
     earlier = state.get("pass_keys") or []
     try:
         context = node_context("executor", state, config)
@@ -159,7 +159,7 @@ def executor_node(state: AgenticIQAState, config: Optional[RunnableConfig] = Non
         "findings": findings,
         "ledger": context.booked(),
         "pass_keys": keys[-MAX_REPLAN_HISTORY:],
-        "heard": focus.heard_with(evidence.tool_logs),
+        "tried_tools": focus.tried_with(evidence.tool_logs),
     }
 
 
@@ -221,11 +221,11 @@ class Gathering:
     def _look(self) -> Seen:
         """What the model sees: in one question if the mode is fast and it saves one, else in up to three."""
         is_fast = self.context.parts.settings.pipeline.mode == "fast"
-        return self.look_once() if is_fast and len(model_steps(self.plan)) > 1 else self.look_in_steps()
+        return self.look_once() if is_fast and len(self.plan.model_steps()) > 1 else self.look_in_steps()
 
     def look_in_steps(self) -> Seen:
         """Detection, analysis and selection, each asked for on its own."""
-        steps, doubted = model_steps(self.plan), self.focus.distortions()
+        steps, doubted = self.plan.model_steps(), self.focus.distortions()
         looks = "distortion_detection" in steps and doubted is None
         found = self._try("distortion_detection", looks, self.detect)
         distortions = found if found is not None else self._in_focus(doubted or self.plan.distortions or {})
@@ -249,7 +249,7 @@ class Gathering:
 
     def look_once(self) -> Seen:
         """Detection, analysis and selection from one reply; without it none of them has a result."""
-        steps = model_steps(self.plan)
+        steps = self.plan.model_steps()
         look = self._try("inspection", True, self._inspect)
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
@@ -295,7 +295,7 @@ class Gathering:
         return analysis
 
     def select(self, targets: Distortions) -> list[Pick]:
-        """A tool that can run for every target; nothing is asked when every tool has been heard."""
+        """A tool that can run for every target; nothing is asked when every tool has been tried."""
         offered = self._offers(targets)
         if not offered and self.focus.is_contradicted:
             return []

@@ -18,20 +18,9 @@ from agenticiqa.values import Distortion
 from agenticiqa.vlm_client.tasks import AnalyzedDistortion, InspectInputs, InspectReply
 
 
-def model_steps(plan: PlannerOutput) -> list[str]:
-    """The subtasks of the plan that ask the model."""
-    flags = plan.plan
-    wanted = {
-        "distortion_detection": flags.distortion_detection,
-        "distortion_analysis": flags.distortion_analysis,
-        "tool_selection": flags.tool_selection and plan.required_tool is None,
-    }
-    return [name for name, is_wanted in wanted.items() if is_wanted]
-
-
 def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
     """What the model settles in one look under this plan; raises ModelReplyError."""
-    steps = model_steps(plan)
+    steps = plan.model_steps()
     given = {} if "distortion_detection" in steps else detected_distortions(plan.distortions or {}, plan)
     selects = "tool_selection" in steps
     inputs = InspectInputs(

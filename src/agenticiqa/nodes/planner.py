@@ -84,7 +84,7 @@ _AT_THE_START: dict[str, Any] = {
     "gap": None,
     "plan_notes": [],
     "pass_keys": [],
-    "heard": {},
+    "tried_tools": {},
     "repeated": False,
 }
 

@@ -207,22 +207,22 @@ def absent_from(evidence: ExecutorOutput | None) -> list[str]:
 
 
 def _has_another_voice(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:
-    """Whether a tool that sees what a contradiction is about has not been heard on it yet; true of other gaps."""
+    """Whether a tool that sees what a contradiction is about was not tried on it yet; true of other gaps."""
     if gap.kind != "contradiction":
         return True
-    heard = heard_on(state.get("heard") or {}, gap)
+    tried_tools = tried_on(state.get("tried_tools") or {}, gap)
     has_reference = plan.reference_mode == "Full-Reference"
     return any(
-        card.name not in heard and tools.may_contradict(card.name, kind)
+        card.name not in tried_tools and tools.may_contradict(card.name, kind)
         for kind in gap.distortions or (OVERALL,)
         for card in tools.suitable(kind, has_reference)
     )
 
 
-def heard_on(heard: Mapping[str, Sequence[str]], gap: Gap) -> set[str]:
+def tried_on(tried_tools: Mapping[str, Sequence[str]], gap: Gap) -> set[str]:
     """The tools that have spoken in this run on what the gap is about, those the gap names included."""
     spoken = set(gap.tools)
-    for place, names in heard.items():
+    for place, names in tried_tools.items():
         name, _, kind = place.rpartition("/")
         if name in gap.objects and (not gap.distortions or kind in (*gap.distortions, OVERALL)):
             spoken.update(names)

@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from agenticiqa.errors import CalibrationError
+from agenticiqa.state import Record
 
 Floats = NDArray[np.float64]
 
@@ -87,10 +88,8 @@ LEAST_HALF_WIDTH = 0.05
 Terms = Literal["research", "commercial"]
 
 
-class Curve(BaseModel):
+class Curve(Record):
     """A strictly monotone function from raw values to 1–5: PCHIP through knots, exponential tails beyond them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     knots: tuple[tuple[float, float], ...] = Field(min_length=2, description="raw value, score; raw ascending")
     spread: float = Field(ge=0.0, description="standard deviation of the residuals, in points of the 1–5 scale")
@@ -137,10 +136,10 @@ class Curve(BaseModel):
         return (y1 - y0) / (x1 - x0)
 
 
-class Calibration(BaseModel):
+class Calibration(Record):
     """How to read one tool: its overall curve, and one per kind of distortion the data could support."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     method: Literal["ratings", "levels", "ladder", "own"] = Field(
         alias="calibration",
@@ -171,10 +170,8 @@ class Calibration(BaseModel):
         return {**{kind: share * scale for kind, share in known.items()}, "other": other}
 
 
-class EmbeddedScale(BaseModel):
+class EmbeddedScale(Record):
     """The embedded score on a user's own scale: a curve over it, and how far its interval is stretched."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     curve: Curve
     interval_factor: float = Field(gt=0.0)

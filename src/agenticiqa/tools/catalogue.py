@@ -20,11 +20,16 @@ from pydantic import ValidationError
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings, read_sections
-from agenticiqa.errors import SettingsError, ToolError, ToolUnavailableError, plugin_failure
+from agenticiqa.errors import (
+    MissingExtraError,
+    SettingsError,
+    ToolError,
+    ToolUnavailableError,
+    is_installed,
+    plugin_failure,
+)
 from agenticiqa.outputs import write_whole
 from agenticiqa.tools.calibration import Calibration, EmbeddedScale, packaged_calibrations, parse_calibrations
-from agenticiqa.tools.pyiqa_adapter import SCHEME as PYIQA
-from agenticiqa.tools.pyiqa_adapter import PyiqaTool, find_metric, metrics_by_name
 from agenticiqa.tools.registry import REMEMBERED, ToolRegistry
 from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.synthetic.ladder import LadderCalibrations
@@ -120,8 +125,10 @@ def describe_tools(registry: ToolRegistry) -> list[dict[str, Any]]:
 
 def other_metrics(registry: ToolRegistry) -> list[str]:
     """The names of pyiqa's metrics that run when they are named, beside those the catalogue has under its own names."""
+    if not pyiqa_is_installed():
+        return []
     known = {registry.card(name).implementation for name in registry.names()}
-    return [name for metric in metrics_by_name() if (name := f"{PYIQA}:{metric}") not in known]
+    return [name for metric in _pyiqa().metrics_by_name() if (name := f"pyiqa:{metric}") not in known]
 
 
 def describe_tool(registry: ToolRegistry, name: str) -> dict[str, Any]:
@@ -189,19 +196,19 @@ class BuiltinTool(Tool):
         return cast(Callable[..., float], getattr(importlib.import_module(f"{_METRICS}.{module}"), function))
 
 
-class WithheldTool(Tool):
-    """A tool that the chosen terms leave out; it is listed with the reason."""
+class UnavailableTool(Tool):
+    """A tool that the chosen terms leave out or whose package is not installed; it is listed with the reason."""
 
-    def __init__(self, card: ToolCard) -> None:
-        self.card = card
+    def __init__(self, card: ToolCard, reason: str) -> None:
+        self.card, self._reason = card, reason
 
     def unavailable(self) -> str:
-        """Why the tool is left out."""
-        return "for research only, and the settings say `terms: commercial`"
+        """The reason."""
+        return self._reason
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
-        """Always raises: the tool is left out."""
-        raise ToolUnavailableError(f"{self.name} is not available: {self.unavailable()}")
+        """Always raises."""
+        raise ToolUnavailableError(f"{self.name} is not available: {self._reason}")
 
 
 def default_registry(
@@ -221,8 +228,8 @@ def default_registry(
     limits = ToolLimits(timeout=settings.pipeline.limits.tool_timeout)
     first_use = LadderCalibrations(settings.tools_overlay_path().with_name("ladder.json")) if own_curves else None
     find = None
-    if settings.pipeline.terms == "research":
-        find = partial(find_metric, **_pyiqa_options(settings))
+    if settings.pipeline.terms == "research" and pyiqa_is_installed():
+        find = partial(_pyiqa().find_metric, **_pyiqa_options(settings))
     return ToolRegistry(
         [_within_terms(tool, settings) for tool in tools],
         calibrations,
@@ -263,9 +270,23 @@ def _build(card: ToolCard, settings: Settings) -> Tool:
     scheme = card.implementation.partition(":")[0]
     if scheme == BUILTIN:
         return BuiltinTool(card)
-    if scheme == PYIQA:
-        return PyiqaTool(card, **_pyiqa_options(settings))
+    if scheme == "pyiqa" and not pyiqa_is_installed():
+        return UnavailableTool(card, str(MissingExtraError(card.name, "pyiqa")))
+    if scheme == "pyiqa":
+        tool: Tool = _pyiqa().PyiqaTool(card, **_pyiqa_options(settings))
+        return tool
     raise SettingsError(f"{card.name}: unknown implementation {card.implementation!r}; use builtin: or pyiqa:")
+
+
+@cache
+def pyiqa_is_installed() -> bool:
+    """Whether pyiqa is here with torch, without which it cannot run."""
+    return is_installed("pyiqa", "torch")
+
+
+def _pyiqa() -> Any:
+    """The adapter, loaded only where pyiqa is installed: what it needs takes longer to load than a measurement."""
+    return importlib.import_module("agenticiqa.tools.pyiqa_adapter")
 
 
 def _pyiqa_options(settings: Settings) -> dict[str, Any]:
@@ -274,5 +295,6 @@ def _pyiqa_options(settings: Settings) -> dict[str, Any]:
 
 
 def _within_terms(tool: Tool, settings: Settings) -> Tool:
-    withheld = settings.pipeline.terms == "commercial" and tool.card.research_only
-    return WithheldTool(tool.card) if withheld else tool
+    if settings.pipeline.terms == "commercial" and tool.card.research_only:
+        return UnavailableTool(tool.card, "for research only, and the settings say `terms: commercial`")
+    return tool

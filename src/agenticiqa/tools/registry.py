@@ -8,11 +8,10 @@ import logging
 import math
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
-from agenticiqa.cache import Cache, cache_key
+from agenticiqa.cache import Cache, Recent, cache_key
 from agenticiqa.errors import AgenticIQAError, ToolUnavailableError, UnknownToolError
 from agenticiqa.images import Align, LoadedImage
 from agenticiqa.state import GLOBAL, OVERALL, Region, ToolExecutionLog
@@ -34,34 +33,24 @@ class ResultStore:
 
     def __init__(self, cache: Cache | None = None, remembered: int = REMEMBERED) -> None:
         self._cache = cache
-        self._remembered = remembered
-        self._recent: OrderedDict[str, RawResult] = OrderedDict()
-        self._lock = threading.Lock()
+        self._recent = Recent[RawResult](remembered)
 
     def recall(self, key: str) -> RawResult | None:
         """The result stored under this key, or None."""
-        with self._lock:
-            if key in self._recent:
-                self._recent.move_to_end(key)
-                return self._recent[key]
+        remembered = self._recent.get(key)
+        if remembered is not None:
+            return remembered
         text = self._cache.get(NAMESPACE, key) if self._cache else None
         found = _parse(text) if text is not None else None
         if found is not None:
-            self._keep(key, found)
+            self._recent.put(key, found)
         return found
 
     def store(self, key: str, result: RawResult) -> None:
         """Keeps a result for the next time."""
-        self._keep(key, result)
+        self._recent.put(key, result)
         if self._cache:
             self._cache.put(NAMESPACE, key, json.dumps({"raw": result[0], "notes": result[1]}))
-
-    def _keep(self, key: str, result: RawResult) -> None:
-        with self._lock:
-            self._recent[key] = result
-            self._recent.move_to_end(key)
-            if len(self._recent) > self._remembered:
-                self._recent.popitem(last=False)
 
 
 def _parse(text: str) -> RawResult | None:
@@ -182,8 +171,8 @@ class ToolRegistry:
             tool.card
             for tool in list(self._tools.values())
             if (has_reference or tool.card.reference == "NR")
-            and (self.votes(tool.name) or self.is_calibrated_on_first_use(tool.name))
             and tool.unavailable() is None
+            and (self.votes(tool.name) or self.is_calibrated_on_first_use(tool.name))
         ]
         return sorted(cards, key=lambda card: self._rank(card, category))
 

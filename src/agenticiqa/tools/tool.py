@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from agenticiqa.state import DistortionCategory
+from agenticiqa.state import DistortionCategory, Record
 
 if TYPE_CHECKING:
     from agenticiqa.tools.calibration import Calibration
@@ -19,10 +19,8 @@ Pixels = NDArray[np.uint8]
 """An upright image, height × width × 3, sRGB."""
 
 
-class ToolCard(BaseModel):
+class ToolCard(Record):
     """One entry of the catalogue: what a person needs to know to read the tool's number."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(min_length=1)
     reference: Literal["FR", "NR"]

@@ -12,9 +12,18 @@ from typing import Any
 from PIL import Image
 from pydantic import BaseModel
 
-from agenticiqa.errors import BackendError, BadReplyError
+from agenticiqa.errors import (
+    AuthenticationError,
+    BackendError,
+    BackendTimeoutError,
+    BadReplyError,
+    OverloadedError,
+    RateLimitError,
+    UnavailableError,
+)
 from agenticiqa.images import LabelledImage, LoadedImage, Role, in_role
-from agenticiqa.state import ProbabilitySource, Region
+from agenticiqa.logs import redact
+from agenticiqa.state import CallCount, ProbabilitySource, Region
 from agenticiqa.values import Answer, Distortion, Reason
 from agenticiqa.vlm_client.tasks import TaskInputs
 
@@ -238,3 +247,64 @@ class WrappingVLMClient(VLMClient):
     def close(self) -> None:
         """Closes the client."""
         self.client.close()
+
+
+PASSING = (RateLimitError, BackendTimeoutError, OverloadedError, UnavailableError)
+"""Errors that may be gone a moment later."""
+MOST_FAILED_ATTEMPTS = 3
+"""Tries on the wire that may fail before a run asks a backend nothing more."""
+_OUT_OF_ORDER = (*PASSING, AuthenticationError)
+
+
+class CallCounter:
+    """Adds up one node's model calls, the failed ones included.
+
+    A call is one reply asked of a model, an attempt one try on the wire; a reply from a cache is neither.
+    `failed_attempts` are those of the run so far, by backend and address.
+    """
+
+    def __init__(self, failed_attempts: Mapping[str, int] | None = None) -> None:
+        self.count = CallCount()
+        self.stand_ins: list[str] = []
+        self.failed_attempts = dict(failed_attempts or {})
+
+    def add(self, usage: Usage, backend: VLMClient | None = None) -> None:
+        """Books a backend's reply."""
+        self.count = self.count.plus(count_of(usage))
+        if backend is not None and not usage.from_cache:
+            self.failed_attempts.pop(_place(backend), None)
+
+    def add_failure(self, error: BackendError, backend: VLMClient | None = None) -> None:
+        """Books a call that brought no reply."""
+        self.count = self.count.plus(count_of(usage_of(error)))
+        if backend is not None and backend.remote and isinstance(error, _OUT_OF_ORDER):
+            self.failed_attempts[_place(backend)] = self.failures_of(backend) + error.attempts
+
+    def failures_of(self, backend: VLMClient) -> int:
+        """How many attempts at this backend have failed since it last answered."""
+        return self.failed_attempts.get(_place(backend), 0)
+
+    def gave_up(self, backend: VLMClient) -> bool:
+        """Whether the run asks this backend nothing more."""
+        return self.failures_of(backend) >= MOST_FAILED_ATTEMPTS
+
+
+def _place(backend: VLMClient) -> str:
+    # Two servers may have a model of the same name; an address may hold a password.
+    return redact(backend.identity or backend.model)
+
+
+def count_of(usage: Usage) -> CallCount:
+    """One reply's usage as a count."""
+    if usage.from_cache:
+        return CallCount(cache_hits=1, seconds=usage.seconds)
+    return CallCount(
+        calls=1,
+        paid_calls=usage.paid_calls,
+        attempts=usage.transport_attempts,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cached_tokens,
+        cost_usd=usage.cost_usd,
+        seconds=usage.seconds,
+    )

@@ -24,11 +24,11 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol, cast
 
-from agenticiqa.cache import Cache
+from agenticiqa.cache import Cache, Recent
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError, plugin_failure
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore, MemoryReplyStore, ReplyStore
+from agenticiqa.vlm_client.middleware.caching import REMEMBERED, CachingVLMClient, DiskReplyStore, ReplyStore
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import (
     Breaker,
@@ -40,7 +40,7 @@ from agenticiqa.vlm_client.middleware.retrying import (
     RetryPolicy,
 )
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
-from agenticiqa.vlm_client.usage import Prices, PricingVLMClient, load_prices
+from agenticiqa.vlm_client.models import Prices, PricingVLMClient, load_prices
 
 ENTRY_POINTS = "agenticiqa.backends"
 PROVIDERS: dict[str, str] = {
@@ -165,4 +165,4 @@ class Assembly:
         return Cache(self._settings.cache_file(), self._settings.pipeline.cache.max_bytes)
 
     def _store(self, client: VLMClient) -> ReplyStore:
-        return DiskReplyStore(self._disk) if client.identity else MemoryReplyStore()
+        return DiskReplyStore(self._disk) if client.identity else Recent(REMEMBERED)

@@ -1,24 +1,25 @@
-"""What is known of hosted models: spellings, models that are gone, what each family takes; `models.yaml` has it."""
+"""What is known of hosted models, from `models.yaml`: spellings, ends, what each family takes, and prices."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field, ValidationError
+
+from agenticiqa.config import read_yaml
+from agenticiqa.errors import BackendError, SettingsError
+from agenticiqa.state import Record
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
 
 
-class Entry(BaseModel):
-    """Base of the table's entries."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Retired(Entry):
+class Retired(Record):
     """When a model ends and a living one; `verified` is false where no SDK's list names the date."""
 
     ends: date
@@ -26,7 +27,7 @@ class Retired(Entry):
     verified: bool = True
 
 
-class Family(Entry):
+class Family(Record):
     """Models alike in what they take: groups of parameters they refuse, and room they need for thinking."""
 
     models: str
@@ -64,3 +65,89 @@ def family_of(provider: str, model: str) -> Family:
     """The family a model belongs to by its name."""
     families = map(Family.model_validate, table()["families"].get(provider, ()))
     return next((family for family in families if re.search(family.models, model)), UNKNOWN)
+
+
+# The date with which services name a fixed version of a model: -20250514 or -2024-08-06.
+_SNAPSHOT = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
+
+
+class Price(Record):
+    """US dollars per million tokens, on the date they were looked up."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    date: date
+
+    def cost(self, usage: Usage) -> float:
+        """The price of one reply in US dollars."""
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        fresh = usage.input_tokens - usage.cached_tokens
+        dollars = fresh * self.input + usage.cached_tokens * cached_price + usage.output_tokens * self.output
+        return dollars / 1_000_000
+
+
+class Prices:
+    """Prices by backend."""
+
+    def __init__(self, prices: dict[str, Price]) -> None:
+        self._prices = prices
+
+    def of(self, backend: str) -> Price | None:
+        """The price of a backend, or of the model whose dated snapshot it is; None if unknown."""
+        if backend in self._prices:
+            return self._prices[backend]
+        return self._prices.get(_SNAPSHOT.sub("", backend))
+
+
+def load_prices(overlay: str | Path | None = None) -> Prices:
+    """The packaged prices, with the user's own laid over them."""
+    prices = _parsed(table()["prices"], "models.yaml")
+    if overlay is not None:
+        try:
+            prices |= _parse(Path(overlay).expanduser().read_text(encoding="utf-8"), str(overlay))
+        except OSError as error:
+            raise SettingsError(
+                f"{overlay}: cannot be read ({error.strerror}); correct pipeline.transport.prices"
+            ) from error
+    return Prices(prices)
+
+
+class PricingVLMClient(WrappingVLMClient):
+    """A client whose replies carry their cost."""
+
+    def __init__(self, client: VLMClient, price: Price | None) -> None:
+        super().__init__(client)
+        self._price = price
+
+    def ask(self, request: VLMRequest) -> VLMReply:
+        """The client's reply with its cost, None if the price is unknown."""
+        try:
+            reply = self.client.ask(request)
+        except BackendError as error:
+            charge(error, self._priced(usage_of(error)))
+            raise
+        # A client that does not count its paid replies itself was paid for this one.
+        usage = replace(reply.usage, paid_calls=max(1, reply.usage.paid_calls))
+        return replace(reply, usage=self._priced(usage))
+
+    def _priced(self, usage: Usage) -> Usage:
+        # A backend that is free of charge says so itself.
+        return replace(usage, cost_usd=self._price.cost(usage) if self._price else usage.cost_usd)
+
+
+def _parse(text: str, name: str) -> dict[str, Price]:
+    try:
+        content = read_yaml(text) or {}
+    except yaml.YAMLError as error:
+        raise SettingsError(f"{name}: not a price table: {error}; correct the file") from error
+    return _parsed(content, name)
+
+
+def _parsed(content: Any, name: str) -> dict[str, Price]:
+    try:
+        return {backend: Price.model_validate(entry) for backend, entry in content.items()}
+    except (ValidationError, AttributeError) as error:
+        raise SettingsError(
+            f"{name}: not a price table ({error}); write `provider.model: {{input: 2.5, output: 10, date: 2026-01-31}}`"
+        ) from error

@@ -23,8 +23,7 @@ from agenticiqa.errors import (
     UnusableAnswerError,
 )
 from agenticiqa.logs import log_context
-from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.usage import CallCounter
+from agenticiqa.vlm_client.client import CallCounter, VLMClient, VLMReply, VLMRequest
 
 logger = logging.getLogger("agenticiqa.vlm_client.structured")
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, SkipValidation, field_validator
+from pydantic import BaseModel, Field, SkipValidation, field_validator
 
 from agenticiqa.question.asked import Question
 from agenticiqa.state import (
@@ -25,6 +25,7 @@ from agenticiqa.state import (
     Gap,
     PlanControlFlags,
     PlannerOutput,
+    Record,
     ReferenceMode,
 )
 
@@ -42,15 +43,13 @@ Choices = Annotated[dict[str, str], Field(title="Answer choices")]
 PerObject = Annotated[dict[str, list[str]], Field(title="Distortions per object")]
 
 
-class TaskInputs(BaseModel, Generic[Reply]):
+class TaskInputs(Record, Generic[Reply]):
     """A task with what it is asked with: never a file name, a ground truth or an opinion score.
 
     Every field has a title, which heads its section in the words of the request. Frozen, because a request is kept
     and asked again as it was. `question` is the query as the run read it: a function of the query and its choices, so
     it says nothing that the words do not, and stands in none of them.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     task: ClassVar[str]
     """The task's name."""
@@ -218,10 +217,8 @@ def _analysis(kinds: list[str]) -> Schema:
     return list_of(object_of(described), len(kinds))
 
 
-class ToolOffer(BaseModel):
+class ToolOffer(Record):
     """A tool the model may choose."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: str
     reference: Literal["FR", "NR"]

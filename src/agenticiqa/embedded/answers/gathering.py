@@ -12,11 +12,11 @@ from agenticiqa.embedded.answers.file_facts import facts_of
 from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
+from agenticiqa.embedded.corrections import as_asked
 from agenticiqa.embedded.findings import Eyes, Look
 from agenticiqa.embedded.objects.scene import in_words, scene_of
 from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.embedded.regions.sharpness import focus_parts
-from agenticiqa.embedded.settling import as_asked
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
 from agenticiqa.question.lexicon import lexicon

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
 from dataclasses import asdict, replace
-from threading import Lock
 from typing import Any, Protocol
 
-from agenticiqa.cache import Cache
+from agenticiqa.cache import Cache, Recent
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
 from agenticiqa.vlm_client.tasks import schema_text
 
 NAMESPACE = "replies"
+REMEMBERED = 256
+"""Replies kept in memory where none go to disk."""
 
 
 class ReplyStore(Protocol):
@@ -24,29 +24,6 @@ class ReplyStore(Protocol):
 
     def put(self, key: str, reply: VLMReply) -> None:
         """Keeps the reply."""
-
-
-class MemoryReplyStore:
-    """Keeps the newest replies in memory."""
-
-    def __init__(self, capacity: int = 256) -> None:
-        self._replies: OrderedDict[str, VLMReply] = OrderedDict()
-        self._capacity = capacity
-        self._lock = Lock()
-
-    def get(self, key: str) -> VLMReply | None:
-        """The reply kept under the key, now the newest."""
-        with self._lock:
-            if key in self._replies:
-                self._replies.move_to_end(key)
-            return self._replies.get(key)
-
-    def put(self, key: str, reply: VLMReply) -> None:
-        """Keeps the reply; the oldest one goes when the store is full."""
-        with self._lock:
-            self._replies[key] = reply
-            if len(self._replies) > self._capacity:
-                self._replies.popitem(last=False)
 
 
 class DiskReplyStore:
@@ -80,7 +57,7 @@ class CachingVLMClient(WrappingVLMClient):
 
     def __init__(self, client: VLMClient, store: ReplyStore | None = None, *, sampled: bool = False) -> None:
         super().__init__(client)
-        self._store = store or MemoryReplyStore()
+        self._store = store or Recent(REMEMBERED)
         self._sampled = sampled
 
     def ask(self, request: VLMRequest) -> VLMReply:

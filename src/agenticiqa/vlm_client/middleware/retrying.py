@@ -13,13 +13,20 @@ from typing import Any, TypeVar
 
 from PIL import Image
 
-from agenticiqa.errors import BackendError, BackendTimeoutError, OverloadedError, RateLimitError, UnavailableError
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
+from agenticiqa.errors import BackendError, UnavailableError
+from agenticiqa.vlm_client.client import (
+    PASSING,
+    Usage,
+    VLMClient,
+    VLMReply,
+    VLMRequest,
+    WrappingVLMClient,
+    charge,
+    usage_of,
+)
 
 logger = logging.getLogger("agenticiqa.vlm_client.middleware.retrying")
 
-PASSING = (RateLimitError, BackendTimeoutError, OverloadedError, UnavailableError)
-"""Errors that may be gone a moment later."""
 _Result = TypeVar("_Result")
 
 
