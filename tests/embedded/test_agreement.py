@@ -7,7 +7,9 @@ shows how many questions were answered and with how much evidence, so that silen
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 import numpy as np
 from hypothesis import event, given, settings
@@ -19,12 +21,26 @@ from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.overlay import BAD, GOOD, colours_of
-from agenticiqa.question.asked import Advice, Degree, Flaw, Open, Question, Reply, Score, Topic, YesNo
+from agenticiqa.question.asked import (
+    Advice,
+    Allowed,
+    Conditions,
+    Degree,
+    Flaw,
+    Open,
+    Question,
+    Reply,
+    Score,
+    Topic,
+    YesNo,
+)
 from agenticiqa.question.asking import read_question
 from agenticiqa.question.scales import Scale
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionCategory
 from agenticiqa.tools.synthetic.kinds import KINDS
-from agenticiqa.values import CATEGORY_OF, Answer, Distortion, Reading, Reason
+from agenticiqa.values import CATEGORY_OF, Answer, Distortion, Language, Reading, Reason
+from agenticiqa.wording import phrase
+from agenticiqa.wording.findings import absence
 from tests.support.looks import judged
 
 READINGS = {
@@ -85,11 +101,19 @@ topics = st.builds(
     st.sampled_from([*CATEGORY_OF, "overall"]),
     st.sampled_from([None, None, "motion_blur", "defocus_blur", "jpeg", "banding", "white_noise", "contrast_down"]),
 )
-replies = st.builds(Reply, st.sampled_from(["en", "zh", "de", "fr"]))
+replies = st.builds(Reply, st.sampled_from(get_args(Language)))
 polarities = st.sampled_from(["flaw", "fine"])
+sure = st.sampled_from([None, 1.0, 0.9, 0.6, 0.5])
+joined = st.builds(
+    Conditions,
+    st.sampled_from(["both", "either", "neither", "at_least_one", "except"]),
+    st.lists(st.builds(Flaw, st.sampled_from([*CATEGORY_OF])), min_size=1, max_size=3, unique=True).map(tuple),
+)
 questions = st.one_of(
     st.sampled_from(ASKED).map(read_question),
-    st.builds(YesNo, topics, replies, polarities, st.sampled_from(["any", "visible", "acceptable", "severe"])),
+    st.builds(YesNo, topics, replies, polarities, st.sampled_from(get_args(Allowed)), polarity_probability=sure),
+    st.builds(YesNo, topics, replies, polarities, polarity_probability=sure, conditions=joined),
+    st.builds(YesNo, topics, replies, st.none()),
     st.builds(Degree, topics, replies, polarities),
     st.builds(Score, topics, replies, polarities, st.sampled_from([None, Scale(0, 10), Scale(0, 100, "percent")])),
     st.builds(Open, topics, replies),
@@ -118,6 +142,11 @@ def check(question: Question, evidence: Evidence, told: Answer, reasons: list[Re
         assert told.value is None
         return
     if isinstance(question, YesNo):
+        assert (told.value is None) == (question.sure_polarity is None)
+        check_words(question, told)
+    if isinstance(question, YesNo) and question.conditions:
+        check_conditions(question, question.conditions, evidence, told)
+    elif isinstance(question, YesNo) and told.value is not None:
         check_verdict(question, evidence, told, reasons)
     if isinstance(question, Degree) and question.topic.flaw.category and question.reply.language == "en":
         amount = amount_of(question.topic.flaw, evidence)
@@ -141,6 +170,28 @@ def amount_or_present(item: Distortion, question: Question, evidence: Evidence) 
         return item.is_present
     amount = amount_of(Flaw(flaw.attribute), evidence)
     return amount is not None and amount.is_present
+
+
+def check_words(question: YesNo, told: Answer) -> None:
+    """No yes stands beside "no visible …", nor a no that denies a flaw beside one that is simply there."""
+    flaw, language = question.topic.flaw, question.reply.language
+    lead = tuple(phrase("words", word, language) for word in ("yes", "no"))
+    if told.value is None:
+        assert not told.text.startswith(tuple(f"{word} (" for word in lead))
+        return
+    assert told.text.startswith(lead[0] if told.value else lead[1])
+    says_flaw = told.value == (question.polarity == "flaw")
+    if question.conditions is None and says_flaw:
+        assert absence(flaw.attribute, language) not in told.text
+
+
+def check_conditions(question: YesNo, several: Conditions, evidence: Evidence, told: Answer) -> None:
+    """The answer follows from those that each condition gets alone."""
+    if told.value is None or several.combined == "except":
+        return
+    alone = [replace(question, topic=Topic(flaw), conditions=None) for flaw in several.flaws]
+    each = [answer(one, evidence).value for one in alone]
+    assert told.value == (any if several.combined in ("either", "at_least_one") else all)(each)
 
 
 def check_verdict(question: YesNo, evidence: Evidence, told: Answer, reasons: list[Reason]) -> None:
