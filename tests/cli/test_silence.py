@@ -72,8 +72,8 @@ def test_using_the_package_leaves_other_python_processes_their_working_folder(tm
     (tmp_path / "own_module.py").write_text("print('found')")
     program = (
         "import subprocess, sys, agenticiqa\n"
-        "from agenticiqa.batch.workers import without_working_folder\n"
-        "with without_working_folder(): pass\n"
+        "from agenticiqa.batch.workers import worker_environment\n"
+        "with worker_environment(): pass\n"
         "subprocess.run([sys.executable, '-m', 'own_module'], check=True)"
     )
 

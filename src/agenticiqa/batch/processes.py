@@ -12,7 +12,7 @@ from typing import Any
 
 from agenticiqa.batch.records import Prepare, attempt, lost_record
 from agenticiqa.batch.samples import BatchRecord, Sample
-from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, worker_environment
 from agenticiqa.errors import AgenticIQAError
 
 _READY = "ready"
@@ -72,7 +72,7 @@ class ProcessPool:
     def _start_worker(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, self._prepare, self._setup), daemon=True)
-        with without_working_folder():
+        with worker_environment():
             process.start()
         theirs.close()
         return _Worker(process, ours)

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenticiqa.batch.records import Prepare, attempt, lost_record
 from agenticiqa.batch.samples import BatchRecord, Sample
-from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, without_working_folder
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, worker_environment
 from agenticiqa.errors import AgenticIQAError, MissingExtraError, UsageError
 
 
@@ -73,7 +73,7 @@ class RayPool:
         os.environ.setdefault("RAY_worker_niceness", "0")
         local: dict[str, Any] = {} if address else {"num_cpus": actors, "include_dashboard": False}
         try:
-            with without_working_folder():
+            with worker_environment():
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise UsageError(f"no Ray at {address or 'this machine'} ({error}); start one with `ray start`") from error

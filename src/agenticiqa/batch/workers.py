@@ -33,22 +33,28 @@ MAX_WORKER_DEATHS = 3
 """Workers that may die on a sample before it is given up: once may be chance, or somebody's kill."""
 
 
-@contextmanager
-def without_working_folder() -> Iterator[None]:
-    """Python processes started inside take no module from the folder one happens to stand in.
+# No module is taken from the folder one happens to stand in. There is a worker for every core: threads of a library for
+# matrices would wait for each other's, and burn as much again of the processor while they do.
+_OF_WORKERS = {"PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-    The variable is taken back at the end: programs that use this package may start Python processes of their own.
+
+@contextmanager
+def worker_environment() -> Iterator[None]:
+    """Python processes started inside have the variables of workers.
+
+    They are taken back at the end: programs that use this package may start Python processes of their own.
     """
     with _starting:
-        before = os.environ.get("PYTHONSAFEPATH")
-        os.environ["PYTHONSAFEPATH"] = "1"
+        before = {name: os.environ.get(name) for name in _OF_WORKERS}
+        os.environ.update(_OF_WORKERS)
         try:
             yield
         finally:
-            if before is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = before
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 @dataclass(frozen=True)

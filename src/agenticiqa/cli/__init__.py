@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,8 @@ OF_ONE_PICTURE, NEVER = ("assess", "measure"), 1_000_000
 def main() -> None:
     """Entry point of the console script."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
+    # Matrices here are small: threads for them would burn more of the processor than they save time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Loading makes many objects that stay: looking for garbage among them every 700 is wasted.
     gc.set_threshold(NEVER if first in OF_ONE_PICTURE else GARBAGE_FROM, 20, 50)
     # The end of the process frees all of them at once: looking for garbage before it takes a third of a second.

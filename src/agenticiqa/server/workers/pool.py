@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Protocol
 
-from agenticiqa.batch.workers import MAX_WORKER_DEATHS, without_working_folder, worker_setup_of
+from agenticiqa.batch.workers import MAX_WORKER_DEATHS, worker_environment, worker_setup_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, details, details_of
@@ -289,7 +289,7 @@ class _WorkerThread(threading.Thread):
         ours, theirs = context.Pipe()
         arguments = (theirs, self._settings, worker_setup_of(self._settings))
         self._process = context.Process(target=work, args=arguments, daemon=True)
-        with without_working_folder():
+        with worker_environment():
             self._process.start()
         # Only the worker may hold its end: otherwise its death would not be noticed here.
         theirs.close()
