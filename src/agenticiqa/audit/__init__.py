@@ -1,7 +1,9 @@
 """Data sets checked for faults: blurry, dark, over-exposed, noisy, broken, odd and duplicate pictures."""
 
-from agenticiqa.audit.auditing import Audit, AuditOptions, audit, judge
-from agenticiqa.audit.duplicates import Group
-from agenticiqa.audit.issues import ISSUES, Issue
-
-__all__ = ["ISSUES", "Audit", "AuditOptions", "Group", "Issue", "audit", "judge"]
+from agenticiqa.audit.auditing import Audit as Audit
+from agenticiqa.audit.auditing import AuditOptions as AuditOptions
+from agenticiqa.audit.auditing import audit as audit
+from agenticiqa.audit.auditing import judge as judge
+from agenticiqa.audit.duplicates import Group as Group
+from agenticiqa.audit.issues import ISSUES as ISSUES
+from agenticiqa.audit.issues import Issue as Issue

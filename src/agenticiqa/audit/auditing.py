@@ -246,13 +246,12 @@ def _batch_options(options: AuditOptions, in_memory: bool) -> BatchOptions:
 class SparingDisk(Disk):
     """Waits for the disk once a second: a killed process loses nothing, a power failure at most that second."""
 
-    def __init__(self, interval: float = 1.0) -> None:
-        self._interval, self._synced = interval, 0.0
+    _synced = 0.0
 
     def sync(self, descriptor: int) -> None:
         """Waits until what was written is on the disk, unless it did so just now."""
         now = time.monotonic()
-        if now - self._synced >= self._interval:
+        if now - self._synced >= 1.0:
             super().sync(descriptor)
             self._synced = now
 

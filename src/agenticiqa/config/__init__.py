@@ -1,39 +1,20 @@
 """Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
 
-from agenticiqa.config.loading import find_settings_file, load_settings, packaged_defaults, read_sections, read_yaml
-from agenticiqa.config.settings import (
-    ADDRESS_VARIABLES,
-    KEY_VARIABLES,
-    ROLES,
-    BackendLimits,
-    FusionWeights,
-    LoggingSettings,
-    QwenSettings,
-    RoleSettings,
-    Settings,
-    default_cache_directory,
-    find_api_keys,
-    process_variables,
-    service_token,
-)
-
-__all__ = [
-    "ADDRESS_VARIABLES",
-    "KEY_VARIABLES",
-    "ROLES",
-    "BackendLimits",
-    "FusionWeights",
-    "LoggingSettings",
-    "QwenSettings",
-    "RoleSettings",
-    "Settings",
-    "default_cache_directory",
-    "find_api_keys",
-    "find_settings_file",
-    "load_settings",
-    "packaged_defaults",
-    "process_variables",
-    "read_sections",
-    "read_yaml",
-    "service_token",
-]
+from agenticiqa.config.loading import find_settings_file as find_settings_file
+from agenticiqa.config.loading import load_settings as load_settings
+from agenticiqa.config.loading import packaged_defaults as packaged_defaults
+from agenticiqa.config.loading import read_sections as read_sections
+from agenticiqa.config.loading import read_yaml as read_yaml
+from agenticiqa.config.settings import ADDRESS_VARIABLES as ADDRESS_VARIABLES
+from agenticiqa.config.settings import KEY_VARIABLES as KEY_VARIABLES
+from agenticiqa.config.settings import ROLES as ROLES
+from agenticiqa.config.settings import BackendLimits as BackendLimits
+from agenticiqa.config.settings import FusionWeights as FusionWeights
+from agenticiqa.config.settings import LoggingSettings as LoggingSettings
+from agenticiqa.config.settings import QwenSettings as QwenSettings
+from agenticiqa.config.settings import RoleSettings as RoleSettings
+from agenticiqa.config.settings import Settings as Settings
+from agenticiqa.config.settings import default_cache_directory as default_cache_directory
+from agenticiqa.config.settings import find_api_keys as find_api_keys
+from agenticiqa.config.settings import process_variables as process_variables
+from agenticiqa.config.settings import service_token as service_token

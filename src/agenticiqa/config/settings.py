@@ -53,10 +53,9 @@ def find_base_urls(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     return {provider: variables[name] for provider, name in ADDRESS_VARIABLES.items() if variables.get(name)}
 
 
-def service_token(environ: Mapping[str, str] | None = None) -> str | None:
+def service_token() -> str | None:
     """The token clients of the service must send, if the environment names one."""
-    variables = process_variables() if environ is None else environ
-    return variables.get(TOKEN_VARIABLE) or None
+    return process_variables().get(TOKEN_VARIABLE) or None
 
 
 def default_cache_directory() -> Path:

@@ -1,6 +1,10 @@
 """The smallest file that still reaches a score, found by encoding and judging against the original."""
 
-from agenticiqa.encode.originals import Format
-from agenticiqa.encode.searching import SUFFIXES, Encoded, Encoding, Metric, encode, find_quality, judge_by
-
-__all__ = ["SUFFIXES", "Encoded", "Encoding", "Format", "Metric", "encode", "find_quality", "judge_by"]
+from agenticiqa.encode.originals import Format as Format
+from agenticiqa.encode.searching import SUFFIXES as SUFFIXES
+from agenticiqa.encode.searching import Encoded as Encoded
+from agenticiqa.encode.searching import Encoding as Encoding
+from agenticiqa.encode.searching import Metric as Metric
+from agenticiqa.encode.searching import encode as encode
+from agenticiqa.encode.searching import find_quality as find_quality
+from agenticiqa.encode.searching import judge_by as judge_by

@@ -20,6 +20,7 @@ from agenticiqa.state import LevelLetter, Severity
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
 _ROUNDING = 0.06
+_EXAMPLES = 10
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|[。！？]")
 _TOOL_SCORE = re.compile(r"\b([A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)\b[^.;,]{0,40}?\b([1-5]\.\d+)\b")
 
@@ -48,7 +49,7 @@ class Faithfulness:
         return self.counts.get(verdict, 0) / self.claims if self.claims else 0.0
 
 
-def examine(results: Sequence[Mapping[str, Any]], examples: int = 10) -> Faithfulness:
+def examine(results: Sequence[Mapping[str, Any]]) -> Faithfulness:
     """The claims of many results' `reasoning`, each checked against the same result's evidence."""
     checked = [
         check_claims(str(result.get("reasoning") or ""), result) for result in results if not result.get("error")
@@ -59,7 +60,7 @@ def examine(results: Sequence[Mapping[str, Any]], examples: int = 10) -> Faithfu
         claims=len(every),
         counts=dict(Counter(claim.verdict for claim in every)),
         without_claims=sum(not claims for claims in checked),
-        examples=[claim for claim in every if claim.verdict != "tied"][:examples],
+        examples=[claim for claim in every if claim.verdict != "tied"][:_EXAMPLES],
     )
 
 

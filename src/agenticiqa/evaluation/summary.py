@@ -18,6 +18,7 @@ from agenticiqa.evaluation.statistics import Interval
 
 # Below so many groups a percentile bootstrap covers less than it says.
 FEW_GROUPS = 20
+SHOWN_WORST = 12
 HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "lead in SRCC", "calls", "tokens", "s", "$")
 
 
@@ -178,7 +179,7 @@ class Disagreement:
     why: str
 
 
-def worst_pictures(found: Evaluation, count: int = 12) -> list[Disagreement]:
+def worst_pictures(found: Evaluation) -> list[Disagreement]:
     """The pictures with the largest residuals of the first method, the largest first."""
     if not found.rows or found.rows[0].fit is None:
         return []
@@ -187,7 +188,7 @@ def worst_pictures(found: Evaluation, count: int = 12) -> list[Disagreement]:
     sign = 1 if found.rated.scale.higher_is_better else -1
     return [
         Disagreement(sample.name, sample.image, sample.opinion, sign * float(fitted[row]), _words(found, int(row)))
-        for row in np.argsort(-apart, kind="stable")[:count]
+        for row in np.argsort(-apart, kind="stable")[:SHOWN_WORST]
         for sample in [found.rated.samples[row]]
         if apart[row] >= 0
     ]

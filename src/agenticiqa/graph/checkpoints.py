@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,54 +15,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import BaseModel
 
-from agenticiqa.question.asked import KINDS, Conditions, Flaw, JsonReply, Reply, Topic, Use
-from agenticiqa.question.meaning import OptionMeaning
-from agenticiqa.question.scales import Scale
-from agenticiqa.state import (
-    CallCount,
-    DistortionAnalysis,
-    ExecutorOutput,
-    Gap,
-    Ledger,
-    LocatedRegion,
-    PlanControlFlags,
-    PlannerOutput,
-    Region,
-    SummarizerOutput,
-    ToolExecutionLog,
-)
-from agenticiqa.values import Answer, Distortion, Reading, Reason
+from agenticiqa import state, values
+from agenticiqa.question import asked, meaning, scales
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite import SqliteSaver
-
-_KEPT = (
-    PlannerOutput,
-    PlanControlFlags,
-    ExecutorOutput,
-    DistortionAnalysis,
-    ToolExecutionLog,
-    Region,
-    LocatedRegion,
-    SummarizerOutput,
-    Gap,
-    Ledger,
-    CallCount,
-    *KINDS,
-    Topic,
-    Conditions,
-    Use,
-    Flaw,
-    Reply,
-    JsonReply,
-    OptionMeaning,
-    Scale,
-    Answer,
-    Reason,
-    Distortion,
-    Reading,
-)
 
 
 def state_serializer() -> JsonPlusSerializer:
@@ -108,5 +69,9 @@ def _knowing_our_types(serializer: SerializerProtocol) -> SerializerProtocol:
     return JsonPlusSerializer(pickle_fallback=serializer.pickle_fallback, allowed_msgpack_modules=_names())
 
 
+@cache
 def _names() -> list[tuple[str, str]]:
-    return [(kind.__module__, kind.__name__) for kind in _KEPT]
+    """Every model and value of ours that a state may hold."""
+    kinds = [kind for module in (state, values, asked, meaning, scales) for kind in vars(module).values()]
+    own = [kind for kind in kinds if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, BaseModel))]
+    return [(kind.__module__, kind.__name__) for kind in own if kind.__module__.startswith("agenticiqa.")]

@@ -1,21 +1,13 @@
 """The IQA tools: what there is, how to run it, and how to read what it says."""
 
-from agenticiqa.tools.calibration import Calibration, Curve, same_scale
-from agenticiqa.tools.catalogue import default_registry, open_cache
-from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.tools.running import ToolLimits
-from agenticiqa.tools.tool import Measurement, Pixels, Tool, ToolCard
-
-__all__ = [
-    "Calibration",
-    "Curve",
-    "Measurement",
-    "Pixels",
-    "Tool",
-    "ToolCard",
-    "ToolLimits",
-    "ToolRegistry",
-    "default_registry",
-    "open_cache",
-    "same_scale",
-]
+from agenticiqa.tools.calibration import Calibration as Calibration
+from agenticiqa.tools.calibration import Curve as Curve
+from agenticiqa.tools.calibration import same_scale as same_scale
+from agenticiqa.tools.catalogue import default_registry as default_registry
+from agenticiqa.tools.catalogue import open_cache as open_cache
+from agenticiqa.tools.registry import ToolRegistry as ToolRegistry
+from agenticiqa.tools.running import ToolLimits as ToolLimits
+from agenticiqa.tools.tool import Measurement as Measurement
+from agenticiqa.tools.tool import Pixels as Pixels
+from agenticiqa.tools.tool import Tool as Tool
+from agenticiqa.tools.tool import ToolCard as ToolCard

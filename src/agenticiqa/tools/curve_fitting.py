@@ -34,28 +34,25 @@ def fit_curve(
     increasing: bool,
     best: float | None = None,
     references: int = 0,
-    weights: ArrayLike | None = None,
 ) -> Curve:
     """The strictly monotone curve that fits these scores best; `best` is the raw value that must read 5."""
     values, targets = np.asarray(raw, np.float64), np.asarray(scores, np.float64)
-    shares = np.ones(values.size) if weights is None else np.asarray(weights, np.float64)
     if values.size < MIN_POINTS or np.unique(values).size < MIN_POINTS:
         raise CalibrationError(f"a curve needs {MIN_POINTS} different raw values, got {np.unique(values).size}")
     if not np.isfinite([values, targets]).all():
         raise CalibrationError("raw values and scores must be finite; leave the failed measurements out")
     goodness = values if increasing else -values
     top = None if best is None else (best if increasing else -best)
-    places = _places(goodness, shares, top)
-    heights = _heights(goodness, targets, shares / shares.sum(), places, anchored=top is not None)
+    places = _places(goodness, top)
+    heights = _heights(goodness, targets, places, anchored=top is not None)
     knots = list(zip(places if increasing else -places, heights, strict=True))
     bare = Curve(knots=tuple(sorted((float(x), float(y)) for x, y in knots)), spread=0.0)
     residuals = targets - evaluate(bare, values)
-    likely = shares >= 0.5 * shares.max()
     statistics = {
-        "spread": round(float(np.sqrt(np.average(residuals**2, weights=shares))), 4),
-        "points": round(float(shares.sum())),
+        "spread": round(float(np.sqrt(np.mean(residuals**2))), 4),
+        "points": values.size,
         "references": references,
-        "srcc": round(rank_correlation(goodness[likely], targets[likely]), 4),
+        "srcc": round(rank_correlation(goodness, targets), 4),
     }
     return bare.model_copy(update=statistics)
 
@@ -81,11 +78,10 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:
     return float(np.corrcoef(ranks(first), ranks(second))[0, 1])
 
 
-def _places(goodness: Floats, shares: Floats, top: float | None) -> Floats:
+def _places(goodness: Floats, top: float | None) -> Floats:
     """Knots at even shares of the data, and at the top of the tool's range if the curve is anchored there."""
-    order = np.argsort(goodness)
-    covered = np.cumsum(shares[order]) / shares.sum()
-    places = np.unique(np.interp(np.linspace(0, 1, KNOTS), covered, goodness[order]))
+    covered = np.arange(1, goodness.size + 1) / goodness.size
+    places = np.unique(np.interp(np.linspace(0, 1, KNOTS), covered, np.sort(goodness)))
     apart = 1e-3 * (places[-1] - places[0])
     kept = [places[0]]
     for place in places[1:]:
@@ -96,7 +92,7 @@ def _places(goodness: Floats, shares: Floats, top: float | None) -> Floats:
     return np.array([place for place in kept if place < top - apart] + [top])
 
 
-def _heights(goodness: Floats, targets: Floats, shares: Floats, places: Floats, *, anchored: bool) -> Floats:
+def _heights(goodness: Floats, targets: Floats, places: Floats, *, anchored: bool) -> Floats:
     """Heights at the knots: least squares with a small price on bends, each higher than the one before."""
     count = len(places)
     design = np.stack([np.interp(goodness, places, row) for row in np.eye(count)], axis=1)
@@ -105,8 +101,9 @@ def _heights(goodness: Floats, targets: Floats, shares: Floats, places: Floats, 
     top = HIGHEST if anchored else HIGHEST - _MARGIN
     ceiling = top - _STEP * np.arange(count)[::-1]
     falls = np.tri(count)[::-1, ::-1][:, : count - anchored]
-    rows = np.vstack([np.sqrt(shares)[:, None] * design, bends])
-    wanted = np.concatenate([np.sqrt(shares) * targets, np.zeros(len(bends))])
+    share = 1 / math.sqrt(goodness.size)
+    rows = np.vstack([share * design, bends])
+    wanted = np.concatenate([share * targets, np.zeros(len(bends))])
     found = nonnegative_least_squares(rows @ falls, rows @ ceiling - wanted)
     heights = ceiling - falls @ found
     # A fit that would fall through the floor is squeezed evenly, which keeps every step.

@@ -226,7 +226,6 @@ class ToolRegistry:
         reference: LoadedImage | None = None,
         region: Region | None = None,
         kinds: Mapping[str, float] | None = None,
-        align: Align | None = None,
         *,
         object_name: str = GLOBAL,
         distortion: str = OVERALL,
@@ -239,13 +238,13 @@ class ToolRegistry:
         pass `substitute=False`.
         """
         logs: list[ToolExecutionLog] = []
-        comparable = reference is not None and (reference.size == test.size or align is not None)
+        comparable = reference is not None and reference.size == test.size
         side = min(test.size if region is None else (region.right - region.left, region.bottom - region.top))
         for candidate in self._attempts(name, distortion, comparable, side) if substitute else (name,):
             started = time.perf_counter()
             fields = {"object_name": object_name, "distortion": distortion, "fallback": candidate != name}
             try:
-                said = self.execute(candidate, test, reference, region, kinds, align)
+                said = self.execute(candidate, test, reference, region, kinds)
             except AgenticIQAError as error:
                 logger.warning("%s on %s: %s", candidate, object_name, error)
                 seconds = time.perf_counter() - started

@@ -66,7 +66,13 @@ class AnthropicVLMClient(SdkVLMClient):
         return VLMReply(text=text, model=self.model, usage=self._usage(message), cut=message.stop_reason in _CUT)
 
     def _usage(self, answer: Any) -> Usage:
-        return _usage(answer)
+        usage = answer.usage
+        if usage is None:
+            return Usage(cost_usd=None)
+        cached = usage.cache_read_input_tokens or 0
+        # This service counts tokens read from or written to its cache apart.
+        total = usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0)
+        return Usage(input_tokens=total, output_tokens=usage.output_tokens, cached_tokens=cached, cost_usd=None)
 
 
 def _content(message: Message) -> list[dict[str, Any]]:
@@ -78,13 +84,3 @@ def _content(message: Message) -> list[dict[str, Any]]:
     if message.images_first and parts:
         parts[-1]["cache_control"] = {"type": "ephemeral"}
     return [*parts, {"type": "text", "text": message.user}]
-
-
-def _usage(message: Any) -> Usage:
-    usage = message.usage
-    if usage is None:
-        return Usage(cost_usd=None)
-    cached = usage.cache_read_input_tokens or 0
-    # This service counts tokens read from or written to its cache apart.
-    total = usage.input_tokens + cached + (usage.cache_creation_input_tokens or 0)
-    return Usage(input_tokens=total, output_tokens=usage.output_tokens, cached_tokens=cached, cost_usd=None)

@@ -106,7 +106,15 @@ class GoogleVLMClient(NetworkVLMClient):
         )
 
     def _usage(self, answer: Any) -> Usage:
-        return _usage(answer.usage_metadata)
+        usage = answer.usage_metadata
+        if usage is None:
+            return Usage(cost_usd=None)
+        return Usage(
+            input_tokens=usage.prompt_token_count or 0,
+            output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
+            cached_tokens=usage.cached_content_token_count or 0,
+            cost_usd=None,
+        )
 
     def _translated(self, error: Exception) -> BackendError | None:
         from google.genai import errors
@@ -202,14 +210,3 @@ def _alternatives(tops: list[Any], index: int) -> list[Any]:
 def _logprob(item: Any) -> float:
     # A probability of exactly 1 has the log-probability 0, which this protocol leaves out.
     return float(item.log_probability) if item.log_probability is not None else 0.0
-
-
-def _usage(usage: Any) -> Usage:
-    if usage is None:
-        return Usage(cost_usd=None)
-    return Usage(
-        input_tokens=usage.prompt_token_count or 0,
-        output_tokens=(usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0),
-        cached_tokens=usage.cached_content_token_count or 0,
-        cost_usd=None,
-    )

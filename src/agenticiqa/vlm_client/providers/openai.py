@@ -96,7 +96,13 @@ class OpenAIVLMClient(SdkVLMClient):
         )
 
     def _usage(self, answer: Any) -> Usage:
-        return _usage(answer)
+        usage = answer.usage
+        if usage is None:
+            return Usage(cost_usd=None)
+        cached = getattr(usage.prompt_tokens_details, "cached_tokens", None) or 0
+        return Usage(
+            input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, cached_tokens=cached, cost_usd=None
+        )
 
     def _status_error(self, error: Any, parameters: tuple[str, ...] = ()) -> BackendError:
         if error.code in _FILTERED:
@@ -170,13 +176,3 @@ def _tokens(choice: Any) -> list[TokenLogprobs]:
         )
         for item in reported
     ]
-
-
-def _usage(completion: Any) -> Usage:
-    usage = completion.usage
-    if usage is None:
-        return Usage(cost_usd=None)
-    cached = getattr(usage.prompt_tokens_details, "cached_tokens", None) or 0
-    return Usage(
-        input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens, cached_tokens=cached, cost_usd=None
-    )
