@@ -215,8 +215,8 @@ SOURCES = {
     "ladders": Known("check", ladders),
     # All versions are fitted on it: only folds say anything.
     "biq2021": Known("decide", _biq2021("train"), "biq2021", 0),
-    "mmp2k": Known("decide", _mmp2k, (0, 100), 400),
+    "mmp2k": Known("decide", _mmp2k, "mmp2k", 400),
     "hecd": Known("decide", _hecd, count=200),
     "fsqd": Known("decide", _fsqd, count=200),
-    "pcuid": Known("decide", _pcuid, count=200),
+    "pcuid": Known("decide", _pcuid, "pcuid", 200),
 }

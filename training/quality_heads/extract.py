@@ -31,11 +31,12 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Statistics:
-    """One source as far as it is extracted: statistics, opinions and folds."""
+    """One source as far as it is extracted: statistics, opinions, folds, and what its pictures are called."""
 
     rows: Floats
     opinions: Values
     folds: npt.NDArray[np.intp]
+    names: npt.NDArray[np.str_]
 
 
 def extract(data: Path, cache: Path, part: int, parts: int) -> None:
@@ -92,7 +93,8 @@ def load_statistics(data: Path, cache: Path) -> dict[str, Statistics]:
         rows = np.array([row for row, _, _ in own], np.intp)
         seen = np.array([stats[f"stats{path.stem.removeprefix('index')}.f32"][place] for _, place, path in own])
         opinions = np.array([picture.opinion for picture in pictures])[rows]
-        found[name] = Statistics(seen, opinions, fold_of(name, data, cache.parent, pictures)[rows])
+        names = np.array([pictures[row].content if name == "pcuid" else pictures[row].path.name for row in rows])
+        found[name] = Statistics(seen, opinions, fold_of(name, data, cache.parent, pictures)[rows], names)
     return found
 
 

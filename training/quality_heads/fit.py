@@ -1,17 +1,20 @@
 """Fit the heads of both sets, and say how they fare on sources left out.
 
     python -m training.quality_heads.fit --data DATA --cache CACHE --published WEIGHTS_0_2_0 --weights WEIGHTS
+        --records benchmarks/field/records/unreleased
 
 CACHE holds what `training.quality_heads.extract` made. The network's units and the regression of damage are those of
 version 0.2.0 (`--published`; `git show` them from its commit): its judge of photographs and, with half the weight, its
 judge of damage. The regression of opinions is fitted here on the order of opinions within each of `FITTED`. What is
 joined was chosen by leaving each source out and on fold 0 of BIQ2021; the same predictions give the curve to the common
-scale and the reach of the intervals. The `open` set is the published one without its rules.
+scale and the reach of the intervals, and they are what the ledger of the field holds of sources left out (`--records`).
+The `open` set is the published one without its rules.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,8 +124,8 @@ NO_CURVE = {"scale_from": np.array([-9.0, 9.0]), "scale_to": np.array([-9.0, 9.0
 
 def judged_apart(
     published: Arrays, sources: dict[str, Statistics], fixed: Arrays, projection: Values
-) -> dict[str, tuple[Values, Values]]:
-    """What heads that never saw them say of fold 0 of BIQ2021 and of every other source, with the opinions."""
+) -> dict[str, tuple[Values, Values, npt.NDArray[np.str_]]]:
+    """What heads that never saw them say of fold 0 of BIQ2021 and of every other source, with opinions and names."""
     scaled = {name: standardised(published, source.rows) for name, source in sources.items()}
     taught = {name: np.ones(len(scaled[name]), bool) for name in FITTED} | {"biq2021": sources["biq2021"].folds != 0}
     heads: dict[tuple[str, ...], QualityHead] = {}
@@ -134,9 +137,14 @@ def judged_apart(
             kernel = fit_likeness(projection, rows_of, [sources[name].opinions[taught[name]] for name in others])
             heads[others] = QualityHead(fixed | kernel.arrays("likeness") | NO_CURVE)
         head = heads[others]
-        rows = sources[left_out].folds == 0 if left_out == "biq2021" else np.ones(len(scaled[left_out]), bool)
-        said = head.standard(sources[left_out].rows[rows].astype(np.float64))
-        found[left_out] = said, sources[left_out].opinions[rows]
+        source = sources[left_out]
+        rows = source.folds == 0 if left_out == "biq2021" else np.ones(len(source.rows), bool)
+        said = head.standard(source.rows[rows].astype(np.float64))
+        found[left_out] = (
+            said,
+            source.opinions[rows],
+            source.names[rows],
+        )
     return found
 
 
@@ -174,11 +182,23 @@ def calibrated(said: dict[str, Values], wanted: dict[str, Values], names: Sequen
     }
 
 
+def write_records(folder: Path, left_out: str, names: npt.NDArray[np.str_], said: Values, arrays: Arrays) -> None:
+    """What was said of a source by heads and a calibration without it, as the ledger reads it."""
+    score = np.interp(said, arrays["scale_from"], arrays["scale_to"])
+    (below, above), (near_below, near_above) = arrays["reach95"], arrays["reach80"]
+    columns = [score, *(np.clip(score + far, 1, 5) for far in (-below, above, -near_below, near_above))]
+    target = folder / f"{left_out}-{'folds' if left_out == 'biq2021' else 'left-out'}.csv"
+    with target.open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(("id", "score", "low", "high", "low80", "high80"))
+        writer.writerows((name, *(f"{v:.4f}" for v in row)) for name, *row in zip(names, *columns, strict=True))
+
+
 def coverage(said: dict[str, Values], wanted: dict[str, Values]) -> list[str]:
     """Coverage and width on each source by a calibration that left it out, beside the source's own constant."""
     lines = []
     for left_out in said:
-        arrays = calibrated(said, wanted, [name for name in FITTED if name != left_out])
+        arrays = calibrated(said, wanted, without(left_out))
         score = np.interp(said[left_out], arrays["scale_from"], arrays["scale_to"])
         for name, level in (("reach95", 0.95), ("reach80", 0.8)):
             below, above = arrays[name]
@@ -192,16 +212,24 @@ def coverage(said: dict[str, Values], wanted: dict[str, Values]) -> list[str]:
     return lines
 
 
-def fit_research(published: Arrays, sources: dict[str, Statistics]) -> Arrays:
-    """The research heads; prints how they fare where they were not taught."""
+def without(left_out: str) -> list[str]:
+    """The sources of opinions as a whole but this one."""
+    return [name for name in FITTED if name != left_out]
+
+
+def fit_research(published: Arrays, sources: dict[str, Statistics], records: Path | None = None) -> Arrays:
+    """The research heads; prints how they fare where they were not taught, and writes it as records."""
     scaled = [standardised(published, sources[name].rows) for name in FITTED]
     projection = fit_projection(np.concatenate(scaled))
     damage = published_kernel(published, "synthetic", DAMAGE_SHARE / 2, DAMAGE_MIDDLE)
     fixed = published_network(published) | damage.arrays("damage")
     apart = judged_apart(published, sources, fixed, projection)
-    print("left out:", {name: round(srcc(said, wanted), 4) for name, (said, wanted) in apart.items()})
-    said = {name: values for name, (values, _) in apart.items()}
-    wanted = {name: on_common_scale(name, opinions) for name, (_, opinions) in apart.items()}
+    print("left out:", {name: round(srcc(said, wanted), 4) for name, (said, wanted, _) in apart.items()})
+    said = {name: values for name, (values, *_) in apart.items()}
+    wanted = {name: on_common_scale(name, opinions) for name, (_, opinions, _) in apart.items()}
+    for left_out, (values, _, names) in apart.items():
+        if records:
+            write_records(records, left_out, names, values, calibrated(said, wanted, without(left_out)))
     print("\n".join(coverage(said, wanted)))
     everything = fit_likeness(projection, scaled, [sources[name].opinions for name in FITTED])
     return fixed | everything.arrays("likeness") | calibrated(said, wanted, FITTED)
@@ -234,12 +262,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("data", "cache", "published", "weights"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--records", type=Path, help="where the ledger keeps what was said of sources left out")
     given = parser.parse_args()
     sources = load_statistics(given.data, given.cache)
     print({name: len(source.rows) for name, source in sources.items()}, flush=True)
-    for terms, fit in (("research", fit_research), ("open", fit_open)):
-        published = dict(np.load(given.published / f"quality_{terms}.npz"))
-        write_arrays(given.weights / f"quality_{terms}.npz", fit(published, sources))
+    research, free = (dict(np.load(given.published / f"quality_{terms}.npz")) for terms in ("research", "open"))
+    write_arrays(given.weights / "quality_research.npz", fit_research(research, sources, given.records))
+    write_arrays(given.weights / "quality_open.npz", fit_open(free, sources))
     write_manifest(given.weights)
 
 
