@@ -48,7 +48,7 @@ from agenticiqa.vlm_client.tasks import (
     ToolOffer,
 )
 from agenticiqa.wording import phrase, say
-from agenticiqa.wording.findings import described, joined
+from agenticiqa.wording.findings import described, joined, place_name
 
 NAME = "builtin.perception"
 
@@ -200,7 +200,8 @@ class PerceptionClient(VLMClient):
             texts.append(f"{number}: {given.text}")
             first, *rest = own or [_no_vlm(part.reply.language)]
             reasons += [replace(first, text=f"{number}: {first.text}"), *rest]
-        return Answer(joined(texts, question.reply.language)), reasons, evidence
+        told = joined(texts, question.reply.language)
+        return Answer(told, value=told), reasons, evidence
 
     def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
         asked = _question(inputs)
@@ -251,7 +252,12 @@ def _is_detected(finding: Distortion, inputs: DetectInputs | InspectInputs) -> b
 
 
 def _whole_image(name: str, seen: str, language: Language) -> str:
-    told = say("unlocated", language, name=name, seen=say("seen_instead", language, things=seen) if seen else "")
+    told = say(
+        "unlocated",
+        language,
+        name=place_name(name, language),
+        seen=say("seen_instead", language, things=seen) if seen else "",
+    )
     return told + phrase("marks", "colon", language)
 
 

@@ -89,7 +89,7 @@ def place_name(name: str, language: Language) -> str:
 
 def not_found(name: str, language: Language, *, is_all: bool, seen: str = "") -> str:
     """That a thing the question names is not in the picture, what is, and what the rest is about where it is all."""
-    parts = [say("not_found", language, name=name)]
+    parts = [say("not_found", language, name=place_name(name, language))]
     parts += [say("of_whole", language)] if is_all else []
     parts += [say("seen_there", language, things=seen)] if seen else []
     return phrase("marks", "gap", language).join(parts)

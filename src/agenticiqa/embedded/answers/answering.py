@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from agenticiqa.embedded.answers.amounts import (
     amount_of,
@@ -85,27 +87,7 @@ def is_about_what_is_absent(question: Question, evidence: Evidence) -> bool:
 
 
 def _by_kind(question: Question, evidence: Evidence) -> Answer:
-    match question:
-        case Declined():
-            return _unable(question.why)
-        case Choose():
-            return _choose(question, evidence)
-        case Compare():
-            return _compare(question, evidence)
-        case YesNo():
-            return _verdict(question, question.sure_polarity, statement_of(question, evidence))
-        case Degree():
-            return _degree(question, evidence)
-        case Score():
-            return _score(question, evidence)
-        case Measure():
-            return _measure(question, evidence)
-        case Advice():
-            return _advice(question, evidence)
-        case Where():
-            return _where(question, evidence)
-        case Open():
-            return _open(question, evidence)
+    return _ANSWERS[type(question)](question, evidence)
 
 
 def _unable(why_not: str) -> Answer:
@@ -148,12 +130,12 @@ def _which_of_them(question: Question, evidence: Evidence) -> Answer | None:
     flawed = [number for number, item in enumerate(found) if item.is_present]
     if which != "least" and not flawed:
         nothing = absence(flaw.attribute, language)
-        return Answer(say("each_of_them", language, remark=nothing, count=told_of["of"], things=told_of["things"]))
+        return _told(say("each_of_them", language, remark=nothing, count=told_of["of"], things=told_of["things"]))
     if max(shares) - min(shares) < EQUAL:
-        return Answer(say("alike_in_it", language, what=told[best], **told_of))
+        return _told(say("alike_in_it", language, what=told[best], **told_of))
     chosen = flawed if which == "any" else [best]
     each = (say("number_from_left", language, number=number + 1, what=told[number], **told_of) for number in chosen)
-    return Answer(joined(each, language))
+    return _told(joined(each, language))
 
 
 def _choose(question: Choose, evidence: Evidence) -> Answer:
@@ -259,10 +241,10 @@ def _reading(question: Measure, evidence: Evidence) -> Reading | None:
 def _advice(question: Advice, evidence: Evidence) -> Answer:
     language, flaws = question.reply.language, _asked_flaws(question, evidence)[:2]
     if not flaws:
-        return Answer(say("nothing_to_do", language, what=_nothing_asked(question, evidence)))
+        return _told(say("nothing_to_do", language, what=_nothing_asked(question, evidence)))
     told = [(capitalised(named(each, language)), advice(each.category, each.kind, language)) for each in flaws]
     parts = [say("advice", language, flaw=flaw, advice=what_to_do) for flaw, what_to_do in told]
-    return Answer(phrase("marks", "gap", language).join(parts), rests_on=tuple(flaws))
+    return _told(phrase("marks", "gap", language).join(parts), *flaws)
 
 
 def _nothing_asked(question: Question, evidence: Evidence) -> str:
@@ -277,10 +259,10 @@ def _nothing_asked(question: Question, evidence: Evidence) -> str:
 def _where(question: Where, evidence: Evidence) -> Answer:
     place, language = find_place(question, evidence), question.reply.language
     if place == "" and evidence.parts is not None and rests_on_parts(question, evidence):
-        return Answer(parts_told(evidence.parts, language))
+        return _told(parts_told(evidence.parts, language))
     if place is None:
         return _unable("no_evidence")
-    return Answer(place_name(place, language) if place else _nothing_asked(question, evidence))
+    return _told(place_name(place, language) if place else _nothing_asked(question, evidence))
 
 
 def _open(question: Open, evidence: Evidence) -> Answer:
@@ -311,12 +293,12 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
         return _unable("no_evidence")
     flaws = _asked_flaws(question, evidence)[:_FLAWS_TOLD]
     if question.by == "what" and found == "worse" and flaws:
-        return Answer(flaws_told(flaws, language), rests_on=tuple(flaws))
+        return _told(flaws_told(flaws, language), *flaws)
     if not question.which:
-        return Answer(phrase("words", found, language))
+        return _told(phrase("words", found, language))
     wanted = "worse" if question.polarity == "flaw" else "better"
     side = "neither" if found == "same" else "the_test" if found == wanted else "the_reference"
-    return Answer(phrase("words", side, language))
+    return _told(phrase("words", side, language))
 
 
 def _compare_places(question: Compare, places: tuple[str, str], evidence: Evidence) -> Answer:
@@ -348,3 +330,13 @@ def _as_json(question: Question, given: Answer) -> Answer:
     if isinstance(value, bool) and not wanted.boolean:
         value = "yes" if value else "no"
     return replace(given, text=json.dumps({wanted.key: value}, ensure_ascii=False))
+
+
+def _yes_or_no(question: YesNo, evidence: Evidence) -> Answer:
+    return _verdict(question, question.sure_polarity, statement_of(question, evidence))
+
+
+_ANSWERS: dict[type, Callable[[Any, Evidence], Answer]] = {
+    YesNo: _yes_or_no, Degree: _degree, Score: _score, Choose: _choose, Compare: _compare, Where: _where,
+    Measure: _measure, Advice: _advice, Open: _open, Declined: lambda question, _: _unable(question.why),
+}  # fmt: skip

@@ -186,7 +186,8 @@ class Observer:
 
 def seen_in(image: LoadedImage, language: Language) -> str:
     """What is clearly in the picture, as a list for a person."""
-    return in_words(scene_of(image).listed, language)
+    listed = in_words(scene_of(image).listed, language)
+    return listed.title() if language == "de" else listed  # nouns
 
 
 def _is_compared(question: Question) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent, share_of_scale
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
-from agenticiqa.embedded.answers.places import EQUAL, is_soft, place_told, rests_on_parts, share_in, side_by_side
+from agenticiqa.embedded.answers.places import EQUAL, place_told, rests_on_parts, share_in, side_by_side
 from agenticiqa.embedded.answers.statements import parts_told
 from agenticiqa.embedded.answers.who_is_meant import which_was_looked_at, who_is_who
 from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question, Score, YesNo, categories_of
@@ -147,25 +147,22 @@ def _findings(question: Question, evidence: Evidence, given: Answer) -> Iterator
 def _told_findings(question: Question, evidence: Evidence) -> list[Distortion] | None:
     """The findings an answer rests on, and those no answer may hide; None where other reasons tell them better."""
     flaw, categories = question.topic.flaw, categories_of(question)
-    asked = [item for item in evidence.findings if item.category in categories]
-    amount = amount_of(Flaw(flaw.attribute), evidence) if flaw.category and categories else None
-    if amount is not None and amount.item is not None and amount.is_present and amount.item not in asked:
-        asked = [amount.item]  # of two directions the one asked about
     present = [
         item for item in evidence.findings if item.is_present and (not categories or item.category in categories)
     ]
-    # Of a picture that is too bright, that it is not too dark would be told with a finding that says the opposite.
-    if amount is not None and asked and asked[0] in present and not amount.is_present and len(categories) == 1:
-        asked = []
+    asked = [item for item in evidence.findings if item.category in categories]
+    amount = amount_of(Flaw(flaw.attribute), evidence) if len(categories) == 1 and flaw.category else None
+    if amount is not None and amount.item is not None:
+        # Of two directions the one asked about; that a picture is not too dark is not told with how bright it is.
+        asked = [amount.item] if amount.is_present else [item for item in asked if item not in present]
     # That the image as a whole shows no blur would contradict the place or the parts that do.
-    by_place = is_soft(question, evidence) or rests_on_parts(question, evidence)
+    by_place = place_told(question, evidence) or rests_on_parts(question, evidence)
     if (by_place or (isinstance(question, Compare) and question.places)) and not any(i in present for i in asked):
         return None
-    told = asked or present
-    # After "blur (severe)" that the edges show no halos would only confuse.
+    told = (asked or present)[: 1 if isinstance(question, Declined) else _FINDINGS_TOLD]
     if any(item.category == "Blurs" for item in present):
+        # After "blur (severe)" that the edges show no halos would only confuse.
         told = [item for item in told if item.category != "Sharpness" or item in present]
-    told = told[:_FINDINGS_TOLD]
     if evidence.judgement and evidence.judgement.letter in ("A", "B"):
         # A level that reads good may not hide what disturbs, whatever was asked and however much there is.
         told = [*told, *(item for item in evidence.findings if item not in told and item.disturbs)]
@@ -254,10 +251,12 @@ def _doubts(question: Question, evidence: Evidence, given: Answer) -> Iterator[R
     seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
     for name in evidence.unlocated:
         if name not in said:
-            text = say("unlocated", language, name=name, seen=seen) + phrase("marks", "stop", language)
+            text = say("unlocated", language, name=place_name(name, language), seen=seen) + phrase(
+                "marks", "stop", language
+            )
             yield Reason(text, "region", name, name="not located")
     for name, confidence in evidence.doubtful.items():
-        text = say("doubtful", language, name=name, sure=percent(confidence, language), seen=seen)
+        text = say("doubtful", language, name=place_name(name, language), sure=percent(confidence, language), seen=seen)
         yield Reason(text, "region", name, name="doubtful", number=confidence)
     if evidence.judgement is not None and evidence.judgement.out_of_domain:
         kind, _, measured = evidence.judgement.out_of_domain.partition(":")
