@@ -18,7 +18,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import BaseModel
 
 from agenticiqa import state, values
-from agenticiqa.question import asked, meaning, scales
+from agenticiqa.question import asked
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite import SqliteSaver
@@ -72,6 +72,6 @@ def _knowing_our_types(serializer: SerializerProtocol) -> SerializerProtocol:
 @cache
 def _names() -> list[tuple[str, str]]:
     """Every model and value of ours that a state may hold."""
-    kinds = [kind for module in (state, values, asked, meaning, scales) for kind in vars(module).values()]
+    kinds = [kind for module in (state, values, asked) for kind in vars(module).values()]
     own = [kind for kind in kinds if isinstance(kind, type) and (is_dataclass(kind) or issubclass(kind, BaseModel))]
     return [(kind.__module__, kind.__name__) for kind in own if kind.__module__.startswith("agenticiqa.")]
