@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.combined_models import ShippedEyes
-from agenticiqa.embedded.findings import Look, RememberingEyes
+from agenticiqa.embedded.combined_models import ShippedPerception
+from agenticiqa.embedded.findings import Look, RememberingPerception
 from agenticiqa.images import load_image
 from agenticiqa.state import SEVERITIES
 from agenticiqa.weights import WeightSet
@@ -79,7 +79,7 @@ def main() -> None:
     if given.data is None:
         options.error("give --data, --other or --show")
     looked_at = without_twins(read_looks("test"), given.data)[: given.limit]
-    eyes = RememberingEyes(ShippedEyes(given.terms), capacity=4)
+    eyes = RememberingPerception(ShippedPerception(given.terms), capacity=4)
     client = PerceptionClient(eyes)
     looks, contradictions = [], []
     for number, photograph in enumerate(looked_at):
@@ -110,7 +110,7 @@ def seen_at(photograph: LookedAt, scale: float) -> LookedAt:
 
 def show(files: Sequence[Path], terms: WeightSet) -> None:
     """Prints score and findings of each photograph as a table."""
-    eyes = ShippedEyes(terms)
+    eyes = ShippedPerception(terms)
     print("| photograph | score | findings |\n|---|---|---|")
     for path in files:
         look = eyes.look(load_image(path))
@@ -120,7 +120,7 @@ def show(files: Sequence[Path], terms: WeightSet) -> None:
 
 def look_elsewhere(folder: Path, split: str, terms: WeightSet) -> None:
     """Prints what was found in photographs of another source."""
-    eyes, looked_at = ShippedEyes(terms), read_looks(split, OTHER_TABLE)
+    eyes, looked_at = ShippedPerception(terms), read_looks(split, OTHER_TABLE)
     looks = [eyes.look(load_image(folder / photograph.image)) for photograph in looked_at]
     for flaw in FLAWS:
         truth = np.array([p.flaws[flaw] for p in looked_at])

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.findings import Eyes, RememberingEyes
+from agenticiqa.embedded.findings import Perception, RememberingPerception
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
@@ -63,13 +63,13 @@ def main() -> None:
         given.json.write_text(json.dumps(figures, indent=1))
 
 
-def eyes_by_source() -> dict[str, Eyes]:
+def eyes_by_source() -> dict[str, Perception]:
     """The shipped eyes; for TID2013 the full-reference judgement is the one that was not fitted on it."""
-    from agenticiqa.embedded.combined_models import ShippedEyes
+    from agenticiqa.embedded.combined_models import ShippedPerception
 
     return {
-        "synthetic": RememberingEyes(ShippedEyes("research")),
-        "tid2013": RememberingEyes(ShippedEyes("research", pairs="open")),
+        "synthetic": RememberingPerception(ShippedPerception("research")),
+        "tid2013": RememberingPerception(ShippedPerception("research", pairs="open")),
     }
 
 

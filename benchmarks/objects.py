@@ -20,7 +20,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from agenticiqa.assessor import Assessor
-from agenticiqa.embedded.combined_models import ShippedEyes, shipped_eyes
+from agenticiqa.embedded.combined_models import ShippedPerception, shipped_perception
 from agenticiqa.embedded.objects import scene
 from agenticiqa.embedded.objects.object_detector import CLASSES, Box, box_area, overlap_share
 from agenticiqa.embedded.objects.scene import Located, Scene
@@ -106,7 +106,7 @@ def absent(pictures: Mapping[str, Path]) -> None:
 
 def bokeh(pictures: Mapping[str, Path]) -> None:
     """How often the subject of a bokeh photograph is not called blurred."""
-    eyes, right, names = ShippedEyes("research"), [], [name for name in BOKEH.split() if name in pictures]
+    eyes, right, names = ShippedPerception("research"), [], [name for name in BOKEH.split() if name in pictures]
     for name in names:
         image = load_image(pictures[name])
         blur = eyes.look(image, region=eyes.locate(image, "subject")).finding("Blurs")
@@ -136,7 +136,7 @@ def composites(pictures: Mapping[str, Path], free: Path, count: int) -> None:
         region = found.regions[made.blurred]
         if region is not None and region.score is not None:
             # The eyes the assessor used remember the whole picture.
-            whole = shipped_eyes("research").look(load_image(made.pixels)).quality.score
+            whole = shipped_perception("research").look(load_image(made.pixels)).quality.score
             below.append(region.score < whole)
         if len(right) % 20 == 0:
             print(f"  {sum(right)} of {len(right)} right, {sum(below)} of {len(below)} below", flush=True)

@@ -159,10 +159,10 @@ def known_evidence() -> dict[str, Evidence]:
 
 def evidence_by_picture() -> dict[str, Evidence]:
     """What the shipped eyes see in every version, each looked at once."""
-    from agenticiqa.embedded.combined_models import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_perception
     from agenticiqa.images import load_image
 
-    eyes = shipped_eyes("research")
+    eyes = shipped_perception("research")
     found = {}
     for photograph in PHOTOGRAPHS:
         for version in VERSIONS:

@@ -25,7 +25,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.combined_models import ShippedPerception
 from agenticiqa.embedded.distortions.feature_vector import measure_traces, photograph_vector
 from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.photograph_model import load_photograph_model
@@ -77,7 +77,7 @@ def on_larger_pictures(data: Data, count: int, cache: Path | None) -> None:
     labels = read_mmp2k_labels(data)
     order = np.random.default_rng(7).permutation(sorted(labels.paths))[:count]
     known: dict[str, list[list[float]]] = json.loads(cache.read_text()) if cache and cache.exists() else {}
-    eyes = ShippedEyes("research")
+    eyes = ShippedPerception("research")
     for name in order:
         if name not in known:
             known[name] = _probabilities(eyes, load_image(labels.paths[name]))
@@ -90,7 +90,7 @@ def on_larger_pictures(data: Data, count: int, cache: Path | None) -> None:
     report(np.array([known[name] for name in order]), told, ~unclear, np.arange(len(order)) % FOLDS, CLOSER)
 
 
-def _probabilities(eyes: ShippedEyes, image: LoadedImage) -> list[list[float]]:
+def _probabilities(eyes: ShippedPerception, image: LoadedImage) -> list[list[float]]:
     left, top = max(0, (image.width - CLOSE) // 2), max(0, (image.height - CLOSE) // 2)
     right, bottom = min(image.width, left + CLOSE), min(image.height, top + CLOSE)
     middle = Region(left=left, top=top, right=right, bottom=bottom)

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.corrections import compressed_as_it_is
-from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
+from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
@@ -46,7 +46,7 @@ CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness 
 
 
 def ask(
-    eyes: Eyes, inputs: TaskInputs[Any], model: type[BaseModel], *, reference: bool = False
+    eyes: Perception, inputs: TaskInputs[Any], model: type[BaseModel], *, reference: bool = False
 ) -> tuple[Any, VLMReply]:
     """The reply to a task, checked as the agent checks it, and the reply as it came."""
     images = [LabelledImage("image", PICTURE)] + [LabelledImage("reference", ORIGINAL)] * reference
@@ -56,7 +56,7 @@ def ask(
 
 
 class NoisyReferenceEyes(FixedEyes):
-    """Eyes that see noise between the two images and, of each by itself, only in the reference."""
+    """Perception that see noise between the two images and, of each by itself, only in the reference."""
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The pair, or the image alone."""
@@ -403,7 +403,7 @@ def test_a_bare_prompt_is_the_users_question() -> None:
 
 def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
     counted = FixedEyes(BLURRED)
-    eyes = RememberingEyes(counted)
+    eyes = RememberingPerception(counted)
 
     for _ in range(2):
         ask(eyes, AnswerInputs(query="Is it blurry?"), AnswerReply)

@@ -8,11 +8,11 @@ import pytest
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import (
-    shipped_eyes,
+    shipped_perception,
     with_doubt,
 )
 from agenticiqa.embedded.corrections import softness_counted_as_blur, with_a_reason
-from agenticiqa.embedded.findings import Eyes
+from agenticiqa.embedded.findings import Perception
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement
@@ -25,8 +25,8 @@ CHELSEA = load_image(photo("chelsea"))
 
 
 @pytest.fixture(scope="module")
-def eyes() -> Eyes:
-    return shipped_eyes("research")
+def eyes() -> Perception:
+    return shipped_perception("research")
 
 
 def damaged(kind: str, level: int = 4) -> LoadedImage:
@@ -44,7 +44,7 @@ def damaged(kind: str, level: int = 4) -> LoadedImage:
         ("contrast_down", "Contrast"),
     ],
 )
-def test_plain_damage_is_found_with_and_without_the_reference(eyes: Eyes, kind: str, category: str) -> None:
+def test_plain_damage_is_found_with_and_without_the_reference(eyes: Perception, kind: str, category: str) -> None:
     picture = damaged(kind)
 
     for look in (eyes.look(picture), eyes.look(picture, CHELSEA)):
@@ -53,7 +53,7 @@ def test_plain_damage_is_found_with_and_without_the_reference(eyes: Eyes, kind: 
         assert strongest.probability > 0.5
 
 
-def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Eyes) -> None:
+def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Perception) -> None:
     look = eyes.look(CHELSEA, CHELSEA)
 
     assert look.against_reference is not None
@@ -61,7 +61,7 @@ def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Eyes) -> None:
     assert all(finding.severity == "none" for finding in look.findings)
 
 
-def test_a_clean_photograph_has_no_moderate_distortion(eyes: Eyes) -> None:
+def test_a_clean_photograph_has_no_moderate_distortion(eyes: Perception) -> None:
     look = eyes.look(CHELSEA)
 
     assert [finding for finding in look.findings if finding.probability >= 0.5 and finding.strength >= 1.5] == []
@@ -75,7 +75,7 @@ def test_the_noisy_side_is_found() -> None:
     inputs = AnswerInputs(query="Which side of the photo is noisier?", choices={"A": "Right", "B": "Left"})
     request = VLMRequest("answer", "", "", (LabelledImage("image", load_image(pixels)),), inputs, AnswerReply)
 
-    reply = PerceptionClient(shipped_eyes("research")).ask(request)
+    reply = PerceptionClient(shipped_perception("research")).ask(request)
 
     assert value_of(reply, AnswerReply).final_answer == "B"
 
@@ -101,7 +101,7 @@ def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
     assert [finding.severity for finding in with_a_reason(findings, 2.4)] == ["none", "slight"]
 
 
-def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Eyes) -> None:
+def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Perception) -> None:
     page = np.full((600, 800, 3), 255, np.uint8)
     for line in range(20):
         cv2.putText(page, "The quick brown fox jumps over it", (20, 30 + 28 * line), 0, 0.7, (0, 0, 0), 1)

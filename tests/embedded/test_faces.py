@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.assessor import assess
-from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.combined_models import ShippedPerception
 from agenticiqa.embedded.regions.object_look import skin_colour
 from agenticiqa.embedded.regions.sharpness import FACE_WIDTH, face_softness
 from agenticiqa.images import load_image
@@ -78,7 +78,7 @@ def test_a_person_with_a_soft_face_is_not_in_focus() -> None:
 
 @pytest.mark.parametrize("width", [100, 135, 270])
 def test_a_face_is_soft_from_a_blur_of_one_and_a_half_percent_of_its_width_on_however_large_it_is(width: int) -> None:
-    eyes, scale = ShippedEyes("research"), width / (FACE.right - FACE.left)
+    eyes, scale = ShippedPerception("research"), width / (FACE.right - FACE.left)
 
     for sigma, soft in ((0.0, False), (2.0, True)):
         # A photograph shrunk or enlarged shows the same blur of the same face.
@@ -92,7 +92,7 @@ def test_a_face_is_soft_from_a_blur_of_one_and_a_half_percent_of_its_width_on_ho
 
 def test_a_small_face_of_a_large_photograph_is_judged_by_its_own_pixels() -> None:
     """At the size the picture as a whole is looked at, a blur of 2.5 pixels of such a face is none any more."""
-    eyes, blurs = ShippedEyes("research"), []
+    eyes, blurs = ShippedPerception("research"), []
     for sigma in (0.0, 2.5):
         ground = cv2.resize(photo("coffee"), (1536, 1536), interpolation=cv2.INTER_CUBIC)
         ground[512:1024, 512:1024] = portrait(sigma)

@@ -193,7 +193,7 @@ def test_the_interval_holds_the_score_and_the_levels_have_it_as_their_mean(
     judgement = judge.judge_pixels(distort(picture, "jpeg", 4), picture)
 
     assert judgement.interval[0] < judgement.score < judgement.interval[1]
-    assert judgement.for_eyes().score == pytest.approx(judgement.score, abs=1e-6)
+    assert judgement.as_judgement().score == pytest.approx(judgement.score, abs=1e-6)
 
 
 def test_the_open_weights_judge_without_any_opinion(picture: Pixels) -> None:
@@ -225,7 +225,7 @@ def test_the_summary_says_which_metrics_disagree_and_which_is_trusted(
 ) -> None:
     judgement = judge.judge_pixels(distort(picture, "saturation_down", 4), picture)
     question = read_question("How good is the quality of this image?")
-    evidence = Evidence(judgement=judgement.for_eyes(), has_reference=True)
+    evidence = Evidence(judgement=judgement.as_judgement(), has_reference=True)
 
     sentences = explain(question, evidence, answer(question, evidence))
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.assessor import assess
-from agenticiqa.embedded.combined_models import ShippedEyes
+from agenticiqa.embedded.combined_models import ShippedPerception
 from agenticiqa.embedded.objects.object_detector import Candidate, load_detector, merged
 from agenticiqa.embedded.objects.scene import Scene, in_words, without_repeats
 from agenticiqa.images import LoadedImage, load_image
@@ -53,7 +53,7 @@ def test_what_is_clearly_there_is_listed_for_a_person() -> None:
 
 @pytest.mark.parametrize("blurred", ["cat", "cup"])
 def test_of_two_things_the_blurred_one_is_called_blurred_and_scores_less_than_the_picture(blurred: str) -> None:
-    image, eyes = cat_beside_a_cup(blurred), ShippedEyes("research")
+    image, eyes = cat_beside_a_cup(blurred), ShippedPerception("research")
     whole = eyes.look(image)
 
     for name in ("cat", "cup"):
@@ -72,7 +72,7 @@ def test_a_sharp_subject_before_a_soft_background_is_not_blurred_and_neither_is_
     soft = cv2.GaussianBlur(photo("rocket"), (0, 0), 12)
     scene = cv2.resize(soft, (width * 2, int(height * 1.4)), interpolation=cv2.INTER_LINEAR)
     scene[-height:, width // 2 : width // 2 + width] = picture
-    image, eyes = load_image(scene), ShippedEyes("research")
+    image, eyes = load_image(scene), ShippedPerception("research")
 
     for name in ("cat", "background"):
         blur = eyes.look(image, region=eyes.locate(image, name)).finding("Blurs")

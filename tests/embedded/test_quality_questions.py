@@ -17,7 +17,7 @@ from tests.support.photos import photo
 
 
 class PerfectEyes:
-    """Eyes that know what was done to each picture."""
+    """Perception that know what was done to each picture."""
 
     def __init__(self, pictures: list[Picture]) -> None:
         self._truth = {load_image(picture.pixels).sha256: picture for picture in pictures}

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from agenticiqa.assessor import Assessor
 from agenticiqa.cli import app
 from agenticiqa.config import load_settings
-from agenticiqa.embedded.combined_models import RecalibratedEyes
+from agenticiqa.embedded.combined_models import RecalibratedPerception
 from agenticiqa.errors import CalibrationError
 from agenticiqa.evaluation.recalibration import Change, folds_of, recalibrate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
@@ -121,7 +121,7 @@ def test_a_scale_moves_score_levels_and_interval_together() -> None:
     scale = EmbeddedScale(curve=Curve(knots=((1, 1), (5, 3)), spread=0.1), interval_factor=2.0, data="hand-made")
     image = load_image(np.zeros((16, 16, 3), np.uint8))
 
-    look = RecalibratedEyes(FixedEyes(seen(4.5)), {"No-Reference": scale}).look(image)
+    look = RecalibratedPerception(FixedEyes(seen(4.5)), {"No-Reference": scale}).look(image)
 
     assert look.quality.score == pytest.approx(2.75, abs=1e-6)
     assert look.quality.interval == pytest.approx((1.75, 3.75))

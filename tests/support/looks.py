@@ -46,7 +46,7 @@ CLEAN = seen(4.7)
 
 
 class FixedEyes:
-    """Eyes that see the same in every image, and other things in the places that are listed."""
+    """Perception that see the same in every image, and other things in the places that are listed."""
 
     def __init__(self, look: Look, places: Mapping[str, Look] | None = None) -> None:
         self._look = look

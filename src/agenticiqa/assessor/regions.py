@@ -17,7 +17,7 @@ from agenticiqa.outputs import replacing
 from agenticiqa.state import DistortionCategory, LocatedRegion, Record, Region, Severity
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.findings import Eyes, Look
+    from agenticiqa.embedded.findings import Look, Perception
 
 logger = logging.getLogger("agenticiqa.assessor")
 
@@ -64,22 +64,25 @@ def assess_regions(
     Of several things named together ("cars") each is told besides, as "cars 1", "cars 2" and so on.
     """
     from agenticiqa.embedded.answers.gathering import place_called
-    from agenticiqa.embedded.combined_models import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_perception
 
-    eyes = shipped_eyes(terms)
+    perception = shipped_perception(terms)
     places = {
-        name: located.get(name) or eyes.locate(image, place_called(name)) for name in dict.fromkeys([*located, *wanted])
+        name: located.get(name) or perception.locate(image, place_called(name))
+        for name in dict.fromkeys([*located, *wanted])
     }
-    regions = {name: _assessed(eyes, image, reference, region) if region else None for name, region in places.items()}
-    each = {key: _assessed(eyes, image, reference, member) for key, member in _members(places)}
+    regions = {
+        name: _assessed(perception, image, reference, region) if region else None for name, region in places.items()
+    }
+    each = {key: _assessed(perception, image, reference, member) for key, member in _members(places)}
     return {**regions, **each}
 
 
 def whole_findings(image: LoadedImage, reference: LoadedImage | None, terms: str) -> list[RegionFinding]:
     """The distortions of the whole image that are told; raises AgenticIQAError where it cannot be judged."""
-    from agenticiqa.embedded.combined_models import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_perception
 
-    return _present_findings(shipped_eyes(terms).look(image, reference))
+    return _present_findings(shipped_perception(terms).look(image, reference))
 
 
 def write_crops(
@@ -109,11 +112,13 @@ def draw_regions(image: LoadedImage, regions: Mapping[str, AssessedRegion | None
     return draw_overlay(image.pixels, None, {name: region for name, region in regions.items() if region is not None})
 
 
-def _assessed(eyes: Eyes, image: LoadedImage, reference: LoadedImage | None, region: Region) -> AssessedRegion:
+def _assessed(
+    perception: Perception, image: LoadedImage, reference: LoadedImage | None, region: Region
+) -> AssessedRegion:
     box = {"left": region.left, "top": region.top, "right": region.right, "bottom": region.bottom}
     what = {"class_name": region.kind, "confidence": region.confidence} if isinstance(region, LocatedRegion) else {}
     try:
-        look = eyes.look(image, reference, region)
+        look = perception.look(image, reference, region)
     except AgenticIQAError as error:
         logger.warning("a region could not be judged: %s", error)
         return AssessedRegion.model_validate({**box, **what})

@@ -16,7 +16,7 @@ from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.gathering import Observer, seen_in
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.comparing import compare_images
-from agenticiqa.embedded.findings import Eyes, Look
+from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
@@ -54,16 +54,16 @@ NAME = "builtin.perception"
 
 
 class PerceptionClient(VLMClient):
-    """Answers every task of the agent from its own eyes and the request's inputs."""
+    """Answers every task of the agent from its own perception and the request's inputs."""
 
     model = NAME
     deterministic = True
     # Its own judgements, offered as tools too, and the metrics inside the full-reference one must not vote twice.
     derived_from = ("AIQA_NR", "AIQA_FR", *METRICS)
 
-    def __init__(self, eyes: Eyes) -> None:
-        self._eyes = eyes
-        self._observer = Observer(eyes)
+    def __init__(self, perception: Perception) -> None:
+        self._perception = perception
+        self._observer = Observer(perception)
         self._tasks: dict[str, Callable[[VLMRequest, Any], VLMReply]] = {
             "plan": self._plan,
             "detect": self._detect,
@@ -79,14 +79,14 @@ class PerceptionClient(VLMClient):
     @classmethod
     def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> PerceptionClient:
         """The client with the shipped eyes; there is one model, called "perception"."""
-        from agenticiqa.embedded.combined_models import RecalibratedEyes, shipped_eyes
+        from agenticiqa.embedded.combined_models import RecalibratedPerception, shipped_perception
         from agenticiqa.tools.catalogue import read_overlay
 
         if model not in ("", "perception"):
             raise UnknownBackendError(f"no embedded model named {model!r}; there is one: {NAME}")
-        eyes = shipped_eyes(settings.pipeline.terms, settings.pipeline.viewing)
+        perception = shipped_perception(settings.pipeline.terms, settings.pipeline.viewing)
         scales = read_overlay(settings.tools_overlay_path()).embedded
-        return cls(RecalibratedEyes(eyes, scales) if scales else eyes)
+        return cls(RecalibratedPerception(perception, scales) if scales else perception)
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
         """The answer to a question about one image, with its reasons, as plain text."""
@@ -178,7 +178,7 @@ class PerceptionClient(VLMClient):
 
     def _rank(self, request: VLMRequest, inputs: RankInputs) -> VLMReply:
         images = [item.image for item in request.images if item.role == "image"]
-        return self._reply(compare_images(_question(inputs), images, self._eyes))
+        return self._reply(compare_images(_question(inputs), images, self._perception))
 
     def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
         question = _question(inputs)

@@ -1,4 +1,4 @@
-"""The shipped eyes: the quality model, the distortion model and the full-reference judgement behind one look."""
+"""The shipped perception: the quality model, the distortion model and the full-reference judgement behind one look."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.embedded.answers.evidence import ToolScore
-from agenticiqa.embedded.findings import Eyes, Look, RememberingEyes
+from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
 from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
@@ -29,13 +29,13 @@ _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CAT
 
 
 @lru_cache(maxsize=4)
-def shipped_eyes(terms: str, viewing: Viewing = "native") -> Eyes:
-    """The eyes for these terms of use and way of viewing, built once, so that all roles share what was seen."""
-    return RememberingEyes(ShippedEyes("open" if terms == "commercial" else "research", viewing=viewing))
+def shipped_perception(terms: str, viewing: Viewing = "native") -> Perception:
+    """The perception for these terms of use and way of viewing, built once, so that all roles share what was seen."""
+    return RememberingPerception(ShippedPerception("open" if terms == "commercial" else "research", viewing=viewing))
 
 
-class ShippedEyes:
-    """Eyes whose models are loaded at the first look; `pairs` names other weights for the full-reference judgement."""
+class ShippedPerception:
+    """Loads its models at the first look; `pairs` names other weights for the full-reference judgement."""
 
     def __init__(self, weights: WeightSet, pairs: WeightSet | None = None, viewing: Viewing = "native") -> None:
         self._weights = weights
@@ -103,8 +103,8 @@ class ShippedEyes:
 
         judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)
         if not judged.features:
-            return _UNCHANGED, judged.for_eyes()
-        return of_pair(find_changes(pixels, judged.features, self._weights), judged), judged.for_eyes()
+            return _UNCHANGED, judged.as_judgement()
+        return of_pair(find_changes(pixels, judged.features, self._weights), judged), judged.as_judgement()
 
 
 def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
@@ -125,16 +125,16 @@ def _cut(pixels: Pixels, region: Region) -> Pixels:
 _HALF_WIDTH = 1.96
 
 
-class RecalibratedEyes:
-    """Sees what the eyes inside see; scores and intervals follow the scales, by reference mode."""
+class RecalibratedPerception:
+    """Sees what the perception inside sees; scores and intervals follow the scales, by reference mode."""
 
-    def __init__(self, eyes: Eyes, scales: Mapping[str, EmbeddedScale]) -> None:
-        self._eyes = eyes
+    def __init__(self, perception: Perception, scales: Mapping[str, EmbeddedScale]) -> None:
+        self._perception = perception
         self._scales = scales
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The look with its judgements on the user's scale."""
-        seen = self._eyes.look(image, reference, region)
+        seen = self._perception.look(image, reference, region)
         alone, pair = self._scales.get("No-Reference"), self._scales.get("Full-Reference")
         if seen.against_reference is None:
             return replace(seen, quality=recalibrated(seen.quality, alone)) if alone else seen
@@ -144,8 +144,8 @@ class RecalibratedEyes:
         return replace(seen, quality=quality, against_reference=against)
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
-        """The place, as the eyes inside find it."""
-        return self._eyes.locate(image, name)
+        """The place, as the perception inside finds it."""
+        return self._perception.locate(image, name)
 
 
 def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:

@@ -1,11 +1,11 @@
-"""Several images compared by what the embedded eyes see of the attribute a question names."""
+"""Several images compared by what the embedded perception sees of the attribute a question names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from agenticiqa.embedded.answers.gathering import place_called
-from agenticiqa.embedded.findings import Eyes, Look
+from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Declined, Degree, Open, Question, Score, YesNo
 from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute
@@ -26,14 +26,14 @@ _NOUN: dict[Attribute, str] = {
 }  # fmt: skip
 
 
-def compare_images(question: Question, images: Sequence[LoadedImage], eyes: Eyes) -> RankReply:
+def compare_images(question: Question, images: Sequence[LoadedImage], perception: Perception) -> RankReply:
     """What the question compares, with the attribute measured in every image where it asks for one."""
     if not isinstance(question, _COMPARABLE):
         return RankReply(why_not=_why_not(question))
     flaw, asks_for_flaw = question.topic.flaw, not isinstance(question, Open) and question.polarity == "flaw"
     if flaw.category is None or question.topic.tool:
         return RankReply(first="least" if asks_for_flaw else "most")
-    looks = _looks(question, images, eyes)
+    looks = _looks(question, images, perception)
     if isinstance(looks, str):
         return RankReply(why_not=looks)
     # The attributes measured are flaws: the sharpest image has the least blur.
@@ -48,16 +48,16 @@ def compare_images(question: Question, images: Sequence[LoadedImage], eyes: Eyes
     return RankReply(attribute=flaw.attribute, first="most" if asks_for_flaw else "least", images=compared)
 
 
-def _looks(question: Question, images: Sequence[LoadedImage], eyes: Eyes) -> list[Look] | str:
+def _looks(question: Question, images: Sequence[LoadedImage], perception: Perception) -> list[Look] | str:
     """What is seen of each image, or of the one thing asked about in each; else why that thing cannot be compared."""
     if len(question.topic.scope) != 1:
-        return [eyes.look(image) for image in images]
+        return [perception.look(image) for image in images]
     (thing,) = question.topic.scope
-    regions = [eyes.locate(image, place_called(thing)) for image in images]
+    regions = [perception.locate(image, place_called(thing)) for image in images]
     missing = [str(number) for number, region in enumerate(regions, start=1) if region is None]
     if missing:
         return f"the {thing} could not be located in image {', '.join(missing)}; the images are ranked by quality"
-    return [eyes.look(image, region=region) for image, region in zip(images, regions, strict=True)]
+    return [perception.look(image, region=region) for image, region in zip(images, regions, strict=True)]
 
 
 def _why_not(question: Question) -> str:

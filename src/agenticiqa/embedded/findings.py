@@ -1,4 +1,4 @@
-"""What the embedded backend sees of an image, as values; whoever computes them is behind the `Eyes` protocol."""
+"""What the embedded backend sees of an image, as values; whoever computes them is behind the `Perception` protocol."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Look:
         return finding.reading(name) if finding else None
 
 
-class Eyes(Protocol):
+class Perception(Protocol):
     """Whoever can look at an image and find a place in it."""
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
@@ -47,22 +47,22 @@ class Eyes(Protocol):
         ...
 
 
-class RememberingEyes:
-    """Eyes that look only once at the same images and for the same places, however many tasks ask."""
+class RememberingPerception:
+    """Looks only once at the same images and for the same places, however many tasks ask."""
 
-    def __init__(self, eyes: Eyes, capacity: int = 32) -> None:
-        self._eyes = eyes
+    def __init__(self, perception: Perception, capacity: int = 32) -> None:
+        self._perception = perception
         self._known = Recent[tuple[Any]](capacity)
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The remembered look, or a new one."""
         box = region.model_dump_json() if region else None
         key = (image.sha256, image.size, reference.sha256 if reference else None, box)
-        return self._remembered(key, lambda: self._eyes.look(image, reference, region))
+        return self._remembered(key, lambda: self._perception.look(image, reference, region))
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
-        """The remembered place, or where the eyes find it now."""
-        return self._remembered((image.sha256, image.size, name), lambda: self._eyes.locate(image, name))
+        """The remembered place, or where the perception finds it now."""
+        return self._remembered((image.sha256, image.size, name), lambda: self._perception.locate(image, name))
 
     def _remembered(self, key: tuple[object, ...], find: Callable[[], Found]) -> Found:
         known = self._known.get(repr(key))

@@ -183,11 +183,11 @@ def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -
 
 def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The embedded model's own judgement, as shipped: no user's scale is applied."""
-    from agenticiqa.embedded.combined_models import shipped_eyes
+    from agenticiqa.embedded.combined_models import shipped_perception
 
     original = None if reference is None else _opened(reference, parts)
     pipeline = parts.settings.pipeline
-    look = shipped_eyes(pipeline.terms, pipeline.viewing).look(_opened(image, parts), original)
+    look = shipped_perception(pipeline.terms, pipeline.viewing).look(_opened(image, parts), original)
     judged = look.quality if reference is None else look.against_reference
     if judged is None:
         return {"score": None, "error": "the embedded model gave no judgement against the reference"}

@@ -23,12 +23,10 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from agenticiqa.errors import (
-    MissingExtraError,
     OfflineError,
     ToolError,
     ToolUnavailableError,
     UnknownToolError,
-    is_installed,
 )
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
@@ -63,7 +61,6 @@ logger = logging.getLogger("agenticiqa.tools")
 
 SCHEME = "pyiqa"
 LICENCE = "PolyForm-Noncommercial-1.0.0 (pyiqa)"
-_PACKAGES = ("pyiqa", "torch")
 # They compare sets of pictures, not pictures.
 _OF_SETS = ("FID", "InceptionScore")
 # Where a metric's source names a file of weights, under the option it is for.
@@ -94,8 +91,6 @@ class PyiqaTool(Tool):
 
     def unavailable(self) -> str | None:
         """Why the metric cannot run here and what would help; None when it can."""
-        if not _installed():
-            return str(MissingExtraError(self.name, "pyiqa"))
         missing = self.missing_weights()
         if self._offline and missing:
             return "offline and without weights; put " + ", ".join(map(str, missing)) + " in place"
@@ -108,7 +103,7 @@ class PyiqaTool(Tool):
 
     def to_fetch(self) -> list[str]:
         """What is downloaded when the metric is first used; nothing ever is offline."""
-        if self._offline or not _installed():
+        if self._offline:
             return []
         found = [str(place) for place in self.missing_weights()]
         return [*found, "a backbone, unless torch has it"] if self.card.variant == WITH_BACKBONE else found
@@ -139,11 +134,6 @@ class PyiqaTool(Tool):
             return _create(self._metric_name, self.name, self._hub, self._device)
 
 
-@cache
-def _installed() -> bool:
-    return is_installed(*_PACKAGES)
-
-
 def find_metric(name: str, hub: Path, *, offline: bool = False, device: str = "cpu") -> PyiqaTool | None:
     """The tool for `pyiqa:NAME`, any metric pyiqa has; None for other names or without pyiqa."""
     scheme, _, metric = name.partition(":")
@@ -161,8 +151,8 @@ def metrics_by_name() -> dict[str, dict[str, Any]]:
 
     Read from its file of settings: importing pyiqa takes seconds, and fails where torch and torchvision do not fit.
     """
-    file = _folder() / "default_model_configs.py" if _installed() else None
-    if file is None or not file.is_file():
+    file = _folder() / "default_model_configs.py"
+    if not file.is_file():
         return {}
     found = runpy.run_path(str(file))["DEFAULT_CONFIGS"]
     return {

@@ -13,7 +13,7 @@ from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.corrections import as_asked
-from agenticiqa.embedded.findings import Eyes, Look
+from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.embedded.objects.scene import in_words, scene_of
 from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.embedded.regions.sharpness import focus_parts
@@ -36,10 +36,10 @@ GREY_SPREAD, GREY_SAMPLES = 6, 400
 
 
 class Observer:
-    """Eyes that know the names of places."""
+    """Gathers what is seen of the places a question names."""
 
-    def __init__(self, eyes: Eyes) -> None:
-        self._eyes = eyes
+    def __init__(self, perception: Perception) -> None:
+        self._perception = perception
 
     def evidence(
         self,
@@ -48,7 +48,7 @@ class Observer:
         reference: LoadedImage | None,
         inputs: AnswerInputs | ScoreInputs | None = None,
     ) -> Evidence:
-        """The evidence in the inputs, completed by what the eyes see of the same places, without what is excepted."""
+        """The evidence in the inputs, completed by what is seen of the same places, without what is excepted."""
         return without(self._all_evidence(question, image, reference, inputs), question.topic.excepted)
 
     def _all_evidence(
@@ -86,7 +86,7 @@ class Observer:
         places = question.places if isinstance(question, Compare) else None
         if reference is not None and _is_compared(question) and not places:
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
-            alone = self._eyes.look(image), self._eyes.look(reference)
+            alone = self._perception.look(image), self._perception.look(reference)
             if question.topic.flaw.category:
                 return replace(evidence, leads=_leads(*alone))
             return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
@@ -111,7 +111,7 @@ class Observer:
         softness = question is not None and _asks_whether_soft(question)
         looks = {
             name: as_asked(
-                self._eyes.look(image, reference, region),
+                self._perception.look(image, reference, region),
                 image,
                 region,
                 asks_softness=softness,
@@ -123,7 +123,7 @@ class Observer:
 
     def region(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a named place; None for the whole image and for what cannot be located."""
-        return None if name == GLOBAL else self._eyes.locate(image, place_called(name))
+        return None if name == GLOBAL else self._perception.locate(image, place_called(name))
 
     def _is_absent(self, image: LoadedImage, name: str, question: Question) -> bool:
         """Whether a thing is not in the picture. A guess is no place to rate: a number does not show the doubt."""
@@ -160,7 +160,7 @@ class Observer:
                 continue
             likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
             from_left = sorted(likely, key=lambda each: each.left + each.right)
-            looks = tuple(self._eyes.look(image, reference, each) for each in from_left)
+            looks = tuple(self._perception.look(image, reference, each) for each in from_left)
             meant.append(Meant(name, looks, len(found) - len(likely)))
         return tuple(meant)
 
@@ -174,13 +174,13 @@ class Observer:
             if evidence.unlocated or evidence.absent:  # the place asked for may be the very one that was not found
                 return evidence
         boxes = {name: self.region(image, name) for name in named or _PLACES}
-        looks = {name: self._eyes.look(image, reference, box) for name, box in boxes.items() if box is not None}
+        looks = {name: self._perception.look(image, reference, box) for name, box in boxes.items() if box is not None}
         wanted = min if isinstance(question, Where) and question.least else max
         shares = {name: share_in(look, question) for name, look in looks.items()}
         asked = wanted(shares, key=lambda name: shares[name], default=None)
         half = None if named or asked is None else _half_around(asked, shares)
         if half and (box := self.region(image, half)):
-            asked, looks = half, {**looks, half: self._eyes.look(image, reference, box)}
+            asked, looks = half, {**looks, half: self._perception.look(image, reference, box)}
         return replace(evidence, places=looks, asked_place=asked)
 
 

@@ -51,7 +51,7 @@ class FullReferenceJudgement:
         """The most probable kind of damage; None for an identical pair."""
         return next(iter(self.kinds), None)
 
-    def for_eyes(self) -> Judgement:
+    def as_judgement(self) -> Judgement:
         """The judgement as the embedded backend holds it."""
         return Judgement(
             self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement, self.notes
