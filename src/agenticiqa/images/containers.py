@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -256,9 +257,12 @@ def stored_quality(data: bytes) -> int | None:
     if not tables or len(tables[min(tables)]) != len(_STANDARD):
         return None
     luminance = np.sort(tables[min(tables)])
-    return min(range(1, 101), key=lambda quality: float(np.abs(_table(quality) - luminance).sum()))
+    return 1 + int(np.abs(_tables() - luminance).sum(axis=1).argmin())
 
 
-def _table(quality: int) -> npt.NDArray[np.int64]:
-    scale = 5000 // quality if quality < 50 else 200 - 2 * quality
-    return np.asarray(np.clip((_STANDARD * scale + 50) // 100, 1, 255), np.int64)
+@lru_cache(maxsize=1)
+def _tables() -> npt.NDArray[np.int64]:
+    """The table of every setting, one below the other."""
+    settings = np.arange(1, 101)[:, None]
+    scales = np.where(settings < 50, 5000 // settings, 200 - 2 * settings)
+    return np.asarray(np.clip((_STANDARD * scales + 50) // 100, 1, 255), np.int64)
