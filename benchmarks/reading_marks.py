@@ -12,6 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from agenticiqa.state import UNABLE
+from agenticiqa.tools.synthetic.kinds import KINDS
 
 Mark = Literal["right", "wrong", "declined"]
 _YES = (
@@ -72,6 +73,10 @@ _FLAWS: dict[str, tuple[str, ...]] = {
              "Nichts zu tun", "ningún", "sin ",
              "No hay que", "aucun", "pas de", "Rien à faire", "なし", "対処不要", "nenhum", "sem ", "Nada a fazer"),
 }  # fmt: skip
+_FLAW_OF: dict[str, str] = {
+    "Blurs": "blur", "Noise": "noise", "Compression": "compression", "Contrast": "contrast",
+    "Color distortions": "colour",
+}  # fmt: skip
 
 
 def mark(row: Mapping[str, Any], version: str, text: str) -> Mark:
@@ -86,7 +91,10 @@ def mark(row: Mapping[str, Any], version: str, text: str) -> Mark:
         return "right"
     if row["intent"] == "choose":
         return "right" if _chosen(text, accepted, row) else "wrong"
-    return "right" if said(text, row["intent"]) & set(accepted) else "wrong"
+    told = said(text, row["intent"])
+    if row["intent"] == "yesno" and not told:
+        return "declined"  # a statement without a yes or a no
+    return "right" if told & set(accepted) else "wrong"
 
 
 def said(text: str, intent: str) -> set[str]:
@@ -168,11 +176,22 @@ def _first_flaw(text: str) -> str:
     """The flaw named first."""
     places = {
         flaw: min((text.lower().find(word.lower()) for word in words if word.lower() in text.lower()), default=10**6)
-        for flaw, words in _FLAWS.items()
+        for flaw, words in _names_of_flaws().items()
     }
     if places["none"] < 10**6 and places["none"] <= min(places.values()) + 14:
         return "none"
     return min(places, key=lambda flaw: places[flaw]) if min(places.values()) < 10**6 else ""
+
+
+@lru_cache(maxsize=1)
+def _names_of_flaws() -> dict[str, tuple[str, ...]]:
+    """The words for a flaw, with what its kinds are called in every language."""
+    names = {flaw: list(words) for flaw, words in _FLAWS.items()}
+    for by_language, kind in ((by_language, kind) for kind, by_language in _phrases()["kinds"].items()):
+        flaw = {"darken": "dark", "brighten": "bright"}.get(kind) or _FLAW_OF.get(KINDS[kind].category)
+        if flaw:
+            names[flaw] += by_language.values()
+    return {flaw: tuple(words) for flaw, words in names.items()}
 
 
 def _chosen(text: str, accepted: list[str], row: Mapping[str, Any]) -> bool:
@@ -196,12 +215,12 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _phrases() -> dict[str, dict[str, dict[str, Any]]]:
-    """The names of levels, severities and merits, each by language."""
+    """The names of levels, severities, merits and kinds, each by language."""
     folder = resources.files("agenticiqa.wording") / "words"
     by_language = {
         file.name.removesuffix(".yaml"): yaml.safe_load(file.read_text(encoding="utf-8")) for file in folder.iterdir()
     }
-    groups = ("levels", "severities", "merits")
+    groups = ("levels", "severities", "merits", "kinds")
     return {
         group: {name: {each: words[group][name] for each, words in by_language.items()} for name in names}
         for group, names in ((group, by_language["en"][group]) for group in groups)

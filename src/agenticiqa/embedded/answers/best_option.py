@@ -80,26 +80,39 @@ def fit_of(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
 def _fit(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     if option.truth is not None:
         return _truth(option, question, evidence)
-    if option.side and evidence.has_reference:
-        wanted: Relation = "worse" if question.polarity == "flaw" else "better"
-        other: Relation = "better" if wanted == "worse" else "worse"
-        return likelihood_of(wanted if option.side == "test" else other, question.topic.flaw, evidence)
-    if option.relation and evidence.has_reference:
-        return likelihood_of(option.relation, question.topic.flaw, evidence)
-    if option.place and option.place in evidence.places:
+    relation = _relation_meant(option, question)
+    if relation and evidence.has_reference:
+        return likelihood_of(relation, question.topic.flaw, evidence)
+    if option.place is not None and option.place in evidence.places:
         return share_in(evidence.places[option.place], question)
-    if option.all_of_them:
-        return _together(dict.fromkeys(_named(question), True), question, evidence)
-    if option.nothing and not _grades_one_flaw(question):
-        return _nothing(question, evidence)
-    if option.attributes:
-        claims = {attribute: says == "flaw" for attribute, says in option.attributes}
+    claims = _claims(option, question)
+    if claims is not None:
         return _together(claims, question, evidence)
-    if option.attribute in CATEGORY_OF and _some_joined(question):
-        return _together({option.attribute: option.says == "flaw"}, question, evidence)
-    if option.attribute in CATEGORY_OF:
-        return _claim(option, question, evidence)
-    return _grade(option, question, evidence)
+    return (_claim if option.attribute in CATEGORY_OF else _grade)(option, question, evidence)
+
+
+def _relation_meant(option: OptionMeaning, question: Choose) -> Relation | None:
+    """What an option says of the test image beside its reference, by itself or by naming the one that is asked for."""
+    if option.side is None:
+        return option.relation
+    return "worse" if (question.polarity == "flaw") == (option.side == "test") else "better"
+
+
+def _claims(option: OptionMeaning, question: Choose) -> dict[Attribute, bool] | None:
+    """The flaws that an option claims (True) or denies, where it does so of several or speaks for a picture without."""
+    options = list(question.options.values())
+    offered = {each.attribute: each.says != "fine" for each in options if each.attribute in CATEGORY_OF}
+    named = {attribute: is_flaw for attribute, is_flaw in offered.items() if attribute is not None}
+    if option.all_of_them:
+        return named
+    if option.nothing and not _grades_one_flaw(question):
+        return {attribute: not is_flaw for attribute, is_flaw in named.items()}
+    if option.attributes:
+        return {attribute: says == "flaw" for attribute, says in option.attributes}
+    some_joined = any(each.attributes or each.all_of_them for each in options)
+    if option.attribute in CATEGORY_OF and (some_joined or option.says == "fine"):
+        return {option.attribute: option.says == "flaw"}
+    return None
 
 
 def _truth(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
@@ -121,9 +134,6 @@ def _claim(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
     amount = amount_of(Flaw(option.attribute, option.kind), evidence)
     if amount is None:
         return None
-    if option.says == "fine":
-        alone = 1 - amount.probability if amount.is_present or amount.probability < PRESENT else 0.5
-        return alone * _nothing_else(option.attribute, question, evidence)
     if _is_graded(option.attribute, question):
         return _closeness(amount, _claimed_strength(option))
     if not amount.is_present:
@@ -132,13 +142,6 @@ def _claim(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
         return amount.probability * (1.0 if is_called(item, option.tints) else OTHER_KIND)
     # Of two flaws equally likely to be there, the stronger one is the better answer.
     return amount.probability * (0.75 + 0.0625 * amount.strength)
-
-
-def _nothing_else(attribute: Attribute, question: Choose, evidence: Evidence) -> float:
-    """How likely none of the flaws that other options claim is there: "sharp" is no answer for a noisy picture then."""
-    others = {each.attribute for each in question.options.values() if each.says == "flaw"} - {attribute, None}
-    amounts = [amount_of(Flaw(other), evidence) for other in others if other is not None]
-    return math.prod(1 - amount.probability for amount in amounts if amount)
 
 
 def _claimed_strength(option: OptionMeaning) -> float:
@@ -160,16 +163,6 @@ def _grades_one_flaw(question: Choose) -> bool:
     return asked in CATEGORY_OF and not any(
         option.attribute in CATEGORY_OF and option.attribute != asked for option in question.options.values()
     )
-
-
-def _nothing(question: Choose, evidence: Evidence) -> float | None:
-    """How likely none of the flaws that are offered is there, or none at all where no flaw is offered by name."""
-    offered = [each.attribute for each in question.options.values() if each.says == "flaw" and each.attribute]
-    amounts = [amount_of(Flaw(attribute), evidence) for attribute in offered]
-    if offered and all(amount is not None for amount in amounts):
-        return math.prod(1 - amount.probability for amount in amounts if amount)
-    present = evidence.any_distortion
-    return None if present is None else 1 - present
 
 
 def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
@@ -209,18 +202,11 @@ def _closeness(amount: Amount, strength: float) -> float:
 
 def _together(claims: Mapping[Attribute, bool], question: Choose, evidence: Evidence) -> float | None:
     """How likely all claims of an option hold at once, and no flaw that only other options claim."""
-    wanted = {**dict.fromkeys(_named(question), False), **claims}
+    others = {each.attribute for each in question.options.values() if each.says == "flaw" and each.attribute}
+    wanted = {**dict.fromkeys(others & CATEGORY_OF.keys(), False), **claims}
+    if not wanted:
+        return None if evidence.any_distortion is None else 1 - evidence.any_distortion
     amounts = [(amount_of(Flaw(attribute), evidence), is_flaw) for attribute, is_flaw in wanted.items()]
-    if not amounts or any(amount is None for amount, _ in amounts):
+    if any(amount is None for amount, _ in amounts):
         return None
     return math.prod(a.probability if is_flaw else 1 - a.probability for a, is_flaw in amounts if a)
-
-
-def _some_joined(question: Choose) -> bool:
-    """Whether an option makes several claims at once, so that each must say what it leaves out."""
-    return any(option.attributes or option.all_of_them for option in question.options.values())
-
-
-def _named(question: Choose) -> list[Attribute]:
-    named = [option.attribute for option in question.options.values() if option.attribute in CATEGORY_OF]
-    return list(dict.fromkeys(name for name in named if name is not None))

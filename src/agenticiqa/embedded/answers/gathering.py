@@ -58,41 +58,48 @@ class Observer:
         reference: LoadedImage | None,
         inputs: AnswerInputs | ScoreInputs | None,
     ) -> Evidence:
-        analysis = inputs.distortion_analysis if inputs else None
-        scores = inputs.quality_scores if inputs else None
-        untold = [name for name in question.topic.scope if name not in (analysis or ())]
-        absent = tuple(name for name in untold if self._is_absent(image, name, question))
-        there = tuple(name for name in question.topic.scope if name not in absent)
-        names = tuple(analysis or there or (GLOBAL,))
-        looks, unlocated = self.looks(image, reference, names, question)
-        evidence = gather(looks, analysis, scores, has_reference=reference is not None)
-        evidence = replace(evidence, unlocated=unlocated, absent=absent)
-        evidence = replace(evidence, doubtful=self._doubtful(image, names))
-        asks_colour = isinstance(question, Measure) or question.topic.flaw.attribute == "colour"
-        facts = facts_of(image) if isinstance(question, Measure) and question.fact else None
-        is_grey = has_no_colour(image) if asks_colour else None
-        evidence = replace(evidence, size=image.size, is_grey=is_grey, file=facts)
-        evidence = replace(
-            evidence, meant=self._meant(image, reference, names, question), counts=self._counts(image, names)
+        analysis, scope = inputs.distortion_analysis if inputs else None, question.topic.scope
+        absent = tuple(
+            name for name in scope if name not in (analysis or ()) and self._is_absent(image, name, question)
         )
-        if _asks_for_parts(question) and not question.topic.scope:
-            evidence = replace(evidence, parts=focus_parts(scene_of(image).edges, image.width, image.height))
-        if isinstance(inputs, AnswerInputs) and inputs.tool_values:
-            evidence = replace(evidence, values=inputs.tool_values)
-        if unlocated or absent or evidence.doubtful:
-            evidence = replace(evidence, seen_instead=seen_in(image, question.reply.language))
-        if evidence.judgement is None:
-            evidence = replace(evidence, judgement=judgement_from_tools(evidence.tools))
-        places = question.places if isinstance(question, Compare) else None
-        if reference is not None and _is_compared(question) and not places:
+        names = tuple(analysis or (name for name in scope if name not in absent)) or (GLOBAL,)
+        looks, unlocated = self.looks(image, reference, names, question)
+        regions = {name: self.region(image, name) for name in names}
+        located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
+        doubtful = {name: region.confidence for name, region in located.items() if region.is_doubtful}
+        several = {name: max(1, len(region.members)) for name, region in located.items() if names_several(name)}
+        found = gather(looks, analysis, inputs.quality_scores if inputs else None, has_reference=reference is not None)
+        asks_fact, asks_parts = isinstance(question, Measure), _asks_for_parts(question) and not scope
+        evidence = replace(
+            found,
+            judgement=found.judgement or judgement_from_tools(found.tools),
+            absent=absent,
+            unlocated=unlocated,
+            doubtful=doubtful,
+            seen_instead=seen_in(image, question.reply.language) if absent or unlocated or doubtful else "",
+            meant=self._meant(image, reference, located, question),
+            counts=several,
+            size=image.size,
+            file=facts_of(image) if asks_fact else None,
+            is_grey=has_no_colour(image) if asks_fact or question.topic.flaw.attribute == "colour" else None,
+            parts=focus_parts(scene_of(image).edges, image.width, image.height) if asks_parts else None,
+            values=(inputs.tool_values or {}) if isinstance(inputs, AnswerInputs) else {},
+        )
+        return self._compared(question, evidence, image, reference)
+
+    def _compared(
+        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
+    ) -> Evidence:
+        """The evidence with what the question compares beside it: places, or the reference."""
+        if isinstance(question, Compare) and question.places:
+            looks, unlocated = self.looks(image, reference, question.places)
+            return replace(evidence, places=looks, unlocated=unlocated)
+        if reference is not None and _is_compared(question):
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
             alone = self._perception.look(image), self._perception.look(reference)
             if question.topic.flaw.category:
                 return replace(evidence, leads=_leads(*alone))
             return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
-        if places:
-            looks, unlocated = self.looks(image, reference, places)
-            return replace(evidence, places=looks, unlocated=unlocated)
         return self._with_places(question, evidence, image, reference) if _asks_where(question) else evidence
 
     def looks(
@@ -132,36 +139,24 @@ class Observer:
             return question.topic.flaw.category is None
         return region is None and names_a_thing(name)
 
-    def _doubtful(self, image: LoadedImage, names: Sequence[str]) -> dict[str, float]:
-        """The names whose place is a guess, with its confidence."""
-        regions = {name: self.region(image, name) for name in names}
-        return {
-            name: region.confidence
-            for name, region in regions.items()
-            if isinstance(region, LocatedRegion) and region.is_doubtful
-        }
-
-    def _counts(self, image: LoadedImage, names: Sequence[str]) -> dict[str, int]:
-        regions = {name: self.region(image, name) for name in names if name != GLOBAL and names_several(name)}
-        located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
-        return {name: max(1, len(region.members)) for name, region in located.items()}
-
     def _meant(
-        self, image: LoadedImage, reference: LoadedImage | None, names: Sequence[str], question: Question
+        self,
+        image: LoadedImage,
+        reference: LoadedImage | None,
+        located: Mapping[str, LocatedRegion],
+        question: Question,
     ) -> tuple[Meant, ...]:
         """The names of one thing that may mean one of several, with a look at each that is not much smaller."""
         meant = []
-        for name in names:
-            region = self.region(image, name)
-            found = alike(scene_of(image), name, *image.size) if isinstance(region, LocatedRegion) else []
-            if question.reply.which and isinstance(region, LocatedRegion) and region.members:
+        for name, region in located.items():
+            found = alike(scene_of(image), name, *image.size)
+            if question.reply.which and region.members:
                 found = sorted(region.members, key=area, reverse=True)
-            if len(found) < 2:
-                continue
             likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
-            from_left = sorted(likely, key=lambda each: each.left + each.right)
-            looks = tuple(self._perception.look(image, reference, each) for each in from_left)
-            meant.append(Meant(name, looks, len(found) - len(likely)))
+            if len(found) > 1:
+                from_left = sorted(likely, key=lambda each: each.left + each.right)
+                looks = tuple(self._perception.look(image, reference, each) for each in from_left)
+                meant.append(Meant(name, looks, len(found) - len(likely)))
         return tuple(meant)
 
     def _with_places(
