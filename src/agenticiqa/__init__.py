@@ -38,25 +38,17 @@ for _name, _value in {
 }.items():
     os.environ.setdefault(_name, _value)
 
-_HOMES = {
-    "AgenticIQAError": "agenticiqa.errors",
-    "Assessment": "agenticiqa.assessor",
-    "Assessor": "agenticiqa.assessor",
-    "ProgressEvent": "agenticiqa.nodes.context",
-    "Ranking": "agenticiqa.assessor",
-    "ScoreFusion": "agenticiqa.score_fusion",
-    "Settings": "agenticiqa.config",
-    "VLMClient": "agenticiqa.vlm_client",
-    "aassess": "agenticiqa.assessor",
-    "assess": "agenticiqa.assessor",
-    "build_graph": "agenticiqa.graph",
-    "compare": "agenticiqa.assessor",
-    "create_vlm_client": "agenticiqa.vlm_client",
-    "load_settings": "agenticiqa.config",
-    "measure": "agenticiqa.assessor.tool_measurements",
-    "run_pipeline": "agenticiqa.graph",
-    "visualize_graph": "agenticiqa.graph",
+_NAMES = {
+    "assessor": "Assessment Assessor Ranking aassess assess compare",
+    "assessor.tool_measurements": "measure",
+    "config": "Settings load_settings",
+    "errors": "AgenticIQAError",
+    "graph": "build_graph run_pipeline visualize_graph",
+    "nodes.context": "ProgressEvent",
+    "score_fusion": "ScoreFusion",
+    "vlm_client": "VLMClient create_vlm_client",
 }
+_HOMES = {name: f"agenticiqa.{home}" for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)
 

@@ -359,18 +359,8 @@ class CallCount(Strict):
 
     def plus(self, other: "CallCount") -> "CallCount":
         """The sum of two counts; an unknown cost stays unknown."""
-        unknown = self.cost_usd is None or other.cost_usd is None
-        return CallCount(
-            calls=self.calls + other.calls,
-            paid_calls=self.paid_calls + other.paid_calls,
-            attempts=self.attempts + other.attempts,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            cache_hits=self.cache_hits + other.cache_hits,
-            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
-            seconds=self.seconds + other.seconds,
-        )
+        pairs = {name: (value, getattr(other, name)) for name, value in self}
+        return CallCount(**{name: None if None in pair else sum(pair) for name, pair in pairs.items()})
 
 
 class Ledger(Strict):

@@ -22,23 +22,14 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.tool_measurements import measure as measure
     from agenticiqa.question.default_question import DEFAULT_QUERY as DEFAULT_QUERY
 
-_HOMES = {
-    "DEFAULT_QUERY": "assessing",
-    "SCHEMA_VERSION": "assessment",
-    "Assessment": "assessment",
-    "Assessor": "assessing",
-    "Finding": "assessment",
-    "Pair": "ranking",
-    "Provenance": "provenance",
-    "Ranked": "ranking",
-    "Ranking": "ranking",
-    "ToolReading": "assessment",
-    "aassess": "assessing",
-    "assess": "assessing",
-    "compare": "assessing",
-    "measure": "tool_measurements",
-    "rank": "ranking",
+_NAMES = {
+    "assessing": "DEFAULT_QUERY Assessor aassess assess compare",
+    "assessment": "SCHEMA_VERSION Assessment Finding ToolReading",
+    "provenance": "Provenance",
+    "ranking": "Pair Ranked Ranking rank",
+    "tool_measurements": "measure",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted(_HOMES)
 

@@ -12,33 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from agenticiqa.batch.cost import (
-    Budget,
-    Engine,
-    Limits,
-    actors_for,
-    backends_of,
-    choose_engine,
-    expected_spending,
-    require_prices,
-    settings_per_process,
-)
-from agenticiqa.batch.existing_output import (
-    Header,
-    KnownRecords,
-    Plan,
-    agree_on_header,
-    gone_records,
-    header_digest,
-    header_of,
-    left_over,
-    make_plan,
-    refuse_changes,
-    refuse_other_settings,
-    refuse_unsuitable_output,
-    stored_header,
-    with_query,
-)
+from agenticiqa.batch import cost
+from agenticiqa.batch import existing_output as existing
+from agenticiqa.batch.cost import Budget, Engine, Limits
 from agenticiqa.batch.journal import Clock, Disk, Journal, LineStream, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.processes import ProcessPool
@@ -144,13 +120,13 @@ def run_batch(
     asked, engine, width = request.asked, request.engine, request.width
     with LineStream(output) if is_stream(output) else Journal(output, disk) as journal:
         known = _agreed(asked, journal, request.header, options.force)
-        plan = make_plan(asked, known)
-        budget = Budget(options.limits, expected_spending(settings))
-        run = _Run(plan, budget, clock or Clock(), stop, on_progress, header_digest(request.header))
+        plan = existing.make_plan(asked, known)
+        budget = Budget(options.limits, cost.expected_spending(settings))
+        run = _Run(plan, budget, clock or Clock(), stop, on_progress, existing.header_digest(request.header))
         gone = _mark_gone(asked, journal)
         if plan.to_do:
             with closing(_open_pool(engine, width, options, settings, prepare)) as pool:
-                run.work(pool, left_over(asked, known), journal, on_record)
+                run.work(pool, existing.left_over(asked, known), journal, on_record)
         journal.compact(sample.sample_id for sample in asked)
         return replace(run.summary(engine, width), gone=gone)
 
@@ -160,7 +136,7 @@ class Preview:
     """A batch before it is run; `measured` says that calls and cost come from records, not from an assumption."""
 
     manifest: ManifestCheck
-    plan: Plan
+    plan: existing.Plan
     backends: dict[str, str]
     engine: Engine
     concurrency: int
@@ -170,8 +146,8 @@ class Preview:
     @property
     def total(self) -> Spent:
         """What the samples left over will take."""
-        cost = self.per_sample.cost_usd
-        return Spent(self.plan.to_do * self.per_sample.calls, None if cost is None else self.plan.to_do * cost)
+        each = self.per_sample.cost_usd
+        return Spent(self.plan.to_do * self.per_sample.calls, None if each is None else self.plan.to_do * each)
 
     def as_dict(self) -> dict[str, Any]:
         """The preview as JSON values."""
@@ -182,18 +158,20 @@ def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, setti
     """What `run_batch` would do with the same arguments; raises what it would refuse."""
     request = _checked(manifest, output, options, settings, {})
     records = read_records(output) if output.is_file() else ()
-    known = KnownRecords(records, header_digest(request.header), header_digest(stored_header(output)))
+    known = existing.KnownRecords(
+        records, existing.header_digest(request.header), existing.header_digest(existing.stored_header(output))
+    )
     if len(known) and not options.force:
-        refuse_other_settings(output, request.header)
-        refuse_changes(request.asked, known, output)
+        existing.refuse_other_settings(output, request.header)
+        existing.refuse_changes(request.asked, known, output)
     measured = known.mean_spending()
     return Preview(
         manifest=request.check,
-        plan=make_plan(request.asked, known),
+        plan=existing.make_plan(request.asked, known),
         backends={role: settings.role(role).backend for role in ROLES},
         engine=request.engine,
         concurrency=request.width,
-        per_sample=measured or expected_spending(settings),
+        per_sample=measured or cost.expected_spending(settings),
         measured=measured is not None,
     )
 
@@ -206,33 +184,35 @@ class _Request:
     check: ManifestCheck
     engine: Engine
     width: int
-    header: Header
+    header: existing.Header
 
 
 def _checked(
     manifest: Manifest, output: Path, options: BatchOptions, settings: Settings, identity: Mapping[str, Any]
 ) -> _Request:
     """The request behind these arguments; raises what can be refused before the output is opened."""
-    asked = with_query(manifest, options.query)
-    refuse_unsuitable_output(output, files_read(asked), options.force)
+    asked = existing.with_query(manifest, options.query)
+    existing.refuse_unsuitable_output(output, files_read(asked), options.force)
     check = check_manifest(asked)
-    engine, width = choose_engine(options.engine, backends_of(settings), options.concurrency, settings)
+    engine, width = cost.choose_engine(options.engine, cost.backends_of(settings), options.concurrency, settings)
     if options.limits.max_cost is not None:
-        require_prices(settings)
-    header = header_of(settings, {"query": options.query, "align": options.align, **identity})
+        cost.require_prices(settings)
+    header = existing.header_of(settings, {"query": options.query, "align": options.align, **identity})
     return _Request(asked, check, engine, width, header)
 
 
-def _agreed(asked: Manifest, journal: Journal | LineStream, header: Header, force: bool) -> KnownRecords:
+def _agreed(
+    asked: Manifest, journal: Journal | LineStream, header: existing.Header, force: bool
+) -> existing.KnownRecords:
     """What the output's records say, after its settings were compared with this run's."""
     output = journal.path
-    made_before = None if isinstance(journal, LineStream) else header_digest(stored_header(output))
-    known = KnownRecords(journal.records(), header_digest(header), made_before)
+    made_before = None if isinstance(journal, LineStream) else existing.header_digest(existing.stored_header(output))
+    known = existing.KnownRecords(journal.records(), existing.header_digest(header), made_before)
     if isinstance(journal, LineStream):
         return known
-    agree_on_header(output, header, journal.disk, begun=bool(len(known)), force=force)
+    existing.agree_on_header(output, header, journal.disk, begun=bool(len(known)), force=force)
     if not force:
-        refuse_changes(asked, known, output)
+        existing.refuse_changes(asked, known, output)
     return known
 
 
@@ -241,7 +221,7 @@ def _mark_gone(asked: Manifest, journal: Journal | LineStream) -> int:
     if isinstance(journal, LineStream):
         return 0
     # Of a file that a crash left with several lines per id, the last one counts.
-    last = {record.sample_id: record for record in gone_records(asked, read_records(journal.path))}
+    last = {record.sample_id: record for record in existing.gone_records(asked, read_records(journal.path))}
     for record in last.values():
         journal.append(record)
     return len(last)
@@ -252,7 +232,7 @@ class _Run:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: existing.Plan,
         budget: Budget,
         clock: Clock,
         stop: Callable[[], bool],
@@ -326,7 +306,7 @@ def _open_pool(
 ) -> WorkerPool:
     def loading(lanes: int, processes: int = 1) -> Prepare:
         return prepare or AssessWith(
-            settings_per_process(settings, lanes, processes), options.align, options.measure, options.regions
+            cost.settings_per_process(settings, lanes, processes), options.align, options.measure, options.regions
         )
 
     if engine == "threads":
@@ -335,5 +315,5 @@ def _open_pool(
         return ProcessPool(loading(1, width), width, worker_setup_of(settings))
     from agenticiqa.batch.ray import RayPool
 
-    actors, lanes = actors_for(width, backends_of(settings))
+    actors, lanes = cost.actors_for(width, cost.backends_of(settings))
     return RayPool(loading(lanes, actors), actors, lanes, options.address, worker_setup_of(settings))

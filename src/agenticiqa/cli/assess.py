@@ -11,21 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agenticiqa.cli import shared_options as shared
 from agenticiqa.cli.gating import FailIf, FailUnder, GateFile, Require, gate_code, open_gate, tell
-from agenticiqa.cli.shared_options import (
-    AsJson,
-    Backend,
-    ConfigFile,
-    MaxReplan,
-    Mode,
-    Offline,
-    Quiet,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    guard_outputs,
-    start_logging,
-)
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.errors import UsageError
 from agenticiqa.logs import printable, printable_json
@@ -59,15 +46,15 @@ def assess(
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write a page about the result to this file.")
     ] = None,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    max_replan: MaxReplan = None,
-    mode: Mode = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    max_replan: shared.MaxReplan = None,
+    mode: shared.Mode = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    as_json: shared.AsJson = False,
+    verbose: shared.Verbose = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Answer a question about an image, or rate its quality.
 
@@ -91,13 +78,13 @@ def assess(
     refuse_picture_as_question(image, query)
     if html is not None:
         require_folder_of(html)
-    settings = effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
+    settings = shared.effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
     inputs = (image, reference, gate_file or Path(SETTINGS_FILE), STANDARD_INPUT if query == "-" else None)
-    guard_outputs(settings, (html, crop_dir), inputs)
+    shared.guard_outputs(settings, (html, crop_dir), inputs)
     gate = open_gate(fail_under, fail_if, gate_file, settings, require)
     question = sys.stdin.read() if query == "-" else query
     with shown_progress(quiet, verbose) as on_event:
-        start_logging(settings, verbose, quiet)
+        shared.start_logging(settings, verbose, quiet)
         wanted = [*(region or ()), *gate.objects()]
         assessment = Assessor(settings).assess(
             image, question, reference=reference, align=align, regions=wanted, on_event=on_event

@@ -9,33 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agenticiqa.cli import gating
+from agenticiqa.cli import shared_options as shared
 from agenticiqa.cli.command_frame import INTERRUPTED_CODE, writing_to
-from agenticiqa.cli.gating import (
-    FailIf,
-    FailUnder,
-    GateFile,
-    GitHub,
-    JUnit,
-    Require,
-    gate_code,
-    open_gate,
-    tell,
-    tools_of,
-)
-from agenticiqa.cli.shared_options import (
-    AsJson,
-    Backend,
-    ConfigFile,
-    MaxReplan,
-    Mode,
-    Offline,
-    Quiet,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    guard_outputs,
-    start_logging,
-)
 from agenticiqa.cli.terminal import money, shown_batch, stopping_on_signals
 from agenticiqa.errors import OutputError
 from agenticiqa.logs import printable, printable_lines
@@ -87,25 +63,25 @@ def batch(
     to: Annotated[
         Literal["csv", "parquet"] | None, typer.Option("--to", help="Also write a table beside the records.")
     ] = None,
-    fail_under: FailUnder = None,
-    fail_if: FailIf = None,
-    require: Require = None,
-    gate_file: GateFile = None,
-    junit: JUnit = None,
-    github: GitHub = False,
+    fail_under: gating.FailUnder = None,
+    fail_if: gating.FailIf = None,
+    require: gating.Require = None,
+    gate_file: gating.GateFile = None,
+    junit: gating.JUnit = None,
+    github: gating.GitHub = False,
     html: Annotated[Path | None, typer.Option("--html", help="Also write a page about all records.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Judge again what was judged with other settings or another question.")
     ] = False,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    max_replan: MaxReplan = None,
-    mode: Mode = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    max_replan: shared.MaxReplan = None,
+    mode: shared.Mode = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    as_json: shared.AsJson = False,
+    verbose: shared.Verbose = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Assess many images. The same command again finishes the rest, retries failures and judges changed files again.
 
@@ -134,10 +110,10 @@ def batch(
         with writing_to(page):
             page.absolute().parent.mkdir(parents=True, exist_ok=True)
         require_folder_of(page)
-    settings = effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
-    gate = open_gate(fail_under, fail_if, gate_file, settings, require)
+    settings = shared.effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
+    gate = gating.open_gate(fail_under, fail_if, gate_file, settings, require)
     limits = Limits(max_cost, max_calls, max_failures)
-    measured = tuple(tools_of(gate, settings)) if gate.measurements() else ()
+    measured = tuple(gating.tools_of(gate, settings)) if gate.measurements() else ()
     options = BatchOptions(engine, concurrency, address, query, align, force, limits, measured, tuple(gate.objects()))
     manifest = open_manifest(inputs)
     if references is not None:
@@ -147,13 +123,13 @@ def batch(
     if to is not None:
         require_table(output, to)
     written = (None if is_stream(output) else output, to and table_path(output, to), html, junit)
-    guard_outputs(settings, written, (*files_read(manifest), gate_file or Path(SETTINGS_FILE)))
+    shared.guard_outputs(settings, written, (*files_read(manifest), gate_file or Path(SETTINGS_FILE)))
     if dry_run:
         preview = preview_batch(manifest, output, options, settings)
         typer.echo(json.dumps(preview.as_dict(), indent=2) if as_json else preview_in_words(preview))
         return
     with shown_batch(quiet) as on_progress, stopping_on_signals(quiet) as stop:
-        start_logging(settings, verbose, quiet)
+        shared.start_logging(settings, verbose, quiet)
         summary, seen = run_gated(manifest, output, options, settings, gate, stop, on_progress, junit is not None)
     table = None if to is None else write_table(output, to)
     ids = (sample.sample_id for sample in manifest)
@@ -161,7 +137,7 @@ def batch(
     words = json.dumps(values, indent=2) if as_json else summary_in_words(summary, output, table, ids)
     # Standard output belongs to the records where they go there.
     typer.echo(words, err=is_stream(output))
-    tell(gate, seen, junit, github, beside_json=as_json)
+    gating.tell(gate, seen, junit, github, beside_json=as_json)
     if html is not None:
         _write_page(html, output, gate, settings)
     raise typer.Exit(exit_code(summary, gate))
@@ -213,7 +189,7 @@ def exit_code(summary: BatchSummary, gate: Gate) -> int:
 
     if summary.stopped == INTERRUPTED:
         return INTERRUPTED_CODE
-    return gate_code(gate) or (1 if summary.remaining else 0)
+    return gating.gate_code(gate) or (1 if summary.remaining else 0)
 
 
 def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = None, asked: Iterable[str] = ()) -> str:

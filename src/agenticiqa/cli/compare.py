@@ -7,18 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from agenticiqa.cli.shared_options import (
-    AsJson,
-    Backend,
-    ConfigFile,
-    Mode,
-    Offline,
-    Quiet,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    start_logging,
-)
+from agenticiqa.cli import shared_options as shared
 from agenticiqa.cli.terminal import shown_progress
 from agenticiqa.logs import printable_json
 
@@ -33,14 +22,14 @@ def compare(
     align: Annotated[
         Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to each image's.")
     ] = None,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    mode: Mode = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    mode: shared.Mode = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    as_json: shared.AsJson = False,
+    verbose: shared.Verbose = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Rank images by quality. Between 25 and 75 % probability there is no clear difference.
 
@@ -53,9 +42,9 @@ def compare(
     """
     from agenticiqa.assessor import Assessor
 
-    settings = effective_settings(config, backend, offline, mode=mode, trust_folder=trust_folder)
+    settings = shared.effective_settings(config, backend, offline, mode=mode, trust_folder=trust_folder)
     with shown_progress(quiet, verbose) as on_event:
-        start_logging(settings, verbose, quiet)
+        shared.start_logging(settings, verbose, quiet)
         ranking = Assessor(settings).compare(images, query, reference=reference, align=align, on_event=on_event)
     typer.echo(printable_json(ranking.to_json()) if as_json else str(ranking))
     if any(entry.rank is None for entry in ranking.entries):

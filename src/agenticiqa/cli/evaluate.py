@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agenticiqa.cli import shared_options as shared
 from agenticiqa.cli.command_frame import writing_to
-from agenticiqa.cli.shared_options import (
-    AsJson,
-    Backend,
-    ConfigFile,
-    Offline,
-    Quiet,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    guard_outputs,
-    start_logging,
-)
 from agenticiqa.cli.terminal import print_table
 from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
@@ -77,13 +66,13 @@ def evaluate(
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
     jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Pictures in hand at once.")] = None,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
-    quiet: Quiet = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    as_json: shared.AsJson = False,
+    verbose: shared.Verbose = False,
+    quiet: shared.Quiet = False,
 ) -> None:
     """Evaluate on rated pictures or multiple-choice questions; running it again goes on where it stopped.
 
@@ -107,13 +96,13 @@ def evaluate(
         _compare(compare, output, Sampling(repetitions, seed))
         return
     ablations = chosen_ablations(ablation or [])
-    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
+    settings = shared.effective_settings(config, backend, offline, trust_folder=trust_folder)
     found, seen = _read(dataset, manifest, root, scale)
     given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate,
              "hide-references": hide_references}  # fmt: skip
     _refuse_idle(found, given)
     reports = () if output is None else (output, *(output / f"report.{kind}" for kind in REPORTS))
-    guard_outputs(settings, reports, (manifest, recorded, *found.files()))
+    shared.guard_outputs(settings, reports, (manifest, recorded, *found.files()))
     parts, sampling, working = build_parts(settings), Sampling(repetitions, seed), _working(settings, verbose, quiet)
     if isinstance(found, QuestionSet):
         _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, working)
@@ -280,10 +269,10 @@ def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[Callabl
 
         # While this runs, what is logged to stderr is printed above the moving line.
         with Console(stderr=True).status("starting") as status:
-            start_logging(settings, verbose)
+            shared.start_logging(settings, verbose)
             yield lambda done, of: status.update(f"{done} of {of}")
         return
-    start_logging(settings, verbose, quiet)
+    shared.start_logging(settings, verbose, quiet)
     if quiet:
         yield None
     else:

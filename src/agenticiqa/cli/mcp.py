@@ -7,15 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.shared_options import (
-    Backend,
-    ConfigFile,
-    Offline,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    start_logging,
-)
+from agenticiqa.cli import shared_options as shared
 
 
 def mcp(
@@ -30,11 +22,11 @@ def mcp(
         typer.Option("--allow-origin", help="Page that may call --http, such as http://localhost:6274; default: none."),
     ] = None,
     time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a call may take.")] = 120,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    verbose: Verbose = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    verbose: shared.Verbose = False,
 ) -> None:
     """Serve tools that assess, compare, measure, audit and encode images to an agent.
 
@@ -50,8 +42,8 @@ def mcp(
         from agenticiqa.mcp import server
     except ModuleNotFoundError as error:
         raise MissingExtraError("the MCP server", "mcp") from error
-    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
-    start_logging(settings, verbose)
+    settings = shared.effective_settings(config, backend, offline, trust_folder=trust_folder)
+    shared.start_logging(settings, verbose)
     here = Path(settings.pipeline.allowed_root or Path.cwd()).expanduser()
     folders = tuple(allow_folder) if allow_folder else () if http else (here,)
     created = server.create_server(settings, folders, time_limit)

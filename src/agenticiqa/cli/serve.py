@@ -7,15 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agenticiqa.cli.shared_options import (
-    Backend,
-    ConfigFile,
-    Offline,
-    TrustFolder,
-    Verbose,
-    effective_settings,
-    start_logging,
-)
+from agenticiqa.cli import shared_options as shared
 
 
 def serve(
@@ -58,11 +50,11 @@ def serve(
     grace: Annotated[float, typer.Option("--grace", min=0, help="Seconds runs have left after SIGTERM.")] = 20,
     keep_days: Annotated[float, typer.Option("--keep-days", min=0, help="Days runs are kept.")] = 7,
     keep_megabytes: Annotated[int, typer.Option("--keep-megabytes", min=1, help="Most the runs may occupy.")] = 2048,
-    config: ConfigFile = None,
-    backend: Backend = None,
-    offline: Offline = False,
-    trust_folder: TrustFolder = False,
-    verbose: Verbose = False,
+    config: shared.ConfigFile = None,
+    backend: shared.Backend = None,
+    offline: shared.Offline = False,
+    trust_folder: shared.TrustFolder = False,
+    verbose: shared.Verbose = False,
 ) -> None:
     """Serve the page and the REST interface, on this machine only unless told otherwise.
 
@@ -79,8 +71,8 @@ def serve(
         from agenticiqa.server.service_options import ServiceOptions
     except ModuleNotFoundError as error:
         raise MissingExtraError("the service", "server") from error
-    settings = effective_settings(config, backend, offline, trust_folder=trust_folder)
-    start_logging(settings, verbose)
+    settings = shared.effective_settings(config, backend, offline, trust_folder=trust_folder)
+    shared.start_logging(settings, verbose)
     options = ServiceOptions(
         host=host,
         port=port,

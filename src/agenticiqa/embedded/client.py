@@ -24,29 +24,8 @@ from agenticiqa.question.asked import Flaw, Open, Question, Score, categories_of
 from agenticiqa.question.asking import read_question
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
 from agenticiqa.values import Answer, Distortion, Judgement, Language, Reason
+from agenticiqa.vlm_client import tasks
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
-from agenticiqa.vlm_client.tasks import (
-    AnalyzedDistortion,
-    AnalyzeInputs,
-    AnalyzeReply,
-    AnswerInputs,
-    AnswerReply,
-    Box,
-    DetectInputs,
-    DetectReply,
-    InspectedDistortion,
-    InspectInputs,
-    InspectReply,
-    LocateInputs,
-    LocateReply,
-    PlanInputs,
-    PlanReply,
-    RankInputs,
-    ScoreInputs,
-    SelectToolsInputs,
-    SelectToolsReply,
-    ToolOffer,
-)
 from agenticiqa.wording import phrase, say
 from agenticiqa.wording.findings import described, joined, place_name
 
@@ -100,29 +79,29 @@ class PerceptionClient(VLMClient):
         """The reply to a task, computed from its inputs and images."""
         return self._tasks[request.task](request, request.inputs)
 
-    def _plan(self, request: VLMRequest, inputs: PlanInputs) -> VLMReply:
+    def _plan(self, request: VLMRequest, inputs: tasks.PlanInputs) -> VLMReply:
         question = inputs.question or read_question(inputs.query, inputs.choices, inputs.tools)
         plan = plan_for(question, has_reference=inputs.has_reference, gap=inputs.gap)
         asked = f"{type(question).__name__}, {question.topic.flaw.attribute}"
-        return self._reply(PlanReply.model_validate(plan.model_dump()), f"question understood as: {asked}")
+        return self._reply(tasks.PlanReply.model_validate(plan.model_dump()), f"question understood as: {asked}")
 
-    def _detect(self, request: VLMRequest, inputs: DetectInputs) -> VLMReply:
-        return self._reply(DetectReply(distortion_set=self._detected(request, inputs)))
+    def _detect(self, request: VLMRequest, inputs: tasks.DetectInputs) -> VLMReply:
+        return self._reply(tasks.DetectReply(distortion_set=self._detected(request, inputs)))
 
-    def _detected(self, request: VLMRequest, inputs: DetectInputs | InspectInputs) -> dict[str, list[str]]:
+    def _detected(self, request: VLMRequest, inputs: tasks.DetectInputs | tasks.InspectInputs) -> dict[str, list[str]]:
         looks, _ = self._looks(request, inputs.objects, _question(inputs))
         return {
             name: [finding.category for finding in _strongest_first(looks[name]) if _is_detected(finding, inputs)]
             for name in inputs.objects
         }
 
-    def _analyze(self, request: VLMRequest, inputs: AnalyzeInputs) -> VLMReply:
+    def _analyze(self, request: VLMRequest, inputs: tasks.AnalyzeInputs) -> VLMReply:
         analysis, findings = self._analyzed(request, inputs.distortions, _question(inputs))
-        return replace(self._reply(AnalyzeReply(distortion_analysis=analysis)), findings=findings)
+        return replace(self._reply(tasks.AnalyzeReply(distortion_analysis=analysis)), findings=findings)
 
     def _analyzed(
         self, request: VLMRequest, distortions: Mapping[str, Sequence[str]], question: Question
-    ) -> tuple[dict[str, list[AnalyzedDistortion]], tuple[Distortion, ...]]:
+    ) -> tuple[dict[str, list[tasks.AnalyzedDistortion]], tuple[Distortion, ...]]:
         """The analysis in words, and the findings it was made of."""
         looks, unlocated = self._looks(request, tuple(distortions), question)
         language = question.reply.language
@@ -134,7 +113,7 @@ class PerceptionClient(VLMClient):
         }
         entries = {
             name: [
-                AnalyzedDistortion(
+                tasks.AnalyzedDistortion(
                     type=found.category,
                     severity=found.severity,
                     explanation=whole.get(name, "") + described(found, language),
@@ -145,21 +124,21 @@ class PerceptionClient(VLMClient):
         }
         return entries, tuple(found for own in findings.values() for found in own)
 
-    def _select_tools(self, request: VLMRequest, inputs: SelectToolsInputs) -> VLMReply:
+    def _select_tools(self, request: VLMRequest, inputs: tasks.SelectToolsInputs) -> VLMReply:
         chosen = {
             name: {category: tool for category in categories if (tool := best_tool(category, inputs))}
             for name, categories in inputs.distortions.items()
         }
-        return self._reply(SelectToolsReply(selected_tools=chosen))
+        return self._reply(tasks.SelectToolsReply(selected_tools=chosen))
 
-    def _inspect(self, request: VLMRequest, inputs: InspectInputs) -> VLMReply:
+    def _inspect(self, request: VLMRequest, inputs: tasks.InspectInputs) -> VLMReply:
         found = inputs.distortions or self._detected(request, inputs)
         wanted = found if inputs.severity_wanted else {}
         analyzed, values = self._analyzed(request, wanted, _question(inputs))
         judged = {(name, entry.type): entry.model_dump() for name, entries in analyzed.items() for entry in entries}
         findings = {
             name: [
-                InspectedDistortion.model_validate(
+                tasks.InspectedDistortion.model_validate(
                     {**judged.get((name, kind), {"type": kind}), "tool": best_tool(kind, inputs) or ""}
                 )
                 for kind in kinds
@@ -168,26 +147,26 @@ class PerceptionClient(VLMClient):
             for name, kinds in found.items()
         }
         overall = {name: tool for name in inputs.objects if (tool := best_tool(OVERALL, inputs))}
-        return replace(self._reply(InspectReply(findings=findings, overall_tools=overall)), findings=values)
+        return replace(self._reply(tasks.InspectReply(findings=findings, overall_tools=overall)), findings=values)
 
-    def _locate(self, request: VLMRequest, inputs: LocateInputs) -> VLMReply:
+    def _locate(self, request: VLMRequest, inputs: tasks.LocateInputs) -> VLMReply:
         image = _test_image(request)
         boxes = {name: self._observer.region(image, name) for name in inputs.objects}
-        reply = self._reply(LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
+        reply = self._reply(tasks.LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
         return replace(reply, regions={name: box for name, box in boxes.items() if box is not None})
 
-    def _rank(self, request: VLMRequest, inputs: RankInputs) -> VLMReply:
+    def _rank(self, request: VLMRequest, inputs: tasks.RankInputs) -> VLMReply:
         images = [item.image for item in request.images if item.role == "image"]
         return self._reply(compare_images(_question(inputs), images, self._perception))
 
-    def _answer(self, request: VLMRequest, inputs: AnswerInputs) -> VLMReply:
+    def _answer(self, request: VLMRequest, inputs: tasks.AnswerInputs) -> VLMReply:
         question = _question(inputs)
         image, reference = _test_image(request), request.image("reference")
         given, reasons, evidence = self._worked_out(question, image, reference, inputs)
         return self._told(evidence, given, reasons, question.reply.language)
 
     def _worked_out(
-        self, question: Question, image: LoadedImage, reference: LoadedImage | None, inputs: AnswerInputs | None
+        self, question: Question, image: LoadedImage, reference: LoadedImage | None, inputs: tasks.AnswerInputs | None
     ) -> tuple[Answer, list[Reason], Evidence]:
         """The answer, its reasons and what both rest on; of several questions each under its number."""
         evidence = self._observer.evidence(question, image, reference, inputs)
@@ -203,7 +182,7 @@ class PerceptionClient(VLMClient):
         told = joined(texts, question.reply.language)
         return Answer(told, value=told), reasons, evidence
 
-    def _score(self, request: VLMRequest, inputs: ScoreInputs) -> VLMReply:
+    def _score(self, request: VLMRequest, inputs: tasks.ScoreInputs) -> VLMReply:
         asked = _question(inputs)
         scale = asked.scale if isinstance(asked, Score) else None
         question = Score(replace(asked.topic, flaw=Flaw()), asked.reply, "fine", scale)
@@ -217,7 +196,7 @@ class PerceptionClient(VLMClient):
     def _told(self, evidence: Evidence, given: Answer, reasons: list[Reason], language: Language) -> VLMReply:
         text = in_one_text(reasons or [_no_vlm(language)], language)
         notes = evidence.judgement.notes if evidence.judgement else ()
-        reply = self._reply(AnswerReply(final_answer=given.text, quality_reasoning=text), *notes)
+        reply = self._reply(tasks.AnswerReply(final_answer=given.text, quality_reasoning=text), *notes)
         reply = replace(reply, answer=given, reasons=tuple(reasons))
         return reply if evidence.judgement is None else _with_levels(reply, evidence.judgement)
 
@@ -230,12 +209,19 @@ class PerceptionClient(VLMClient):
         return VLMReply(text="", model=NAME, notes=(_no_vlm("en").text, *notes), value=value)
 
 
-_Asked = DetectInputs | AnalyzeInputs | InspectInputs | AnswerInputs | ScoreInputs | RankInputs
+_Asked = (
+    tasks.DetectInputs
+    | tasks.AnalyzeInputs
+    | tasks.InspectInputs
+    | tasks.AnswerInputs
+    | tasks.ScoreInputs
+    | tasks.RankInputs
+)
 
 
 def _question(inputs: _Asked) -> Question:
     """The question of a request: as the run read it, or read now for a request that was made by hand."""
-    choices = inputs.choices if isinstance(inputs, AnswerInputs) else None
+    choices = inputs.choices if isinstance(inputs, tasks.AnswerInputs) else None
     return inputs.question or read_question(inputs.query, choices)
 
 
@@ -247,7 +233,7 @@ def _strongest_first(look: Look) -> list[Distortion]:
     return sorted(look.findings, key=lambda finding: -finding.weight)
 
 
-def _is_detected(finding: Distortion, inputs: DetectInputs | InspectInputs) -> bool:
+def _is_detected(finding: Distortion, inputs: tasks.DetectInputs | tasks.InspectInputs) -> bool:
     return finding.category in inputs.categories and finding.is_present
 
 
@@ -265,7 +251,7 @@ def _no_vlm(language: Language) -> Reason:
     return Reason(say("no_vlm", language), "model", name=NAME)
 
 
-def _in_fractions(box: Region | None, image: LoadedImage) -> Box | None:
+def _in_fractions(box: Region | None, image: LoadedImage) -> tasks.Box | None:
     if box is None:
         return None
     width, height = image.size
@@ -320,14 +306,14 @@ def _must_look_again(gap: Gap | None) -> bool:
     return gap is not None and gap.kind in ("missing_analysis", "contradiction", "uncertainty")
 
 
-def best_tool(category: str, inputs: SelectToolsInputs | InspectInputs) -> str | None:
+def best_tool(category: str, inputs: tasks.SelectToolsInputs | tasks.InspectInputs) -> str | None:
     """The offer of the right reference mode with this strength; the order of the offers breaks ties."""
     wanted = "FR" if inputs.reference_mode == "Full-Reference" else "NR"
     usable = [offer for offer in inputs.tools if wanted == "FR" or offer.reference == "NR"]
     return min(usable, key=lambda offer: _rank(offer, category, wanted)).name if usable else None
 
 
-def _rank(offer: ToolOffer, category: str, wanted: str) -> tuple[bool, bool, bool]:
+def _rank(offer: tasks.ToolOffer, category: str, wanted: str) -> tuple[bool, bool, bool]:
     # The backend's own judgement, run as a tool, would add nothing: another opinion comes first.
     is_own = offer.name.startswith("AIQA_")
     return offer.reference != wanted, is_own, category not in offer.strengths

@@ -11,30 +11,13 @@ from langchain_core.runnables import RunnableConfig
 
 from agenticiqa.errors import ToolError
 from agenticiqa.images import LabelledImage
+from agenticiqa.nodes import reply_normalisation as replies
+from agenticiqa.nodes import tool_steps
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined_findings
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import Inspection, inspect
-from agenticiqa.nodes.reply_normalisation import (
-    Analysis,
-    Distortions,
-    analyzed_distortions,
-    detected_distortions,
-    findings_of,
-    region_of,
-    targets_of,
-    without,
-)
-from agenticiqa.nodes.tool_steps import (
-    Pick,
-    Scores,
-    as_mapping,
-    complete_picks,
-    failures_of,
-    offers,
-    required_picks,
-    run_tools,
-    scores_of,
-)
+from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
+from agenticiqa.nodes.tool_steps import Pick, Scores
 from agenticiqa.question.object_words import names_a_thing
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
@@ -200,7 +183,7 @@ class Gathering:
         regions = self._try("location", measures and self._names_objects(), self.locate) or {}
         if self._absent:
             # What is not there has no evidence: the whole image is looked at, under its own name.
-            self.plan = without(self.plan, self._absent)
+            self.plan = replies.without(self.plan, self._absent)
             self.focus = replace(self.focus, plan=self.plan)
         seen = self._look()
         logs = self._try("tool_execution", measures, lambda: self.measure(seen.picks, seen.targets, regions))
@@ -208,7 +191,7 @@ class Gathering:
             {
                 "distortion_set": seen.found,
                 "distortion_analysis": seen.analysis,
-                "selected_tools": None if seen.picks is None else as_mapping(seen.picks),
+                "selected_tools": None if seen.picks is None else tool_steps.as_mapping(seen.picks),
                 "quality_scores": None if logs is None else self._scores(logs),
                 "tool_logs": logs or [],
                 "errors": self.errors,
@@ -236,13 +219,13 @@ class Gathering:
 
     def _in_focus(self, distortions: Mapping[str, Sequence[str]]) -> Distortions:
         """The known distortions of the objects that are looked at."""
-        known = detected_distortions(distortions, self.plan, self.notes)
+        known = replies.detected_distortions(distortions, self.plan, self.notes)
         return {
             name: found for name, found in known.items() if not self.focus.is_narrow or name in self.focus.objects()
         }
 
     def _targets(self, distortions: Distortions) -> Distortions:
-        targets = targets_of(distortions, self.plan)
+        targets = replies.targets_of(distortions, self.plan)
         return {
             name: kinds for name, kinds in targets.items() if not self.focus.is_narrow or name in self.focus.objects()
         }
@@ -253,11 +236,15 @@ class Gathering:
         look = self._try("inspection", True, self._inspect)
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
-            return Seen(None, None, targets_of(detected_distortions(self.plan.distortions or {}, self.plan), self.plan))
+            return Seen(
+                None,
+                None,
+                replies.targets_of(replies.detected_distortions(self.plan.distortions or {}, self.plan), self.plan),
+            )
         analysis, unjudged = look.analysis() if "distortion_analysis" in steps else (None, [])
         self.uncertainties += [*look.reply.uncertainties, *unjudged]
-        self.findings = findings_of(analysis or {}, look.findings)
-        targets = targets_of(look.distortions, self.plan)
+        self.findings = replies.findings_of(analysis or {}, look.findings)
+        targets = replies.targets_of(look.distortions, self.plan)
         picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools(), targets))
         return Seen(look.distortions if "distortion_detection" in steps else None, analysis, targets, picks)
 
@@ -289,9 +276,9 @@ class Gathering:
         inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
         said = self.context.ask(ANALYSIS_PROMPT_TEMPLATE, inputs)
         reply = said.value
-        analysis, unjudged = analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
+        analysis, unjudged = replies.analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
         self.uncertainties += [*reply.uncertainties, *unjudged]
-        self.findings = findings_of(analysis, said.reply.findings)
+        self.findings = replies.findings_of(analysis, said.reply.findings)
         return analysis
 
     def select(self, targets: Distortions) -> list[Pick]:
@@ -317,7 +304,7 @@ class Gathering:
 
         def located(name: str) -> Region | None:
             box = boxes.get(name.casefold())
-            told = region_of(box, test.width, test.height) if box else None
+            told = replies.region_of(box, test.width, test.height) if box else None
             return said.reply.regions.get(name) or told or self.context.parts.locate(test, name)
 
         regions = {name: located(name) for name in names}
@@ -334,20 +321,24 @@ class Gathering:
     ) -> list[ToolExecutionLog]:
         """One log per run of a tool: the required one, the chosen ones, or suitable ones if none were chosen."""
         context, required = self.context, self.plan.required_tool
-        picks = required_picks(required, targets) if required is not None else chosen or self._picked({}, targets)
-        return run_tools(
+        picks = (
+            tool_steps.required_picks(required, targets)
+            if required is not None
+            else chosen or self._picked({}, targets)
+        )
+        return tool_steps.run_tools(
             picks, context.parts.tools, context.test, context.reference, regions, substitute=required is None
         )
 
     def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
         context, avoided = self.context, self.focus.avoided_tools()
         again = not self.focus.is_contradicted
-        return complete_picks(
+        return tool_steps.complete_picks(
             chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided, again=again
         )
 
     def _offers(self, targets: Distortions) -> tuple[ToolOffer, ...]:
-        found = offers(targets, self.context.parts.tools, self.context.reference is not None)
+        found = tool_steps.offers(targets, self.context.parts.tools, self.context.reference is not None)
         left = tuple(offer for offer in found if offer.name not in self.focus.avoided_tools())
         return left if left or self.focus.is_contradicted else found
 
@@ -356,7 +347,7 @@ class Gathering:
         return self.focus.gap if self.focus.wants_close_up() else None
 
     def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
-        scores, failed = scores_of(logs), failures_of(logs)
+        scores, failed = tool_steps.scores_of(logs), tool_steps.failures_of(logs)
         if failed:
             self.errors["tool_execution"] = failed
         return scores if scores or not failed else None

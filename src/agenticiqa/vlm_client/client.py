@@ -76,16 +76,9 @@ class Usage:
 
     def plus(self, other: Usage) -> Usage:
         """What two calls consumed together; an unknown cost stays unknown."""
-        unknown = self.cost_usd is None or other.cost_usd is None
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            cost_usd=None if unknown else (self.cost_usd or 0.0) + (other.cost_usd or 0.0),
-            transport_attempts=self.transport_attempts + other.transport_attempts,
-            paid_calls=self.paid_calls + other.paid_calls,
-            seconds=self.seconds + other.seconds,
-        )
+        pairs = {name: (value, getattr(other, name)) for name, value in vars(self).items() if name != "from_cache"}
+        added: dict[str, Any] = {name: None if None in pair else sum(pair) for name, pair in pairs.items()}
+        return Usage(**added)
 
 
 def usage_of(error: BackendError) -> Usage:
