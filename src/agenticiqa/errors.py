@@ -3,6 +3,7 @@
 AgenticIQAError
 ├── UsageError                  the caller asked for something that cannot be (exit code 2)
 │   ├── SettingsError           a settings file, key, type or environment variable is wrong
+│   │   └── UntrustedFolderError  the working folder's file alone would send pictures away
 │   ├── UnknownBackendError     no such model backend
 │   ├── UnknownToolError        no such IQA tool
 │   ├── QueryError              the question itself cannot be used
@@ -101,6 +102,14 @@ class UsageError(AgenticIQAError):
 
 class SettingsError(UsageError):
     """A settings file, key, type or environment variable is wrong."""
+
+
+class UntrustedFolderError(SettingsError):
+    """A file only found in the working folder would send pictures away; `danger` says it without the remedy."""
+
+    def __init__(self, danger: str, remedy: str) -> None:
+        super().__init__(f"{danger}; {remedy}")
+        self.danger = danger
 
 
 class UnknownBackendError(UsageError):

@@ -342,6 +342,28 @@ def test_on_a_terminal_progress_is_one_moving_line_that_goes_away(folder: Path, 
     assert "\x1b" not in result.stdout
 
 
+@pytest.mark.parametrize(("said", "goes_on"), [(b"n\n", False), (b"y\n", True)])
+def test_on_a_terminal_a_person_is_asked_before_the_folder_sends_pictures_away(
+    folder: Path, said: bytes, goes_on: bool
+) -> None:
+    (folder / "configs").mkdir(exist_ok=True)
+    (folder / "configs" / "model_backends.yaml").write_text("planner:\n  backend: openai.gpt-4o\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name not in ("OPENAI_API_KEY", "TERM")}
+    reader, terminal = pty.openpty()
+    os.write(reader, said)
+
+    result = subprocess.run([PROGRAM, "assess", "photo.jpg"], stdin=terminal, stderr=terminal, stdout=subprocess.PIPE,
+                            env=environment, check=False)  # fmt: skip
+    os.close(terminal)
+    shown = os.read(reader, 1_000_000).decode()
+    os.close(reader)
+
+    assert "would send pictures away" in shown
+    assert "Send them? [y/N]" in shown
+    assert ("add --trust-folder" not in shown) is goes_on
+    assert goes_on or result.returncode == 2
+
+
 def test_a_log_file_that_cannot_be_written_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTICIQA_PIPELINE__LOGGING__FILE", "nowhere/log.jsonl")
 

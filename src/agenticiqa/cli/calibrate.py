@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli.command_frame import INTERRUPTED_CODE, writing_to
-from agenticiqa.cli.shared_options import AsJson, ConfigFile, TrustFolder, settings_files
+from agenticiqa.cli.shared_options import AsJson, ConfigFile, TrustFolder, settings_files, trusted_settings
 from agenticiqa.cli.terminal import stopping_on_signals, tell_what_is_left
 from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
@@ -73,13 +73,12 @@ def calibrate(
       agenticiqa calibrate --from-accepted good/ --rejected bad/
       agenticiqa calibrate --ladder PSNR --photographs 1
     """
-    from agenticiqa.config import load_settings
     from agenticiqa.errors import UsageError
 
     if sum(each is not None for each in (ladder, manifest, accepted)) != 1:
         raise UsageError("name a tool with --ladder, your ratings with --manifest, or pictures with --from-accepted")
     chosen = {"pipeline": {"tools_overlay": str(overlay)}} if overlay else None
-    settings = load_settings(config, chosen, trust_folder=trust_folder)
+    settings = trusted_settings(config, chosen, trust_folder)
     refuse_overwriting([settings.tools_overlay_path()], [*settings_files(settings), manifest])
     if ladder is not None:
         _by_ladder(settings, config, ladder, count, as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from agenticiqa.cli.command_frame import writing_to
+from agenticiqa.logs import printable
 from agenticiqa.outputs import Place, refuse_overwriting
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def effective_settings(
     trust_folder: bool = True,
 ) -> Settings:
     """The settings with what the options say laid over them; whoever asks no model may trust every folder."""
-    from agenticiqa.config import ROLES, load_settings
+    from agenticiqa.config import ROLES
 
     pipeline: dict[str, Any] = {"offline": True} if offline else {}
     if max_replan is not None:
@@ -59,7 +61,21 @@ def effective_settings(
     chosen: dict[str, Any] = {"pipeline": pipeline} if pipeline else {}
     if backend is not None:
         chosen |= {role: {"backend": backend} for role in ROLES}
-    return load_settings(config, chosen, trust_folder=trust_folder)
+    return trusted_settings(config, chosen, trust_folder)
+
+
+def trusted_settings(config: Path | None, chosen: dict[str, Any] | None, trust_folder: bool) -> Settings:
+    """The settings; on a terminal a person is asked whether the working folder may have pictures sent away."""
+    from agenticiqa.config import load_settings
+    from agenticiqa.errors import UntrustedFolderError
+
+    try:
+        return load_settings(config, chosen, trust_folder=trust_folder)
+    except UntrustedFolderError as error:
+        has_person = sys.stdin.isatty() and sys.stderr.isatty()
+        if not has_person or not typer.confirm(printable(f"{error.danger}. Send them?"), err=True):
+            raise
+    return load_settings(config, chosen, trust_folder=True)
 
 
 def guard_outputs(settings: Settings, outputs: Iterable[Path | None], inputs: Iterable[Place | None] = ()) -> None:

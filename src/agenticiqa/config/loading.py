@@ -28,7 +28,7 @@ from agenticiqa.config.settings import (
     process_variables,
     user_settings_file,
 )
-from agenticiqa.errors import SettingsError
+from agenticiqa.errors import SettingsError, UntrustedFolderError
 
 logger = logging.getLogger("agenticiqa.config")
 
@@ -96,9 +96,10 @@ def _refuse_sending_pictures(
             value = section.get(name) if isinstance(section, Mapping) else None
             came_from = next((origin[each] for each in _prefixes(key) if each in origin), None)
             if came_from == found[0] and value and str(value).partition(".")[0] not in LOCAL_PROVIDERS:
-                raise SettingsError(
+                raise UntrustedFolderError(
                     f"{found[0]}: {key}: {value} would send pictures away, and the file was only found in the working "
-                    f"folder; add --trust-folder if you want that, or name the file (--config {found[0]})"
+                    "folder",
+                    f"add --trust-folder if you want that, or name the file (--config {found[0]})",
                 )
 
 
