@@ -147,16 +147,16 @@ def questions(language: Language) -> Iterator[Question]:
     both = Conditions("both", (Flaw("blur"), Flaw("noise")))
     yield YesNo(topic, reply, "fine", conditions=both)
     yield YesNo(topic, reply, "flaw", conditions=replace(both, combined="except"))
-    yield from (YesNo(topic, reply, "fine", part=part) for part in ("all", "any"))  # type: ignore[arg-type]
+    yield from (YesNo(topic, reply, "fine", part=part) for part in ("all", "any"))
     yield YesNo(Topic(use=Use("print", 30.0)), reply, "fine", "acceptable")
     yield YesNo(Topic(Flaw("blur"), use=Use("print")), reply, "fine", "acceptable")
     yield YesNo(Topic(Flaw("dark")), reply, "flaw", limit="clipped shadows")
     yield YesNo(blurred, reply, "flaw")
     yield Degree(blurred, reply, "flaw")
     for words in ("true", "agree"):
-        yield YesNo(topic, replace(reply, words=words), "flaw")  # type: ignore[arg-type]
+        yield YesNo(topic, replace(reply, words=words), "flaw")
     for which in ("any", "most", "least"):
-        yield Open(blurred, replace(reply, which=which))  # type: ignore[arg-type]
+        yield Open(blurred, replace(reply, which=which))
     yield Score(Topic(), reply)
     yield Score(Topic(), reply, "fine", Scale(1, 10, "stars"))
     yield Score(topic, reply, "flaw", Scale(0, 10))
@@ -173,7 +173,7 @@ def questions(language: Language) -> Iterator[Question]:
     for what in words_of("en")["unmeasured"]:
         yield Declined(topic, reply, "unmeasured", what)
     for doubts in ((), ("polarity",), ("intent",), ("attribute",)):
-        yield Declined(topic, reply, "unclear", doubts=doubts)  # type: ignore[arg-type]
+        yield Declined(topic, reply, "unclear", doubts=doubts)
     yield Declined(topic, reply, "content")
 
 

@@ -24,7 +24,6 @@ _WITHOUT_FINDING: dict[Allowed, float] = {**_OVERALL_SCORE, "any": 2.5, "visible
 # with 16 grey levels left lie between 0.5 and 2.5.
 BANDED = 0.25
 Relation = Literal["better", "worse", "same"]
-RELATIONS: tuple[Relation, ...] = ("better", "worse", "same")
 # Below this score against the reference a viewer sees the difference; the width is that of the step.
 SEEN_DIFFERENCE, STEP = 4.6, 0.12
 # A test image is rarely better than its reference; the no-reference model has to see a clear advantage.
@@ -135,69 +134,30 @@ def _overall_too_much(allowed: Allowed, evidence: Evidence, amount: Amount) -> f
     return max(by_finding, step(-evidence.judgement.score, -limit, 0.25))
 
 
-def relation_of(flaw: Flaw, evidence: Evidence) -> Relation | None:
-    """Whether the test image is better, worse or about the same as its reference; None when nothing tells."""
-    likely = {each: likelihood_of(each, flaw, evidence) or 0.0 for each in RELATIONS}
-    best = max(RELATIONS, key=lambda each: likely[each])
-    return best if likely[best] else None
-
-
-def likelihood_of(relation: Relation, flaw: Flaw, evidence: Evidence) -> float | None:
-    """How likely the test image is better, worse or the same as its reference in the attribute, or as a whole."""
+def relations(flaw: Flaw, evidence: Evidence) -> dict[Relation, float]:
+    """How likely the test image is better, worse or the same as its reference; empty when nothing tells."""
     if not evidence.has_reference:
-        return None
-    worse = _worse(flaw, evidence) if flaw.category else None
-    if worse is not None:
-        better = _better(flaw, evidence)
-        return {"worse": worse * (1 - better), "better": better, "same": (1 - worse) * (1 - better)}[relation]
-    same = same_quality(evidence)
-    if same is None:
-        return None
-    better = (1 - same) * better_if_different(evidence)
-    return {"same": same, "better": better, "worse": 1 - same - better}[relation]
+        return {}
+    amount = amount_of(Flaw(flaw.attribute), evidence) if flaw.category else None
+    if amount is not None:
+        worse = amount.probability if amount.is_present else min(amount.probability, PRESENT - 0.01)
+        leads = evidence.leads.get(flaw.category or "", 0.0) <= -CLEAR_LEAD
+        better = 1 - BETTER_THAN_REFERENCE if leads else BETTER_THAN_REFERENCE
+        return {"better": better, "worse": worse * (1 - better), "same": (1 - worse) * (1 - better)}
+    if evidence.judgement is None:
+        return {}
+    same, better = step(evidence.judgement.score, SEEN_DIFFERENCE, STEP), BETTER_THAN_REFERENCE
+    if evidence.advantage is not None:
+        better = max(better, step(evidence.advantage, CLEAR_ADVANTAGE, ADVANTAGE_STEP))
+    better *= 1 - same
+    return {"better": better, "worse": 1 - same - better, "same": same}
 
 
-def yes_likelihood(question: Compare, evidence: Evidence) -> float | None:
-    """How likely "yes" is to a yes/no question that compares the test image with its reference."""
+def claimed_by(question: Compare) -> tuple[Relation, ...]:
+    """The relations that a yes to the question claims."""
     if question.by in ("same", "different"):
-        same = same_quality(evidence)
-        return same if same is None or question.by == "same" else 1 - same
-    is_worse = (question.polarity == "flaw") != (question.between == "reference")
-    return likelihood_of("worse" if is_worse else "better", question.topic.flaw, evidence)
-
-
-def relation_told(question: Compare, evidence: Evidence, *, is_yes: bool) -> Relation:
-    """The likeliest of the relations that the answer says, so that the two cannot contradict each other."""
-    is_worse = (question.polarity == "flaw") != (question.between == "reference")
-    claimed: tuple[Relation, ...] = ("worse",) if is_worse else ("better",)
-    if question.by in ("same", "different"):
-        claimed = ("same",) if question.by == "same" else ("worse", "better")
-    said: list[Relation] = [each for each in RELATIONS if (each in claimed) == is_yes]
-    return max(said, key=lambda each: likelihood_of(each, question.topic.flaw, evidence) or 0.0)
-
-
-def same_quality(evidence: Evidence) -> float | None:
-    """How likely a viewer sees no difference to the reference."""
-    return None if evidence.judgement is None else step(evidence.judgement.score, SEEN_DIFFERENCE, STEP)
-
-
-def better_if_different(evidence: Evidence) -> float:
-    """How likely the test image is the better one, given that the two differ."""
-    if evidence.advantage is None:
-        return BETTER_THAN_REFERENCE
-    return max(BETTER_THAN_REFERENCE, step(evidence.advantage, CLEAR_ADVANTAGE, ADVANTAGE_STEP))
-
-
-def _worse(flaw: Flaw, evidence: Evidence) -> float | None:
-    amount = amount_of(Flaw(flaw.attribute), evidence)
-    if amount is None:
-        return None
-    return amount.probability if amount.is_present else min(amount.probability, PRESENT - 0.01)
-
-
-def _better(flaw: Flaw, evidence: Evidence) -> float:
-    lead = evidence.leads.get(flaw.category or "", 0.0)
-    return 1 - BETTER_THAN_REFERENCE if lead <= -CLEAR_LEAD else BETTER_THAN_REFERENCE
+        return ("same",) if question.by == "same" else ("better", "worse")
+    return ("worse",) if (question.polarity == "flaw") != (question.between == "reference") else ("better",)
 
 
 # What a person may call a cast that is measured as the color in front: names meet where one color becomes the next.

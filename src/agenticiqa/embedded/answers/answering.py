@@ -10,12 +10,11 @@ from typing import Any
 from agenticiqa.embedded.answers.amounts import (
     amount_of,
     cast_of,
+    claimed_by,
     is_called,
     quality_loss,
-    relation_of,
-    relation_told,
+    relations,
     step,
-    yes_likelihood,
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
@@ -182,11 +181,11 @@ def _score(question: Score, evidence: Evidence) -> Answer:
     if flaw.category is None:
         loss = quality_loss(evidence) or 0.0
     scale = question.scale or OWN_SCALE
-    share = share_of_scale(question.polarity, question.scale, loss)
+    share = _share_of_scale(question.polarity, question.scale, loss)
     return Answer(scale.written(share), value=scale.at(share), rests_on=(amount.item,) if amount.item else ())
 
 
-def share_of_scale(polarity: Polarity | None, scale: Scale | None, loss: float) -> float:
+def _share_of_scale(polarity: Polarity | None, scale: Scale | None, loss: float) -> float:
     """How far up the scale asked for a loss of quality lies: far down, unless the scale counts what is bad."""
     counts_flaws = polarity == "flaw" or (scale is not None and scale.best_is_low)
     return loss if counts_flaws else 1 - loss
@@ -280,17 +279,18 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
         return _compare_places(question, question.places, evidence)
     if not evidence.has_reference:
         return _unable("no_reference")
-    if question.reply.form in ("yesno", "json") and question.by != "what" and not question.which:
-        yes = yes_likelihood(question, evidence)
-        if yes is None:
-            return _unable("no_evidence")
-        relation = phrase("words", relation_told(question, evidence, is_yes=yes >= PRESENT), language)
-        if question.between == "reference":
-            relation = phrase("words", "the_test", language) + phrase("marks", "colon", language) + relation
-        return _verdict(question, "flaw", Statement(relation, yes))
-    found = relation_of(flaw, evidence)
-    if found is None:
+    likely = relations(flaw, evidence)
+    if not likely:
         return _unable("no_evidence")
+    if question.reply.form in ("yesno", "json") and question.by != "what" and not question.which:
+        claimed = claimed_by(question)
+        yes = sum(likely[each] for each in claimed)
+        said = max((each for each in likely if (each in claimed) == (yes >= PRESENT)), key=lambda each: likely[each])
+        told = phrase("words", said, language)
+        if question.between == "reference":
+            told = phrase("words", "the_test", language) + phrase("marks", "colon", language) + told
+        return _verdict(question, "flaw", Statement(told, yes))
+    found = max(likely, key=lambda each: likely[each])
     flaws = _asked_flaws(question, evidence)[:_FLAWS_TOLD]
     if question.by == "what" and found == "worse" and flaws:
         return _told(flaws_told(flaws, language), *flaws)

@@ -12,8 +12,8 @@ from agenticiqa.embedded.answers.amounts import (
     cast_of,
     is_called,
     is_too_much,
-    likelihood_of,
     quality_loss,
+    relations,
 )
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.places import share_in
@@ -82,7 +82,7 @@ def _fit(option: OptionMeaning, question: Choose, evidence: Evidence) -> float |
         return _truth(option, question, evidence)
     relation = _relation_meant(option, question)
     if relation and evidence.has_reference:
-        return likelihood_of(relation, question.topic.flaw, evidence)
+        return relations(question.topic.flaw, evidence).get(relation)
     if option.place is not None and option.place in evidence.places:
         return share_in(evidence.places[option.place], question)
     claims = _claims(option, question)

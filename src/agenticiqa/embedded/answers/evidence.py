@@ -68,11 +68,6 @@ class Evidence:
         """The finding that matters most among these categories, or among all."""
         return next((item for item in self.findings if not categories or item.category in categories), None)
 
-    def probability(self, category: DistortionCategory, kind: str | None = None) -> float | None:
-        """How likely a distortion of this category, and of this kind where one is given, is there; None if unseen."""
-        item = self.strongest([category])
-        return None if item is None else item.probability * kind_factor(kind, kind_by_direction(item))
-
     @property
     def any_distortion(self) -> float | None:
         """How likely the image has any distortion at all."""

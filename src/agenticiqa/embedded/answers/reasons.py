@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent, share_of_scale
+from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
 from agenticiqa.embedded.answers.places import EQUAL, place_told, rests_on_parts, share_in, side_by_side
 from agenticiqa.embedded.answers.statements import parts_told
@@ -82,18 +82,13 @@ def _tool_value(question: Question, evidence: Evidence, given: Answer) -> Iterat
 def _on_scale(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     """How the number on the scale asked for came about, where that scale is another than ours."""
     judgement, scale = evidence.judgement, question.scale if isinstance(question, Score) else None
-    if judgement is None or scale is None or question.topic.flaw.category:
+    if judgement is None or scale is None or not isinstance(given.value, float) or question.topic.flaw.category:
         return
     if (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
         return
-    polarity = question.polarity if isinstance(question, Score) else None
-    told = {
-        "low": f"{scale.low:g}",
-        "high": f"{scale.high:g}",
-        "score": f"{judgement.score:.2f}",
-        "number": f"{scale.at(share_of_scale(polarity, scale, (5 - judgement.score) / 4)):g}",
-    }
-    text = say("on_scale", question.reply.language, **told)
+    numbers = {"low": scale.low, "high": scale.high, "number": given.value}
+    told = {name: f"{number:g}" for name, number in numbers.items()}
+    text = say("on_scale", question.reply.language, score=f"{judgement.score:.2f}", **told)
     yield Reason(text, "judgement", name=judgement.source, number=judgement.score)
 
 

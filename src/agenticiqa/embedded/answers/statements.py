@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agenticiqa.embedded.answers.amounts import (
-    Amount,
     amount_of,
     cast_of,
     is_called,
     is_too_much,
     measured_banding,
-    quality_loss,
 )
 from agenticiqa.embedded.answers.evidence import Evidence, without
 from agenticiqa.embedded.answers.file_facts import print_told
@@ -20,7 +18,7 @@ from agenticiqa.embedded.answers.who_is_meant import for_all_of_them
 from agenticiqa.embedded.regions.sharpness import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Conditions, Flaw, Use, YesNo
-from agenticiqa.values import Distortion, Language, level_of
+from agenticiqa.values import Distortion, Language
 from agenticiqa.wording import phrase, say
 from agenticiqa.wording.findings import absence, joined, named, reading_in_words, strength_in_words
 
@@ -88,12 +86,23 @@ def _of_several(question: YesNo, conditions: Conditions, evidence: Evidence) -> 
 
 def _of_flaw(question: YesNo, evidence: Evidence) -> Statement:
     """The degree behind a yes or no: "severe blur", "no visible noise", "only slight blur"."""
-    flaw = question.topic.flaw
-    flawed = is_too_much(flaw, question.allowed, evidence) or 0.0
-    if _is_of_untold_kind(flaw, evidence):
-        flawed = max(flawed, PRESENT)
-    told = _remark(question, evidence, flawed >= PRESENT)
-    return Statement(for_all_of_them(told, question, evidence), flawed, _rests_on(flaw, evidence))
+    flaw, language = question.topic.flaw, question.reply.language
+    amount, flawed = amount_of(flaw, evidence), is_too_much(flaw, question.allowed, evidence) or 0.0
+    item = amount.item if amount else None
+    rests_on = (item,) if item else ()
+    if flaw.category is None or amount is None:
+        return Statement(_quality_told(question, evidence, flawed >= PRESENT), flawed, rests_on)
+    if item and item.is_present and flaw.kind and item.kind is None:
+        text, flawed = say("kind_untold", language, named=named(item, language)), max(flawed, PRESENT)
+    elif not amount.is_present:
+        is_other = item and item.is_present and item.category == flaw.category
+        text = instead_of(flaw, item, language) if is_other and item else absence(flaw.attribute, language)
+    else:
+        is_told_finer = flaw.kind and item and (flaw.colours or item.kind != flaw.kind)
+        strength = strength_in_words(flaw.attribute, amount.severity, language)
+        text = named(item, language) if is_told_finer and item else strength
+        text = text if flawed >= PRESENT else say("no_more_than", language, named=text)
+    return Statement(for_all_of_them(text, question, evidence), flawed, rests_on)
 
 
 def _of_no_colour(question: YesNo, evidence: Evidence) -> Statement | str | None:
@@ -159,10 +168,11 @@ def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
         return "few_parts"
     if parts.some_soft >= PRESENT:
         return Statement(told, soft)
-    remark = _remark(question, evidence, whole >= PRESENT)
+    told_of_all = _of_flaw(question, evidence)
+    text = told_of_all.text
     if whole < PRESENT and parts.count < GRID**2:
-        remark = say("in_those_parts", language, remark=remark, count=parts.count, of=GRID**2)
-    return Statement(remark, soft, _rests_on(question.topic.flaw, evidence))
+        text = say("in_those_parts", language, remark=text, count=parts.count, of=GRID**2)
+    return replace(told_of_all, text=text, flawed=soft)
 
 
 def parts_told(parts: FocusParts, language: Language) -> str:
@@ -200,50 +210,12 @@ def _is_a_guess_about_the_unfamiliar(flaw: Flaw, evidence: Evidence, too_much: f
     return item is None or not item.is_present or item.probability < MORE_THAN_A_GUESS
 
 
-def _is_of_untold_kind(flaw: Flaw, evidence: Evidence) -> bool:
-    """Whether a kind is asked for, and what was found of its category is of a kind that could not be told."""
-    item = evidence.strongest([flaw.category]) if flaw.category else None
-    return flaw.kind is not None and item is not None and item.is_present and item.kind is None
-
-
-def _rests_on(flaw: Flaw, evidence: Evidence) -> tuple[Distortion, ...]:
-    """The distortion a verdict rests on: the one asked about, as the question's kind and direction see it."""
-    amount = amount_of(flaw, evidence)
-    return (amount.item,) if amount is not None and amount.item is not None else ()
-
-
-def _remark(question: YesNo, evidence: Evidence, too_much: bool) -> str:
-    topic, language = question.topic, question.reply.language
-    flaw, amount = topic.flaw, amount_of(topic.flaw, evidence)
-    if amount is None:
-        return ""
-    if flaw.category is None:
-        return _quality_remark(question, evidence, too_much)
-    item = amount.item
-    if _is_of_untold_kind(flaw, evidence) and item is not None:
-        return say("kind_untold", language, named=named(item, language))
-    if not amount.is_present:
-        is_other = item is not None and item.is_present and item.category == flaw.category
-        return instead_of(flaw, item, language) if is_other and item else absence(flaw.attribute, language)
-    told = _amount_told(flaw, amount, language)
-    return told if too_much else say("no_more_than", language, named=told)
-
-
-def _amount_told(flaw: Flaw, amount: Amount, language: Language) -> str:
-    is_told_finer = flaw.colours or (amount.item and amount.item.kind != flaw.kind)
-    if flaw.kind and amount.item and is_told_finer:
-        return named(amount.item, language)
-    return strength_in_words(flaw.attribute, amount.severity, language)
-
-
-def _quality_remark(question: YesNo, evidence: Evidence, too_much: bool) -> str:
+def _quality_told(question: YesNo, evidence: Evidence, too_much: bool) -> str:
     """What speaks for the answer about everything: the strongest flaw that is there, else the level."""
-    topic, language = question.topic, question.reply.language
+    language, judgement = question.reply.language, evidence.judgement
     worst = next((item for item in evidence.findings if item.is_present), None)
-    loss = quality_loss(evidence)
-    level = None if loss is None else level_of(5 - 4 * loss)
-    if worst is not None and (too_much or level is None):
+    if worst is not None and (too_much or judgement is None):
         return named(worst, language)
-    if level is None:
-        return absence("overall", language, topic.excepted)
-    return say("quality_is", language, level=phrase("levels", level, language).lower())
+    if judgement is None:
+        return absence("overall", language, question.topic.excepted)
+    return say("quality_is", language, level=phrase("levels", judgement.letter, language).lower())
