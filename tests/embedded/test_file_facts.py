@@ -21,7 +21,7 @@ from tests.support.photos import photo
 
 def written(form: str, picture: Image.Image | None = None, **options: object) -> bytes:
     file = io.BytesIO()
-    (picture or Image.fromarray(photo("chelsea"))).save(file, form, **options)  # type: ignore[arg-type]
+    (picture or Image.fromarray(photo("chelsea"))).save(file, form, **options)
     return file.getvalue()
 
 

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.client import plan_for
-from agenticiqa.question.asked import Score
+from agenticiqa.embedded.findings import Look
+from agenticiqa.question.asked import Reply, Score, Topic
 from agenticiqa.question.asking import read_question
+from agenticiqa.question.scales import Scale, ScaleEnd
 from agenticiqa.question.understanding import understand
 from agenticiqa.state import GLOBAL
+from agenticiqa.values import Distortion
 from tests.support.looks import BLURRED, CLEAN, seen
 
 REQUESTS = {
@@ -122,3 +125,26 @@ def test_of_what_is_neither_good_nor_bad_more_points_are_better(query: str) -> N
 @pytest.mark.parametrize("query", ["Rate the colour cast from 0 to 10", "Rate the color error from 0 to 10"])
 def test_of_a_flaw_more_points_are_not_better(query: str) -> None:
     assert understand(query).yes_means == "flaw"
+
+
+def standing(look: Look, *ends: ScaleEnd, low: float = -5.0, high: float = 5.0) -> object:
+    question = Score(Topic(), Reply(), None, Scale(low, high, ends=ends))  # type: ignore[arg-type]
+    return answer(question, gather({GLOBAL: look})).value
+
+
+def test_a_scale_between_two_flaws_has_its_middle_where_neither_is() -> None:
+    dark = seen(2.6, Brightness_change=(0.9, "severe", "darken"))
+    bright = seen(2.6, Brightness_change=(0.9, "severe", "brighten"))
+    faded = seen(2.6, Color_distortions=(0.9, "moderate", "saturation_down"))
+
+    assert [standing(look, "dark", "bright") for look in (dark, CLEAN, bright)] == [-3.8, 0.0, 3.8]
+    assert [standing(look, "bright", "dark") for look in (dark, CLEAN, bright)] == [3.8, 0.0, -3.8]
+    assert standing(CLEAN, "dark", "bright", low=0.0, high=10.0) == 5.0
+    assert standing(faded, "saturation_down", "saturation_up") == -2.5
+
+
+@pytest.mark.parametrize(("colour", "value"), [("blue", -2.5), ("orange", 2.5), ("green", 0.0)])
+def test_a_scale_from_cold_to_warm_is_answered_by_the_cast(colour: str, value: float) -> None:
+    cast = Distortion("Color distortions", 0.9, 2.0, "color_cast", colour=colour)
+
+    assert standing(seen(3.0, Color_distortions=cast), "cold", "warm") == value

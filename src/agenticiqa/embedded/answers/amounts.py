@@ -10,6 +10,7 @@ from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, ki
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Allowed, Compare, Flaw
 from agenticiqa.question.meaning import Tint
+from agenticiqa.question.scales import ScaleEnd
 from agenticiqa.values import DIRECTION_OF, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
@@ -91,6 +92,21 @@ def is_too_much(flaw: Flaw, allowed: Allowed, evidence: Evidence) -> float | Non
     if allowed in ("any", "visible"):
         return amount.probability
     return min(amount.probability, step(amount.strength, _LIMIT[allowed], 0.25))
+
+
+def strength_of_end(end: ScaleEnd, evidence: Evidence) -> float | None:
+    """How strong the flaw at one end of a scale is, 0 to 4; None when it was not looked for."""
+    cast = cast_of(evidence)
+    match end:
+        case "dark" | "bright" | "blur" | "oversharp":
+            amount = amount_of(Flaw(end), evidence)
+        case "contrast_down" | "contrast_up":
+            amount = amount_of(Flaw("contrast", end), evidence)
+        case "saturation_down" | "saturation_up":
+            amount = amount_of(Flaw("colour", end), evidence)
+        case _:
+            return cast.strength if cast and is_called(cast, (end,)) else 0.0
+    return None if amount is None else amount.strength if amount.is_present else 0.0
 
 
 def measured_banding(flaw: Flaw, evidence: Evidence) -> Reading | None:

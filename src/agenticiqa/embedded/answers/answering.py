@@ -15,6 +15,7 @@ from agenticiqa.embedded.answers.amounts import (
     quality_loss,
     relations,
     step,
+    strength_of_end,
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
@@ -37,7 +38,7 @@ from agenticiqa.question.asked import (
     YesNo,
 )
 from agenticiqa.question.object_words import object_called
-from agenticiqa.question.scales import OWN_SCALE, Scale
+from agenticiqa.question.scales import OWN_SCALE, Scale, ScaleEnd
 from agenticiqa.state import SEVERITIES, UNABLE
 from agenticiqa.values import Answer, Distortion, Polarity, Reading, level_of
 from agenticiqa.wording import phrase, phrases_in, say
@@ -174,15 +175,25 @@ def _degree(question: Degree, evidence: Evidence) -> Answer:
 
 
 def _score(question: Score, evidence: Evidence) -> Answer:
-    flaw, amount = question.topic.flaw, amount_of(question.topic.flaw, evidence)
+    flaw, amount, scale = question.topic.flaw, amount_of(question.topic.flaw, evidence), question.scale or OWN_SCALE
+    if scale.ends:
+        return _between(scale, scale.ends, evidence)
     if amount is None or (flaw.category is None and evidence.judgement is None):
         return _unable("no_evidence")
     loss = amount.strength / 4 if amount.is_present else 0.0
     if flaw.category is None:
         loss = quality_loss(evidence) or 0.0
-    scale = question.scale or OWN_SCALE
     share = _share_of_scale(question.polarity, question.scale, loss)
     return Answer(scale.written(share), value=scale.at(share), rests_on=(amount.item,) if amount.item else ())
+
+
+def _between(scale: Scale, ends: tuple[ScaleEnd, ScaleEnd], evidence: Evidence) -> Answer:
+    """Where a picture stands between two flaws whose middle is right: too dark and too bright, cold and warm."""
+    low, high = (strength_of_end(end, evidence) for end in ends)
+    if low is None or high is None:
+        return _unable("no_evidence")
+    value = scale.at(0.5 + (high - low) / 8)
+    return Answer(f"{value:+g}" if value and scale.low < 0 else f"{value:g}", value=value)
 
 
 def _share_of_scale(polarity: Polarity | None, scale: Scale | None, loss: float) -> float:
