@@ -12,6 +12,7 @@ pytest.importorskip("sklearn")
 
 from skimage import data
 
+from benchmarks.field.recording import read_records
 from training.quality_heads.fit import (
     DAMAGE_MIDDLE,
     DAMAGE_SHARE,
@@ -21,6 +22,7 @@ from training.quality_heads.fit import (
     calibrated,
     published_kernel,
     published_network,
+    write_records,
 )
 from training.quality_heads.free import list_free, read_ratings
 from training.quality_heads.ladders import KINDS, share_left, spoil
@@ -101,6 +103,20 @@ def test_the_curve_rises_and_intervals_hold_more_at_home_than_they_promise_elsew
         below, above = arrays[name]
         held = (wanted["biq2021"] > score - below) & (wanted["biq2021"] < score + above)
         assert held.mean() == pytest.approx(WIDER[level], abs=0.02)
+
+
+def test_what_was_said_of_a_source_left_out_is_written_as_the_ledger_reads_it(tmp_path: Path) -> None:
+    arrays = {
+        "scale_from": np.array([-1.0, 1.0]), "scale_to": np.array([1.0, 5.0]),
+        "reach95": np.array([2.0, 1.0]), "reach80": np.array([1.0, 0.5]),
+    }  # fmt: skip
+
+    write_records(tmp_path, "mmp2k", np.array(["a.jpg", "b.jpg"]), np.array([0.0, 0.9]), arrays)
+
+    rows = read_records(tmp_path / "mmp2k-left-out.csv")
+    assert rows["a.jpg"] == {"id": "a.jpg", "score": "3.0000", "low": "1.0000", "high": "4.0000", "low80": "2.0000",
+                             "high80": "3.5000"}  # fmt: skip
+    assert rows["b.jpg"]["high"] == "5.0000"
 
 
 def test_opinions_count_by_their_order_within_a_source() -> None:
