@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -103,6 +105,17 @@ def spreadsheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
     {'name': "'=1+1.png", 'score': -1.5, 'other': '-1.5'}
     """
     return {name: f"'{value}" if _is_formula(value) else value for name, value in row.items()}
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> str:
+    """Mappings as CSV under these columns, or the keys of the first; empty text without any."""
+    lines = list(rows)
+    text = io.StringIO()
+    if lines or columns:
+        table = csv.DictWriter(text, columns or list(lines[0]), extrasaction="ignore", lineterminator="\n")
+        table.writeheader()
+        table.writerows(map(spreadsheet_row, lines))
+    return text.getvalue()
 
 
 def _is_formula(value: Any) -> bool:

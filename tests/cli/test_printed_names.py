@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 
 from agenticiqa.cli import app
 from agenticiqa.errors import ManifestError
-from agenticiqa.evaluation.report.comparison import csv_table
 from agenticiqa.logs import printable, printable_json
-from agenticiqa.outputs import spreadsheet_row
+from agenticiqa.outputs import csv_text, spreadsheet_row
 from tests.support.photos import photo, save
 
 # It begins a line with a workflow command, clears the screen and turns the direction of writing.
@@ -136,7 +135,7 @@ def test_a_text_that_begins_like_a_formula_gets_an_apostrophe_and_a_number_none(
 
 
 def test_a_comparison_of_reports_holds_no_formula_either() -> None:
-    assert csv_table([{"method": "=1+1", "p": -0.5}]) == "method,p\n'=1+1,-0.5\n"
+    assert csv_text([{"method": "=1+1", "p": -0.5}]) == "method,p\n'=1+1,-0.5\n"
 
 
 def test_an_error_with_several_lines_keeps_them_apart() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
@@ -31,7 +29,7 @@ from agenticiqa.batch.results_table import encodable
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, require_extra
 from agenticiqa.logs import printable_lines
-from agenticiqa.outputs import refuse_overwriting, replacing, spreadsheet_row, write_whole
+from agenticiqa.outputs import csv_text, refuse_overwriting, replacing, write_whole
 from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
@@ -292,19 +290,12 @@ def write_table(result: Audit, path: Path, kind: TableFormat) -> None:
     if kind == "fiftyone":
         write_fiftyone(result, path.parent)
     elif kind == "csv":
-        write_whole(path, _csv(result))
+        rows = ({**row, "reasons": "; ".join(row["reasons"])} for row in result.rows)
+        write_whole(path, csv_text(rows, result.columns()))
     elif kind == "json":
         write_whole(path, json.dumps(result.rows, indent=1) + "\n")
     else:
         _write_parquet(result, path)
-
-
-def _csv(result: Audit) -> str:
-    text = io.StringIO()
-    table = csv.DictWriter(text, result.columns(), extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
-    table.writerows(spreadsheet_row({**row, "reasons": "; ".join(row["reasons"])}) for row in result.rows)
-    return text.getvalue()
 
 
 def _write_parquet(result: Audit, path: Path) -> None:

@@ -14,7 +14,7 @@ from agenticiqa.audit.duplicates import Group
 from agenticiqa.audit.issues import ISSUES
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.images import LoadedImage
-from agenticiqa.report.page import source_hash
+from agenticiqa.report.page import plain_page
 from agenticiqa.report.pictures import data_url
 
 SIDE = 220
@@ -46,17 +46,12 @@ font-variant-numeric: tabular-nums; }
 def gallery_page(result: Audit, open_picture: OpenPicture, title: str = "Audit", shown: int = SHOWN) -> str:
     """The page as HTML; it loads nothing from anywhere, and every name in it is escaped."""
     sections = "".join(_issue_section(result, name, open_picture, shown) for name in _with_pictures(result))
-    policy = (
-        f"default-src 'none'; img-src data:; style-src '{source_hash(_STYLE)}'; base-uri 'none'; form-action 'none'"
-    )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{escape(title)}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>'
+    head = (
         f"<header><h1>{escape(title)}</h1><p>agenticiqa {escape(version('agenticiqa'))}. {len(result.rows):,} pictures."
         " A score runs from 0 (worst) to 1; below its threshold a picture is flagged.</p></header>"
-        f"{_counts(result)}<main>{sections}{_duplicates(result, open_picture)}</main></body></html>\n"
+    )
+    return plain_page(
+        title, _STYLE, f"{head}{_counts(result)}<main>{sections}{_duplicates(result, open_picture)}</main>"
     )
 
 

@@ -17,23 +17,14 @@ from PIL import Image, ImageDraw
 from agenticiqa.batch import Assess, BatchOptions, BatchProgress, BatchSummary, Sample, open_manifest, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.config import Settings
+from agenticiqa.encode import searching
 from agenticiqa.encode.originals import Format, Pixels
-from agenticiqa.encode.searching import (
-    METRIC_NAMES,
-    SUFFIXES,
-    Encoded,
-    Judge,
-    Metric,
-    OnTry,
-    encode,
-    judge_by,
-    original_bytes,
-)
+from agenticiqa.encode.searching import Encoded, Judge, Metric
 from agenticiqa.errors import ManifestError, OutputError
 from agenticiqa.images import ImageSource, ImageStore
 from agenticiqa.logs import printable, printable_lines
 from agenticiqa.outputs import replacing, write_whole
-from agenticiqa.report.page import source_hash
+from agenticiqa.report.page import plain_page
 from agenticiqa.report.pictures import data_url
 
 # What a later run goes on from, out of the way of the encoded files.
@@ -64,22 +55,22 @@ class CopyOptions:
     max_bytes: int | None = None
     max_side: int | None = None
 
-    def encode(self, image: ImageSource, judge: Judge, on_try: OnTry | None = None) -> Encoded:
+    def encode(self, image: ImageSource, judge: Judge, on_try: searching.OnTry | None = None) -> Encoded:
         """The smallest such copy of an image; raises EncodingError."""
-        return encode(
+        return searching.encode(
             image, self.format, self.min_score, judge=judge, step=self.step, max_bytes=self.max_bytes,
             max_side=self.max_side, background=self.background, strip=self.strip, on_try=on_try,
         )  # fmt: skip
 
     def suffixes(self) -> list[str]:
         """Those a copy may get."""
-        return [suffix for format, suffix in SUFFIXES.items() if self.format in (format, "best")]
+        return [suffix for format, suffix in searching.SUFFIXES.items() if self.format in (format, "best")]
 
     def in_words(self) -> str:
         """What every copy reaches, for a person."""
         wanted = []
         if self.min_score is not None:
-            measure = "scores" if self.metric == "score" else f"has {METRIC_NAMES[self.metric]}"
+            measure = "scores" if self.metric == "score" else f"has {searching.METRIC_NAMES[self.metric]}"
             wanted.append(f"{measure} {self.min_score:g} or more against its original")
         if self.max_bytes is not None:
             wanted.append(f"has at most {self.max_bytes:,} bytes")
@@ -100,7 +91,7 @@ class EncodeWith:
 
     def __call__(self) -> Assess:
         """The way with a sample."""
-        judge = judge_by(self.options.metric, self.terms)
+        judge = searching.judge_by(self.options.metric, self.terms)
         return lambda sample: self.encode(sample, judge)
 
     def encode(self, sample: Sample, judge: Judge) -> Mapping[str, Any]:
@@ -108,7 +99,7 @@ class EncodeWith:
         started = time.perf_counter()
         original = self.store.open(sample.image_path)
         found = self.options.encode(sample.image_path, judge)
-        target = (Path(self.output) / self.names[sample.sample_id]).with_suffix(SUFFIXES[found.format])
+        target = (Path(self.output) / self.names[sample.sample_id]).with_suffix(searching.SUFFIXES[found.format])
         drawn = loss_map(found.original, found.pixels)
         if not self.dry_run:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +113,7 @@ class EncodeWith:
             "quality": found.quality,
             "score": found.score,
             "bytes": len(found.data),
-            "original_bytes": original_bytes(original),
+            "original_bytes": searching.original_bytes(original),
             "tried": {str(quality): score for quality, score in found.tried.items()},
             "took": round(time.perf_counter() - started, 3),
             # Small, for the page; with it here, a page can be asked for afterwards.
@@ -228,18 +219,15 @@ def report_page(output: Path, options: CopyOptions) -> str:
     rows = list(encoded_rows(output))
     before = sum(row.get("original_bytes") or 0 for row in rows)
     after = sum(row.get("bytes") or 0 for row in rows)
-    style = f"style-src '{source_hash(_STYLE)}'"
-    policy = f"default-src 'none'; img-src data:; {style}; base-uri 'none'; form-action 'none'"
-    headings = ("Picture", "Quality", METRIC_NAMES[options.metric], "Before", "After", "Where it differs")
+    headings = ("Picture", "Quality", searching.METRIC_NAMES[options.metric], "Before", "After", "Where it differs")
     sizes = f"{size_in_words(before)} became {size_in_words(after)}"
     head = f"<tr>{''.join(f'<th>{each}</th>' for each in headings)}</tr>"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}"><title>Encoded pictures</title>'
-        f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><h1>Encoded pictures</h1>'
-        f"<p>{len(rows):,} pictures, each as the smallest file that {options.in_words()}: {sizes}. The brightest place "
-        "of each map is the strongest difference of that picture.</p>"
-        f"<table>{head}{''.join(map(_row, rows))}</table></body></html>\n"
+    return plain_page(
+        "Encoded pictures",
+        _STYLE,
+        f"<h1>Encoded pictures</h1><p>{len(rows):,} pictures, each as the smallest file that {options.in_words()}: "
+        f"{sizes}. The brightest place of each map is the strongest difference of that picture.</p>"
+        f"<table>{head}{''.join(map(_row, rows))}</table>",
     )
 
 
@@ -260,7 +248,7 @@ def _row(row: Mapping[str, Any]) -> str:
 
 def before_and_after(rows: Iterable[Mapping[str, Any]], metric: Metric = "score") -> str:
     """A table for the terminal: each picture's size before and after, what was saved, the setting and the score."""
-    cells = [("picture", "before", "after", "saved", "setting", METRIC_NAMES[metric])]
+    cells = [("picture", "before", "after", "saved", "setting", searching.METRIC_NAMES[metric])]
     failed, before, after = list[str](), 0, 0
     for row in rows:
         if row["error"] is not None:

@@ -8,17 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import (
-    Folder,
-    lines_of,
-    matrix,
-    number,
-    require,
-    require_equal,
-    sheets,
-    table,
-    texts,
-)
+from agenticiqa.evaluation.datasets import files
+from agenticiqa.evaluation.datasets.files import Folder
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 
 TID2013_KINDS = (
@@ -65,16 +56,16 @@ def _found(
 def tid2013(root: Path) -> RatedSet:
     """TID2013 as published, or a part of it with `scores.csv`."""
     if (root / "scores.csv").is_file():
-        rows = table(root / "scores.csv", "distorted", "mos")
-        rated = [(row["distorted"], number(row["mos"], "scores.csv")) for row in rows]
+        rows = files.table(root / "scores.csv", "distorted", "mos")
+        rated = [(row["distorted"], files.number(row["mos"], "scores.csv")) for row in rows]
     else:
-        path = require(root, "mos_with_names.txt")
-        lines = [line.split() for line in lines_of(path)]
+        path = files.require(root, "mos_with_names.txt")
+        lines = [line.split() for line in files.lines_of(path)]
         if any(len(line) != 2 for line in lines):
             raise DatasetError(f"{path}: a line is not `MOS name`")
-        rated = [(name, number(opinion, str(path))) for opinion, name in lines]
-    distorted = Folder(require(root, "distorted_images", "distorted"), any_suffix=True)
-    originals = Folder(require(root, "reference_images", "reference"), any_suffix=True)
+        rated = [(name, files.number(opinion, str(path))) for opinion, name in lines]
+    distorted = Folder(files.require(root, "distorted_images", "distorted"), any_suffix=True)
+    originals = Folder(files.require(root, "reference_images", "reference"), any_suffix=True)
     return _found("tid2013", [_tid2013_pair(*each) for each in rated], distorted, originals, TID2013_SCALE)
 
 
@@ -90,25 +81,25 @@ def _tid2013_pair(name: str, opinion: float) -> _Pair:
 def kadid10k(root: Path) -> RatedSet:
     """KADID-10k; its column is called dmos, but more is better. Types are the numbers in the names, 01 to 25."""
     pairs = []
-    for row in table(require(root, "dmos.csv"), "dist_img", "ref_img", "dmos"):
+    for row in files.table(files.require(root, "dmos.csv"), "dist_img", "ref_img", "dmos"):
         pieces = Path(row["dist_img"]).stem.split("_")
         named = len(pieces) == 3 and pieces[2].isdigit()
         kind, level = (f"type {pieces[1]}", str(int(pieces[2]))) if named else (None, None)
-        opinion, group = number(row["dmos"], "dmos.csv"), Path(row["ref_img"]).stem.upper()
+        opinion, group = files.number(row["dmos"], "dmos.csv"), Path(row["ref_img"]).stem.upper()
         pairs.append(_Pair(row["dist_img"], row["ref_img"], opinion, group, kind, level))
-    pictures = Folder(require(root, "images"))
+    pictures = Folder(files.require(root, "images"))
     return _found("kadid10k", pairs, pictures, pictures, Scale(1, 5))
 
 
 def csiq(root: Path) -> RatedSet:
     """CSIQ: DMOS from 0 to 1, less is better; the table is a spreadsheet or a text export of it."""
-    distorted, originals = Folder(require(root, "dst_imgs")), Folder(require(root, "src_imgs"))
+    distorted, originals = Folder(files.require(root, "dst_imgs")), Folder(files.require(root, "src_imgs"))
     pairs = []
-    for row in _csiq_rows(require(root, "csiq.DMOS.xlsx", "csiq.DMOS.txt", "csiq.DMOS.csv")):
+    for row in _csiq_rows(files.require(root, "csiq.DMOS.xlsx", "csiq.DMOS.txt", "csiq.DMOS.csv")):
         kind, content = CSIQ_FOLDERS.get(row["dst_type"].lower()), row["image"]
         if kind is None:
             raise DatasetError(f"csiq.DMOS: unknown distortion {row['dst_type']!r}; known: {', '.join(CSIQ_FOLDERS)}")
-        level, opinion = str(int(number(row["dst_lev"], "csiq.DMOS"))), number(row["dmos"], "csiq.DMOS")
+        level, opinion = str(int(files.number(row["dst_lev"], "csiq.DMOS"))), files.number(row["dmos"], "csiq.DMOS")
         pairs.append(_Pair(f"{content}.{kind}.{level}.png", f"{content}.png", opinion, content, kind, level))
     return _found("csiq", pairs, distorted, originals, Scale(0, 1, higher_is_better=False))
 
@@ -116,9 +107,9 @@ def csiq(root: Path) -> RatedSet:
 def _csiq_rows(path: Path) -> list[dict[str, str]]:
     """The rows of the first table that has the four columns needed."""
     if path.suffix.lower() == ".xlsx":
-        candidates: Sequence[list[list[str]]] = sheets(path)
+        candidates: Sequence[list[list[str]]] = files.sheets(path)
     else:
-        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in lines_of(path)]]
+        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in files.lines_of(path)]]
     for rows in candidates:
         for place, row in enumerate(rows):
             names = [cell.strip().lower() for cell in row]
@@ -132,10 +123,10 @@ def _csiq_rows(path: Path) -> list[dict[str, str]]:
 
 def live(root: Path) -> RatedSet:
     """LIVE release 2: five folders in a fixed order, DMOS, less is better; entries marked as originals are left out."""
-    scores = require(root, "dmos_realigned.mat", "dmos.mat")
-    opinions, originals = matrix(scores, "dmos_new", "dmos"), matrix(scores, "orgs")
-    references = list(texts(matrix(require(root, "refnames_all.mat"), "refnames_all")))
-    require_equal(root, scores=len(opinions), marks=len(originals), references=len(references))
+    scores = files.require(root, "dmos_realigned.mat", "dmos.mat")
+    opinions, originals = files.matrix(scores, "dmos_new", "dmos"), files.matrix(scores, "orgs")
+    references = list(files.texts(files.matrix(files.require(root, "refnames_all.mat"), "refnames_all")))
+    files.require_equal(root, scores=len(opinions), marks=len(originals), references=len(references))
     sizes = _live_sizes(root, len(opinions))
     places = [(kind, place) for kind, size in sizes.items() for place in range(1, size + 1)]
     pairs = [
@@ -144,16 +135,18 @@ def live(root: Path) -> RatedSet:
         if not is_original
     ]
     for kind in sizes:
-        require(root, kind)
-    return _found("live", pairs, Folder(root), Folder(require(root, "refimgs")), Scale(0, 100, higher_is_better=False))
+        files.require(root, kind)
+    return _found(
+        "live", pairs, Folder(root), Folder(files.require(root, "refimgs")), Scale(0, 100, higher_is_better=False)
+    )
 
 
 def _live_sizes(root: Path, count: int) -> dict[str, int]:
     """How many scores belong to each folder: as published, or as the `info.txt` of each folder lists them."""
     if count == sum(LIVE_FOLDERS.values()):
         return LIVE_FOLDERS
-    lists = {name: require(root, f"{name}/info.txt") for name in LIVE_FOLDERS}
-    sizes = {name: len(lines_of(path)) for name, path in lists.items()}
+    lists = {name: files.require(root, f"{name}/info.txt") for name in LIVE_FOLDERS}
+    sizes = {name: len(files.lines_of(path)) for name, path in lists.items()}
     if count != sum(sizes.values()):
         raise DatasetError(f"{root}: {count} scores, but the folders' info.txt list {sum(sizes.values())} pictures")
     return sizes
@@ -161,14 +154,17 @@ def _live_sizes(root: Path, count: int) -> dict[str, int]:
 
 def pipal(root: Path) -> RatedSet:
     """PIPAL's training part: one list of Elo scores per original; types are the first number in the names."""
-    labels, originals = sorted(require(root, "Train_Label").glob("*.txt")), Folder(require(root, "Train_Ref"))
+    labels, originals = (
+        sorted(files.require(root, "Train_Label").glob("*.txt")),
+        Folder(files.require(root, "Train_Ref")),
+    )
     folders = [path for path in sorted(root.iterdir()) if path.is_dir() and path.name.lower().startswith("distortion")]
     if not labels or not folders:
         raise DatasetError(f"{root}: has no {'Train_Label/*.txt' if not labels else 'Distortion_* folder'}")
     pairs = []
     for path in labels:
-        for name, _, elo in (line.partition(",") for line in lines_of(path)):
+        for name, _, elo in (line.partition(",") for line in files.lines_of(path)):
             name = name.strip()
             group, kind = name.partition("_")[0].upper(), f"type {name.split('_')[1]}" if "_" in name else None
-            pairs.append(_Pair(name, f"{group}.bmp", number(elo.strip(), path.name), group, kind))
+            pairs.append(_Pair(name, f"{group}.bmp", files.number(elo.strip(), path.name), group, kind))
     return _found("pipal", pairs, Folder(*folders), originals, Scale(900, 1850), "opinions are Elo scores")

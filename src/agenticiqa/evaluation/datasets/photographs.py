@@ -5,17 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.datasets.files import (
-    Folder,
-    listed,
-    matrix,
-    number,
-    require,
-    require_equal,
-    sheets,
-    table,
-    texts,
-)
+from agenticiqa.evaluation.datasets import files
+from agenticiqa.evaluation.datasets.files import Folder
 from agenticiqa.evaluation.samples import RatedSet, Scale
 
 # Half of the photographs lie above 0.72: a straight line would call most of them good.
@@ -27,19 +18,19 @@ LIVE_CHALLENGE_PRACTICE = 7
 
 def agiqa3k(root: Path) -> RatedSet:
     """AGIQA-3K: generated pictures; opinions on their quality, not on how well they fit the prompt."""
-    rows = table(require(root, "data.csv"), "name", "mos_quality")
-    rated = [(row["name"], number(row["mos_quality"], "data.csv"), None) for row in rows]
+    rows = files.table(files.require(root, "data.csv"), "name", "mos_quality")
+    rated = [(row["name"], files.number(row["mos_quality"], "data.csv"), None) for row in rows]
     note = "knowing only which generator made a picture is reported to give SRCC .626"
-    return listed("agiqa3k", Folder(root), rated, Scale(0, 4.5), note)
+    return files.listed("agiqa3k", Folder(root), rated, Scale(0, 4.5), note)
 
 
 def bid(root: Path) -> RatedSet:
     """BID: large photographs with real blur; the spreadsheet holds the number of each and its average grade."""
-    path = require(root, "DatabaseGrades.xlsx")
-    rated = [entry for row in sheets(path)[0] if (entry := _bid_entry(row)) is not None]
+    path = files.require(root, "DatabaseGrades.xlsx")
+    rated = [entry for row in files.sheets(path)[0] if (entry := _bid_entry(row)) is not None]
     if not rated:
         raise DatasetError(f"{path}: no row holds an image number and an average grade from 0 to 5")
-    return listed("bid", Folder(require(root, "ImageDatabase")), rated, Scale(0, 5))
+    return files.listed("bid", Folder(files.require(root, "ImageDatabase")), rated, Scale(0, 5))
 
 
 def _bid_entry(row: list[str]) -> tuple[str, float, None] | None:
@@ -53,45 +44,49 @@ def _bid_entry(row: list[str]) -> tuple[str, float, None] | None:
 
 def biq2021(root: Path) -> RatedSet:
     """BIQ2021: photographs with authentic distortions, with their owners' `split` train or test."""
-    tables = {split.lower(): require(root, f"{split} (Images and MOS).csv") for split in ("Train", "Test")}
+    tables = {split.lower(): files.require(root, f"{split} (Images and MOS).csv") for split in ("Train", "Test")}
     rated = [
-        (row["image name"], number(row["mos"], path.name), split)
+        (row["image name"], files.number(row["mos"], path.name), split)
         for split, path in tables.items()
-        for row in table(path, "Image Name", "MOS")
+        for row in files.table(path, "Image Name", "MOS")
         if row["image name"]
     ]
-    return listed("biq2021", Folder(require(root, "Images")), rated, BIQ2021_SCALE, "near twins across its splits")
+    return files.listed(
+        "biq2021", Folder(files.require(root, "Images")), rated, BIQ2021_SCALE, "near twins across its splits"
+    )
 
 
 def koniq10k(root: Path) -> RatedSet:
     """KonIQ-10k, at full or half size."""
-    path = require(root, "koniq10k_scores_and_distributions.csv")
-    rated = [(row["image_name"], number(row["mos"], path.name), None) for row in table(path, "image_name", "MOS")]
-    folder = require(root, "1024x768", "512x384")
-    return listed("koniq10k", Folder(folder), rated, Scale(1, 5), f"pictures of {folder.name}")
+    path = files.require(root, "koniq10k_scores_and_distributions.csv")
+    rated = [
+        (row["image_name"], files.number(row["mos"], path.name), None) for row in files.table(path, "image_name", "MOS")
+    ]
+    folder = files.require(root, "1024x768", "512x384")
+    return files.listed("koniq10k", Folder(folder), rated, Scale(1, 5), f"pictures of {folder.name}")
 
 
 def live_challenge(root: Path) -> RatedSet:
     """LIVE in the Wild: photographs as phones took them, without the seven for the raters' practice."""
     inner = root / "ChallengeDB_release"
     base = inner if inner.is_dir() else root
-    names = list(texts(matrix(require(base, "Data/AllImages_release.mat"), "AllImages_release")))
-    opinions = matrix(require(base, "Data/AllMOS_release.mat"), "AllMOS_release")
-    require_equal(base, names=len(names), scores=len(opinions))
+    names = list(files.texts(files.matrix(files.require(base, "Data/AllImages_release.mat"), "AllImages_release")))
+    opinions = files.matrix(files.require(base, "Data/AllMOS_release.mat"), "AllMOS_release")
+    files.require_equal(base, names=len(names), scores=len(opinions))
     rated = [(name, float(opinion), None) for name, opinion in zip(names, opinions, strict=True)]
     note = f"the first {LIVE_CHALLENGE_PRACTICE} rated photographs, shown for practice, are left out"
-    pictures = Folder(require(base, "Images"))
-    return listed("live-challenge", pictures, rated[LIVE_CHALLENGE_PRACTICE:], Scale(0, 100), note)
+    pictures = Folder(files.require(base, "Images"))
+    return files.listed("live-challenge", pictures, rated[LIVE_CHALLENGE_PRACTICE:], Scale(0, 100), note)
 
 
 def spaq(root: Path) -> RatedSet:
     """SPAQ: smartphone photographs with opinions in a spreadsheet."""
-    path = require(root, "Annotations/MOS and Image attribute scores.xlsx")
-    header, *rows = sheets(path)[0] or [[]]
+    path = files.require(root, "Annotations/MOS and Image attribute scores.xlsx")
+    header, *rows = files.sheets(path)[0] or [[]]
     names = [cell.lower() for cell in header]
     if "image name" not in names or "mos" not in names:
         raise DatasetError(f"{path}: the first row must name `Image name` and `MOS`; it has {', '.join(header)}")
     name, opinion = names.index("image name"), names.index("mos")
     filled = [row for row in rows if len(row) > max(name, opinion) and row[name]]
-    rated = [(row[name], number(row[opinion], path.name), None) for row in filled]
-    return listed("spaq", Folder(require(root, "TestImage")), rated, Scale(0, 100))
+    rated = [(row[name], files.number(row[opinion], path.name), None) for row in filled]
+    return files.listed("spaq", Folder(files.require(root, "TestImage")), rated, Scale(0, 100))

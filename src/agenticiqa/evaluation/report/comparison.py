@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from agenticiqa.evaluation.ratings import USUAL, Sampling
 from agenticiqa.evaluation.report.text_reports import latex_table, markdown_table
 from agenticiqa.evaluation.statistics import Difference, Interval, Values, bootstrap, paired_bootstrap, srcc
 from agenticiqa.evaluation.summary import interval
-from agenticiqa.outputs import spreadsheet_row
+from agenticiqa.outputs import csv_text
 
 HEADINGS = ("method", "pictures", "SRCC, first", "SRCC, second", "first less second", "p")
 # Fewer pictures have no correlation worth a test.
@@ -73,7 +71,7 @@ class Comparison:
 
     def csv(self) -> str:
         """One line per method with every figure in a column of its own."""
-        return csv_table(
+        return csv_text(
             {
                 "method": row.title, "pictures": row.pictures,
                 "first_srcc": row.first.value, "first_low": row.first.low, "first_high": row.first.high,
@@ -83,17 +81,6 @@ class Comparison:
             }
             for row in self.rows
         )  # fmt: skip
-
-
-def csv_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Mappings with the same keys as CSV; empty text without any."""
-    lines = list(rows)
-    text = io.StringIO()
-    if lines:
-        writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(map(spreadsheet_row, lines))
-    return text.getvalue()
 
 
 def compare_reports(first: Path, second: Path, sampling: Sampling = USUAL) -> Comparison:

@@ -19,22 +19,16 @@ from agenticiqa.evaluation.report.text_reports import (
     recorded_lines,
 )
 from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table, worst_pictures
-from agenticiqa.report.page import asset, source_hash
+from agenticiqa.report.page import asset, plain_page
 from agenticiqa.report.pictures import picture_of
 
 
 def render_page(found: Evaluation) -> str:
     """The report as HTML."""
     style = asset("page.css") + asset("page.css", "agenticiqa.evaluation.report")
-    policy = f"default-src 'none'; img-src data:; style-src '{source_hash(style)}'; base-uri 'none'; form-action 'none'"
-    title = f"Evaluation on {escape(found.rated.name)}"
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<title>{title}</title><link rel="icon" href="data:,"><style>{style}</style></head><body>'
-        f"<header><h1>{title}</h1>{_headline(found)}</header><main>{''.join(_sections(found))}</main></body></html>\n"
-    )
+    title = f"Evaluation on {found.rated.name}"
+    head = f"<header><h1>{escape(title)}</h1>{_headline(found)}</header>"
+    return plain_page(title, style, f"{head}<main>{''.join(_sections(found))}</main>")
 
 
 def _sections(found: Evaluation) -> list[str]:

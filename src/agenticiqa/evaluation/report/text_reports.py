@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -17,7 +15,7 @@ from agenticiqa.evaluation.multiple_choice import Answered, Choices
 from agenticiqa.evaluation.ratings import Part
 from agenticiqa.evaluation.samples import QuestionSet
 from agenticiqa.evaluation.summary import HEADINGS, accuracy_lines, headline, interval, remarks, table, worst_pictures
-from agenticiqa.outputs import spreadsheet_row
+from agenticiqa.outputs import csv_text
 
 PUBLISHED_HEADINGS = ("method", "published SRCC", "PLCC", "measured here", "source")
 NOTE = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
@@ -166,18 +164,15 @@ def render_latex(found: Evaluation) -> str:
 def render_csv(found: Evaluation) -> str:
     """A line per method and tool, with each figure and the ends of its interval in columns of their own."""
     rows = found.recorded.rows if found.recorded else found.rows
-    text = io.StringIO()
     figures = ("srcc", "krcc", "plcc", "rmse")
     ends = [column for name in figures for column in (name, f"{name}_low", f"{name}_high")]
     columns = ("method", "answered", *ends, "lead_srcc", "lead_low", "lead_high", "lead_p")
-    table = csv.DictWriter(text, columns, lineterminator="\n")
-    table.writeheader()
+    lines = []
     for row in (*rows, *found.tools):
         values = [_numbers(getattr(row, name), "value", "low", "high") for name in figures]
         lead = _numbers(row.lead, "value", "low", "high", "p_value")
-        cells = (row.method.name, row.answered, *chain(*values), *lead)
-        table.writerow(spreadsheet_row(dict(zip(columns, cells, strict=True))))
-    return text.getvalue()
+        lines.append(dict(zip(columns, (row.method.name, row.answered, *chain(*values), *lead), strict=True)))
+    return csv_text(lines, columns)
 
 
 def _numbers(found: Any, *names: str) -> list[float | None]:

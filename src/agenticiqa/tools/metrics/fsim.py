@@ -13,22 +13,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.tools.metrics.planes import (
-    SCHARR,
-    YIQ,
-    Image,
-    Plane,
-    change_colours,
-    energy_similarity,
-    gradient_energy,
-    pool,
-    require_pair,
-    similarity,
-    sum_of_squares,
-    to_float,
-    total,
-    viewing_factor,
-)
+from agenticiqa.tools.metrics import planes
+from agenticiqa.tools.metrics.planes import Image, Plane
 
 ORIENTATIONS = 4
 WAVELENGTHS = (6, 12, 24, 48)
@@ -63,11 +49,11 @@ def _add_orientation(spectra: NDArray[np.complex64], gain: float, energy: Plane,
     responses = np.fft.ifft2(spectra)
     even, odd = np.ascontiguousarray(responses.real), np.ascontiguousarray(responses.imag)
     sum_even, sum_odd = even.sum(axis=0), odd.sum(axis=0)
-    length = np.sqrt(sum_of_squares(sum_even, sum_odd))
+    length = np.sqrt(planes.sum_of_squares(sum_even, sum_odd))
     threshold = 0.0
     disorder = np.zeros_like(length)
     for scale in range(len(WAVELENGTHS)):
-        magnitude = np.sqrt(sum_of_squares(even[scale], odd[scale]))
+        magnitude = np.sqrt(planes.sum_of_squares(even[scale], odd[scale]))
         amplitude += magnitude
         disorder += np.abs(even[scale] * sum_odd - odd[scale] * sum_even)
         if scale == 0:
@@ -131,13 +117,17 @@ CHROMA_POWER = np.float32(0.03)
 
 def fsim(test: Image, reference: Image) -> float:
     """The feature similarity weighted by the stronger phase congruency, at viewing size."""
-    require_pair(test, reference, SMALLEST_SIDE)
-    factor = viewing_factor(test)
-    first, second = (change_colours(pool(to_float(image), factor), YIQ) for image in (test, reference))
+    planes.require_pair(test, reference, SMALLEST_SIDE)
+    factor = planes.viewing_factor(test)
+    first, second = (
+        planes.change_colours(planes.pool(planes.to_float(image), factor), planes.YIQ) for image in (test, reference)
+    )
     congruency = phase_congruency(first[0]), phase_congruency(second[0])
     weight = np.maximum(*congruency)
-    likeness = similarity(*congruency, 0.85)
-    likeness *= energy_similarity(gradient_energy(first[0], SCHARR), gradient_energy(second[0], SCHARR), 160)
-    chroma = similarity(first[1], second[1], 200) * similarity(first[2], second[2], 200)
+    likeness = planes.similarity(*congruency, 0.85)
+    likeness *= planes.energy_similarity(
+        planes.gradient_energy(first[0], planes.SCHARR), planes.gradient_energy(second[0], planes.SCHARR), 160
+    )
+    chroma = planes.similarity(first[1], second[1], 200) * planes.similarity(first[2], second[2], 200)
     likeness *= np.abs(chroma) ** CHROMA_POWER
-    return total(likeness * weight) / total(weight)
+    return planes.total(likeness * weight) / planes.total(weight)

@@ -7,18 +7,8 @@ import math
 import cv2
 import numpy as np
 
-from agenticiqa.tools.metrics.planes import (
-    PREWITT,
-    YIQ,
-    Image,
-    Plane,
-    energy_similarity,
-    gradient_energy,
-    halve,
-    luma,
-    require_pair,
-    to_float,
-)
+from agenticiqa.tools.metrics import planes
+from agenticiqa.tools.metrics.planes import Image, Plane
 
 SMALLEST_SIDE = 6
 SMALLEST_SIDE_MULTISCALE = 17
@@ -35,26 +25,28 @@ def gmsd(test: Image, reference: Image) -> float:
 
 def gmsd_map(test: Image, reference: Image) -> Plane:
     """The gradient similarity of Y at half size, 1 where nothing changed."""
-    require_pair(test, reference, SMALLEST_SIDE)
-    return _gradient_similarity(halve(luma(to_float(test))), halve(luma(to_float(reference))))
+    planes.require_pair(test, reference, SMALLEST_SIDE)
+    return _gradient_similarity(
+        planes.halve(planes.luma(planes.to_float(test))), planes.halve(planes.luma(planes.to_float(reference)))
+    )
 
 
 def ms_gmsdc(test: Image, reference: Image) -> float:
     """The masked gradient deviation over four scales, joined with the chroma error of the coarsest."""
-    require_pair(test, reference, SMALLEST_SIDE_MULTISCALE)
-    pixels = to_float(test), to_float(reference)
+    planes.require_pair(test, reference, SMALLEST_SIDE_MULTISCALE)
+    pixels = planes.to_float(test), planes.to_float(reference)
     variance = 0.0
     for scale, weight in enumerate(SCALE_WEIGHTS):
         if scale:
-            pixels = halve(pixels[0]), halve(pixels[1])
-        gradients = _gradient_similarity(luma(pixels[0]), luma(pixels[1]), MASKING)
+            pixels = planes.halve(pixels[0]), planes.halve(pixels[1])
+        gradients = _gradient_similarity(planes.luma(pixels[0]), planes.luma(pixels[1]), MASKING)
         variance += weight * _deviation(gradients) ** 2
     return _add_chroma(math.sqrt(variance), _chroma_error(pixels[0] - pixels[1]))
 
 
 def _gradient_similarity(test: Plane, reference: Plane, masking: float = 0.0) -> Plane:
-    energies = gradient_energy(test, PREWITT), gradient_energy(reference, PREWITT)
-    return energy_similarity(*energies, CONSTANT, masking)
+    energies = planes.gradient_energy(test, planes.PREWITT), planes.gradient_energy(reference, planes.PREWITT)
+    return planes.energy_similarity(*energies, CONSTANT, masking)
 
 
 def _deviation(plane: Plane) -> float:
@@ -63,7 +55,7 @@ def _deviation(plane: Plane) -> float:
 
 def _chroma_error(difference: Plane) -> float:
     """The root mean squared difference of I and Q together."""
-    chroma = cv2.transform(difference, YIQ[1:])
+    chroma = cv2.transform(difference, planes.YIQ[1:])
     return math.sqrt(cv2.norm(chroma, cv2.NORM_L2SQR) / np.prod(difference.shape[:2]))
 
 

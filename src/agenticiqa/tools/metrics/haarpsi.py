@@ -8,17 +8,8 @@ from typing import cast
 import cv2
 import numpy as np
 
-from agenticiqa.tools.metrics.planes import (
-    YIQ,
-    Image,
-    Plane,
-    change_colours,
-    halve,
-    require_pair,
-    similarity,
-    to_float,
-    total,
-)
+from agenticiqa.tools.metrics import planes
+from agenticiqa.tools.metrics.planes import Image, Plane
 
 SMALLEST_SIDE = 16
 CONSTANT = 30.0
@@ -27,15 +18,17 @@ STEEPNESS = 4.2
 
 def haarpsi(test: Image, reference: Image) -> float:
     """The weighted wavelet similarity, passed through the logistic curve and back."""
-    require_pair(test, reference, SMALLEST_SIDE)
-    first, second = (change_colours(halve(to_float(image)), YIQ) for image in (test, reference))
+    planes.require_pair(test, reference, SMALLEST_SIDE)
+    first, second = (
+        planes.change_colours(planes.halve(planes.to_float(image)), planes.YIQ) for image in (test, reference)
+    )
     across, weight_across = _edges(first[0], second[0], vertical=False)
     down, weight_down = _edges(first[0], second[0], vertical=True)
     chroma, weight_chroma = _chroma(first[1:], second[1:]), (weight_across + weight_down) * np.float32(0.5)
     pairs = ((across, weight_across), (down, weight_down), (chroma, weight_chroma))
     tiny = float(np.finfo(np.float32).eps)
-    weighted = sum(total(_logistic(likeness) * weight) for likeness, weight in pairs) + tiny * _logistic_of_one()
-    score = weighted / (sum(total(weight) for _, weight in pairs) + tiny)
+    weighted = sum(planes.total(_logistic(likeness) * weight) for likeness, weight in pairs) + tiny * _logistic_of_one()
+    score = weighted / (sum(planes.total(weight) for _, weight in pairs) + tiny)
     # In single precision the way through the curve and back ends 2e-7 above 1.
     return min(1.0, (math.log(score / (1 - score)) / STEEPNESS) ** 2)
 
@@ -43,7 +36,7 @@ def haarpsi(test: Image, reference: Image) -> float:
 def _edges(test: Plane, reference: Plane, vertical: bool) -> tuple[Plane, Plane]:
     """The mean similarity of the two fine wavelets and, as weight, the coarse one's magnitude."""
     fine, middle, coarse = ((_haar(test, size, vertical), _haar(reference, size, vertical)) for size in (2, 4, 8))
-    likeness = (similarity(*fine, CONSTANT) + similarity(*middle, CONSTANT)) * np.float32(0.5)
+    likeness = (planes.similarity(*fine, CONSTANT) + planes.similarity(*middle, CONSTANT)) * np.float32(0.5)
     return likeness, cast(Plane, np.maximum(*coarse))
 
 
@@ -58,7 +51,7 @@ def _haar(plane: Plane, size: int, vertical: bool) -> Plane:
 
 
 def _chroma(test: tuple[Plane, ...], reference: tuple[Plane, ...]) -> Plane:
-    maps = [similarity(_box(a), _box(b), CONSTANT) for a, b in zip(test, reference, strict=True)]
+    maps = [planes.similarity(_box(a), _box(b), CONSTANT) for a, b in zip(test, reference, strict=True)]
     return cast(Plane, (maps[0] + maps[1]) * np.float32(0.5))
 
 

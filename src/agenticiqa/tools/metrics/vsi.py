@@ -10,21 +10,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from agenticiqa.tools.metrics import planes
 from agenticiqa.tools.metrics.fsim import frequencies
-from agenticiqa.tools.metrics.planes import (
-    SCHARR,
-    Image,
-    Plane,
-    change_colours,
-    energy_similarity,
-    gradient_energy,
-    pool,
-    require_pair,
-    similarity,
-    to_float,
-    total,
-    viewing_factor,
-)
+from agenticiqa.tools.metrics.planes import Image, Plane
 
 SMALLEST_SIDE = 16
 LMN = np.array([[0.06, 0.63, 0.27], [0.30, 0.04, -0.35], [0.34, -0.6, 0.17]], np.float32)
@@ -48,17 +36,21 @@ def vsi(test: Image, reference: Image) -> float:
     """The similarity weighted by the stronger saliency, at viewing size."""
     likeness, weight = _similarity_and_weight(test, reference)
     tiny = float(TINY)
-    return (total(likeness * weight) + tiny) / (total(weight) + tiny)
+    return (planes.total(likeness * weight) + tiny) / (planes.total(weight) + tiny)
 
 
 def _similarity_and_weight(test: Image, reference: Image) -> tuple[Plane, Plane]:
-    require_pair(test, reference, SMALLEST_SIDE)
+    planes.require_pair(test, reference, SMALLEST_SIDE)
     salient, salient_reference = (_pooled_saliency(image) for image in (test, reference))
-    first, second = (change_colours(_shrunk(image), LMN) for image in (test, reference))
-    likeness = energy_similarity(gradient_energy(first[0], SCHARR), gradient_energy(second[0], SCHARR), 386)
+    first, second = (planes.change_colours(_shrunk(image), LMN) for image in (test, reference))
+    likeness = planes.energy_similarity(
+        planes.gradient_energy(first[0], planes.SCHARR), planes.gradient_energy(second[0], planes.SCHARR), 386
+    )
     likeness **= GRADIENT_POWER
-    likeness *= similarity(salient, salient_reference, 1.27)
-    likeness *= _chroma_factor(similarity(first[1], second[1], 130) * similarity(first[2], second[2], 130))
+    likeness *= planes.similarity(salient, salient_reference, 1.27)
+    likeness *= _chroma_factor(
+        planes.similarity(first[1], second[1], 130) * planes.similarity(first[2], second[2], 130)
+    )
     return likeness, cast(Plane, np.maximum(salient, salient_reference))
 
 
@@ -69,18 +61,18 @@ def _chroma_factor(chroma: Plane) -> Plane:
 
 
 def _shrunk(image: Image) -> Plane:
-    factor = viewing_factor(image)
+    factor = planes.viewing_factor(image)
     before, after = factor // 2, (factor - 1) // 2
     if before:
         image = cv2.copyMakeBorder(image, before, after, before, after, cv2.BORDER_REPLICATE)
-    return pool(to_float(image), factor)
+    return planes.pool(planes.to_float(image), factor)
 
 
 def _pooled_saliency(image: Image) -> Plane:
     """Saliency at viewing size, scaled by its extremes at full size."""
-    salient = saliency(to_float(image))
+    salient = saliency(planes.to_float(image))
     low, high = -_highest_enlarged(-salient, image.shape), _highest_enlarged(salient, image.shape)
-    factor = viewing_factor(image)
+    factor = planes.viewing_factor(image)
     down, across = (_pooled_enlargement(length, factor) for length in image.shape[:2])
     return cast(Plane, (down @ salient @ across.T - low) / (high - low + TINY))
 
