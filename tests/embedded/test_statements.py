@@ -8,10 +8,10 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.asked import Conditions, Declined, Flaw, Reply, Topic, YesNo
+from agenticiqa.question.asked import Compare, Conditions, Declined, Flaw, Reply, Topic, YesNo
 from agenticiqa.state import GLOBAL, UNABLE
 from agenticiqa.values import Answer, Polarity
-from tests.support.looks import BLURRED, CLEAN, NOISY, seen
+from tests.support.looks import BLURRED, CLEAN, NOISY, judged, seen
 
 BLUR, NOISE = Flaw("blur"), Flaw("noise")
 BLURRED_AND_NOISY = seen(1.9, Blurs=(0.9, "severe", None), Noise=(0.8, "moderate", None))
@@ -85,3 +85,12 @@ def test_a_question_whose_polarity_alone_was_not_understood_gets_the_statement()
     question = Declined(Topic(BLUR), Reply(), "unclear", doubts=("polarity",))
 
     assert answer(question, gather({GLOBAL: BLURRED})).text == "Severe blur"
+
+
+def test_a_comparison_that_may_be_asked_either_way_is_told_without_a_yes_or_a_no() -> None:
+    worse = Look(judged(4.9), BLURRED.findings, judged(2.0))
+    question = Compare(Topic(BLUR), Reply(form="yesno"), None)
+
+    told = answer(question, gather({GLOBAL: worse}, has_reference=True))
+
+    assert (told.text, told.value) == ("Worse than the reference", None)

@@ -296,11 +296,12 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
     if question.reply.form in ("yesno", "json") and question.by != "what" and not question.which:
         claimed = claimed_by(question)
         yes = sum(likely[each] for each in claimed)
-        said = max((each for each in likely if (each in claimed) == (yes >= PRESENT)), key=lambda each: likely[each])
+        agreeing = (each for each in likely if (each in claimed) == (yes >= PRESENT) or _yes_claims(question) is None)
+        said = max(agreeing, key=lambda each: likely[each])
         told = phrase("words", said, language)
         if question.between == "reference":
             told = phrase("words", "the_test", language) + phrase("marks", "colon", language) + told
-        return _verdict(question, "flaw", Statement(told, yes))
+        return _verdict(question, _yes_claims(question), Statement(told, yes))
     found = max(likely, key=lambda each: likely[each])
     flaws = _asked_flaws(question, evidence)[:_FLAWS_TOLD]
     if question.by == "what" and found == "worse" and flaws:
@@ -312,6 +313,11 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
     return _told(phrase("words", side, language))
 
 
+def _yes_claims(question: Compare) -> Polarity | None:
+    """A yes says that the comparison holds; None where it is not sure which way the question asks."""
+    return None if question.by == "more" and question.polarity is None else "flaw"
+
+
 def _compare_places(question: Compare, places: tuple[str, str], evidence: Evidence) -> Answer:
     if evidence.unlocated:
         return _unable("not_located")
@@ -321,7 +327,7 @@ def _compare_places(question: Compare, places: tuple[str, str], evidence: Eviden
     first, second = (share_in(evidence.places[name], question) for name in places)
     lead = first - second if question.polarity == "flaw" else second - first
     told = Statement(side_by_side(question, evidence), step(lead, EQUAL, 0.02), is_measured=True)
-    return _verdict(question, "flaw", told)
+    return _verdict(question, _yes_claims(question), told)
 
 
 def _asked_flaws(question: Question, evidence: Evidence) -> list[Distortion]:
