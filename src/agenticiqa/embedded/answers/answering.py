@@ -19,7 +19,7 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.file_facts import fact_told, holds
+from agenticiqa.embedded.answers.file_facts import fact_told
 from agenticiqa.embedded.answers.places import EQUAL, find_place, rests_on_parts, share_in, side_by_side
 from agenticiqa.embedded.answers.statements import Statement, flaws_told, instead_of, parts_told, statement_of
 from agenticiqa.embedded.answers.who_is_meant import one_of, several_of, verdicts_differ
@@ -30,6 +30,7 @@ from agenticiqa.question.asked import (
     Compare,
     Declined,
     Degree,
+    Fact,
     Measure,
     Open,
     Question,
@@ -206,7 +207,7 @@ def _measure(question: Measure, evidence: Evidence) -> Answer:
     if question.fact == "tint":
         return _cast(question, evidence)
     if question.fact:
-        return _fact(question, evidence)
+        return _fact(question, question.fact, evidence)
     if question.topic.tool:
         value = evidence.values.get(question.topic.tool)
         return _unable("not_measured") if value is None else Answer(f"{value:.4g}", value=value)
@@ -216,17 +217,16 @@ def _measure(question: Measure, evidence: Evidence) -> Answer:
     return Answer(amount_in_words(found, question.reply.language), value=found.value)
 
 
-def _fact(question: Measure, evidence: Evidence) -> Answer:
-    language, fact, truth = question.reply.language, question.fact, None
-    if fact == "grey":
-        if evidence.is_grey is None:
-            return _unable("no_evidence")
-        text, truth = phrase("words", "grey" if evidence.is_grey else "in_colour", language), evidence.is_grey
-    else:
-        known = fact_told(fact, evidence.file, question.topic.use, language) if fact and evidence.file else None
-        if known is None:
-            return _unable("not_in_file")
-        text, truth = known, holds(fact, evidence.file) if fact and evidence.file else None
+def _fact(question: Measure, fact: Fact, evidence: Evidence) -> Answer:
+    """A fact of the picture or its file; of what is so or not so, with a yes or a no where one is asked for."""
+    language, facts = question.reply.language, evidence.file
+    is_so = {"rotation": facts.turned != 0, "alpha": facts.transparent} if facts else {}
+    text = fact_told(fact, facts, question.topic.use, language) if facts else None
+    if fact == "grey" and evidence.is_grey is not None:
+        text, is_so = phrase("words", "grey" if evidence.is_grey else "in_colour", language), {fact: evidence.is_grey}
+    if text is None:
+        return _unable("not_in_file")
+    truth = is_so.get(fact)
     if truth is None or question.polarity is None:
         return _told(text)
     return _verdict(question, question.polarity, Statement(text, float(truth), is_measured=True))

@@ -85,6 +85,11 @@ def _fit(option: OptionMeaning, question: Choose, evidence: Evidence) -> float |
         return relations(question.topic.flaw, evidence).get(relation)
     if option.place is not None and option.place in evidence.places:
         return share_in(evidence.places[option.place], question)
+    return _claimed(option, question, evidence)
+
+
+def _claimed(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
+    """How well what an option says of flaws or of quality fits: several claims at once, one claim, or a grade."""
     claims = _claims(option, question)
     if claims is not None:
         return _together(claims, question, evidence)
@@ -123,7 +128,7 @@ def _truth(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
     likely = yes if option.truth else 1 - yes
     # "Yes, slightly" and "yes, severely", "no, too dark" and "no, too bright" differ in what follows.
     if option.attribute in CATEGORY_OF:
-        return likely * (_claim(option, question, evidence) or 0.0)
+        return likely * (_claimed(option, question, evidence) or 0.0)
     if option.severity is not None and (amount := amount_of(Flaw(question.topic.flaw.attribute), evidence)):
         return likely * _closeness(amount, option.severity)
     return likely

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +15,8 @@ from agenticiqa.values import Distortion, Judgement
 
 # A finding of the right category but another kind, or of a kind that could not be told.
 OTHER_KIND, UNKNOWN_KIND = 0.2, 0.6
+# From this weight on an exposure error explains the contrast it changed.
+CLEARLY_EXPOSED = 1.5
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def gather(
     placed = [item for place, look in looks.items() for item in _findings(place, look, (analysis or {}).get(place, ()))]
     judged_place = GLOBAL if GLOBAL in looks else next(iter(looks), GLOBAL)
     return Evidence(
-        findings=tuple(_exposure_before_contrast(sorted(placed, key=_by_weight))),
+        findings=_by_weight(placed),
         judgement=_judgement(looks.get(judged_place), has_reference),
         judged_place=judged_place,
         tools=tuple(
@@ -151,19 +154,17 @@ def _agreed(entry: DistortionAnalysis, seen: Distortion | None, place: str) -> D
     return Distortion.called(entry.type, entry.severity, kind=kind, words=entry.explanation, place=place)
 
 
-def _exposure_before_contrast(items: list[Distortion]) -> list[Distortion]:
-    """The findings with a clear exposure error ahead of the contrast it took away or added."""
-    causes = [item for item in items if item.category == "Brightness change" and item.weight >= 1.5]
-    effects = [item for item in items if item.category == "Contrast"]
-    if not causes or not effects or items.index(causes[0]) < items.index(effects[0]):
-        return items
-    ordered = [item for item in items if item is not causes[0]]
-    ordered.insert(ordered.index(effects[0]), causes[0])
-    return ordered
+def _by_weight(items: Sequence[Distortion]) -> tuple[Distortion, ...]:
+    """The findings, the strongest first; contrast behind a clear exposure error that took it away or added it."""
+    exposure = max((item.weight for item in items if item.category == "Brightness change"), default=0.0)
+    most = exposure if exposure >= CLEARLY_EXPOSED else math.inf
 
+    def rank(item: Distortion) -> tuple[float, float, int]:
+        is_effect = item.category == "Contrast" and item.weight >= most
+        weight = math.nextafter(most, 0.0) if is_effect else item.weight
+        return -weight, -item.probability, DISTORTION_CATEGORIES.index(item.category)
 
-def _by_weight(item: Distortion) -> tuple[float, float, int]:
-    return -item.weight, -item.probability, DISTORTION_CATEGORIES.index(item.category)
+    return tuple(sorted(items, key=rank))
 
 
 def _judgement(look: Look | None, has_reference: bool) -> Judgement | None:

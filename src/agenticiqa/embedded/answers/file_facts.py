@@ -90,11 +90,6 @@ def fact_told(fact: Fact, facts: FileFacts, use: Use | None, language: Language)
             return None
 
 
-def holds(fact: Fact, facts: FileFacts) -> bool | None:
-    """Whether what a yes/no question asks of a fact is so: turned, transparent; None for what is no yes or no."""
-    return {"rotation": facts.turned != 0, "alpha": facts.transparent}.get(fact)
-
-
 def print_told(use: Use, size: tuple[int, int], language: Language) -> tuple[str, bool]:
     """The pixels of a print in words, and whether there are enough of them."""
     density, wanted = max(size) / (use.inches or SMALLEST_PRINT), use.per_inch or TOO_FEW_PIXELS
