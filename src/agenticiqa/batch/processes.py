@@ -103,12 +103,12 @@ class ProcessPool:
         """Puts a new worker in the place of a dead one; a sample that ends one worker after the other is given up."""
         worker.process.join()
         ending = _ending(worker.process.exitcode)
-        worker.process.close()
-        worker.connection.close()
         if not worker.ready:
             self._failed_starts += 1
             if self._failed_starts >= MAX_WORKER_DEATHS:
                 raise AgenticIQAError(f"the workers end while they load ({ending}); try fewer with --concurrency")
+        worker.process.close()
+        worker.connection.close()
         replacement = self._workers[place] = self._start_worker()
         sample = worker.sample
         if sample is None:
