@@ -84,9 +84,9 @@ class AgenticIQAError(Exception):
     """Further lines, one for each thing that is wrong."""
 
     def __str__(self) -> str:
-        return "\n  ".join([self.told(lambda name, value: f"set {name} to {value}"), *self.details])
+        return "\n  ".join([self.message_naming(lambda name, value: f"set {name} to {value}"), *self.details])
 
-    def told(self, naming: Naming) -> str:
+    def message_naming(self, naming: Naming) -> str:
         """The message with the option that would help named as the interface calls it: a flag, a field, an argument."""
         message = super().__str__()
         if self.way_out is None:
@@ -121,8 +121,8 @@ class UnknownToolError(UsageError):
 
     listed_by = "`agenticiqa tools`"
 
-    def told(self, naming: Naming) -> str:
-        return f"{super().told(naming)}; {self.listed_by} lists all"
+    def message_naming(self, naming: Naming) -> str:
+        return f"{super().message_naming(naming)}; {self.listed_by} lists all"
 
 
 class QueryError(UsageError):

@@ -101,8 +101,8 @@ def ranking_in_words(ranking: Ranking) -> str:
     few = len(names) <= _ALL_PAIRS_UP_TO
     shown = [pair for pair in ranking.pairs if few or (pair.first, pair.second) in neighbours]
     answered = [f"Answer: {ranking.answer}"] if ranking.answer else []
-    told = [] if ranking.attribute != "overall" else [pair_in_words(pair) for pair in shown]
-    return printable_lines([*answered, *(place_in_words(entry, ranking) for entry in ranking.entries), *told])
+    compared = [] if ranking.attribute != "overall" else [pair_in_words(pair) for pair in shown]
+    return printable_lines([*answered, *(place_in_words(entry, ranking) for entry in ranking.entries), *compared])
 
 
 def place_in_words(entry: Ranked, ranking: Ranking) -> str:

@@ -125,7 +125,7 @@ def _thumbnail(row: Row, open_picture: OpenPicture) -> str:
         small: Any = Image.fromarray(open_picture(row).pixels)
     except AgenticIQAError as error:
         # Its name stands below.
-        told = str(error).removeprefix(f"{row['path']}: ")
-        return f'<p class="missing">{escape(told)}</p>'
+        problem = str(error).removeprefix(f"{row['path']}: ")
+        return f'<p class="missing">{escape(problem)}</p>'
     small.thumbnail((SIDE, SIDE))
     return f'<img alt="{escape(str(row["name"]), quote=True)}" src="{data_url(small)}">'

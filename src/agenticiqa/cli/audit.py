@@ -169,8 +169,8 @@ def decisions_in_words(result: Audit) -> str:
         reasons = Counter(
             "a copy" if reason.startswith("a copy of") else reason for row in rows for reason in row["reasons"]
         )
-        told = ", ".join(f"{reason} {times}" for reason, times in reasons.most_common(5))
-        lines.append(f"  {decision}: {count}" + (f" ({told})" if told else ""))
+        counted = ", ".join(f"{reason} {times}" for reason, times in reasons.most_common(5))
+        lines.append(f"  {decision}: {count}" + (f" ({counted})" if counted else ""))
     return "\n".join(lines)
 
 

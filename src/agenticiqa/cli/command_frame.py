@@ -30,7 +30,7 @@ class FriendlyGroup(TyperGroup):
         except AgenticIQAError as error:
             if ctx.params.get("debug"):
                 raise
-            lines = [f"Error: {error.told(_as_flag)}", *(f"  {line}" for line in error.details)]
+            lines = [f"Error: {error.message_naming(_as_flag)}", *(f"  {line}" for line in error.details)]
             typer.secho(printable_lines(lines), fg="red", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:

@@ -229,7 +229,7 @@ def _single(
         values = {"file": str(output), "format": found.format, "quality": found.quality, "score": found.score}
         return json.dumps({**values, "bytes": after, "original_bytes": before, "tried": found.tried}, indent=2)
     saved = f"{after:,} bytes ({after / before:.0%} of {before:,})"
-    told = (
+    reached = (
         f"{found.score:.2f} of 5" if options.metric == "score" else f"{METRIC_NAMES[options.metric]} {found.score:.4g}"
     )
-    return printable(f"{output}: quality {found.quality}, {told}, {saved}") + (DRY if dry_run else "")
+    return printable(f"{output}: quality {found.quality}, {reached}, {saved}") + (DRY if dry_run else "")

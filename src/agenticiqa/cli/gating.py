@@ -179,24 +179,24 @@ def junit_xml(report: GateReport, names: Iterable[str], suite: str = "agenticiqa
     """
     from xml.etree import ElementTree
 
-    told: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    outcomes: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for failure in report.failures:
         kind = "failure" if failure.outcome == "failed" else "error"
-        told[failure.sample_id].append((kind, f"{failure.rule}: {failure.reason}", _line(failure)))
+        outcomes[failure.sample_id].append((kind, f"{failure.rule}: {failure.reason}", _line(failure)))
     for name in report.not_checked:
-        told[name].append(("skipped", "no rule is for it", ""))
+        outcomes[name].append(("skipped", "no rule is for it", ""))
     for pattern, said in report.unused_sections.items():
-        told[f"section {pattern}"].append(("error" if report.is_void else "skipped", said, said))
+        outcomes[f"section {pattern}"].append(("error" if report.is_void else "skipped", said, said))
     cases = [*names, *(f"section {pattern}" for pattern in report.unused_sections)]
     # A case counts once, as the worst that is told of it.
     worst = Counter(
-        next((kind for kind in _WORST_FIRST if any(kind == e[0] for e in told[name])), "") for name in cases
+        next((kind for kind in _WORST_FIRST if any(kind == e[0] for e in outcomes[name])), "") for name in cases
     )
     counts = {f"{kind}s".replace("skippeds", "skipped"): str(worst[kind]) for kind in _WORST_FIRST}
     root = ElementTree.Element("testsuite", {"name": suite, "tests": str(len(cases)), **counts})
     for name in cases:
         case = ElementTree.SubElement(root, "testcase", classname=suite, name=_xml(name))
-        for kind, message, text in told[name]:
+        for kind, message, text in outcomes[name]:
             ElementTree.SubElement(case, kind, message=_xml(message)).text = _xml(text) or None
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode") + "\n"

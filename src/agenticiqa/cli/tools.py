@@ -43,13 +43,13 @@ def tools(
 
 def _by_name(rows: list[dict[str, Any]]) -> list[str]:
     """Those of pyiqa's metrics that the catalogue does not list, by what they still need."""
-    told: dict[str, list[str]] = {}
+    by_state: dict[str, list[str]] = {}
     for row in rows:
         state = "after a download" if row["downloads"] else "yes"
         if "backbone" in row["variant"]:
             state += ", with a backbone that torch or timm may have to download"
-        told.setdefault(state if row["available"] else "no, offline and without weights", []).append(row["name"])
-    return [f"Also by name ({state}): {', '.join(names)}" for state, names in told.items()]
+        by_state.setdefault(state if row["available"] else "no, offline and without weights", []).append(row["name"])
+    return [f"Also by name ({state}): {', '.join(names)}" for state, names in by_state.items()]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -238,15 +238,15 @@ def _simpler(scaled: Values, y: Values, start: Values, centre: float, spread: fl
         lambda b: _logistic(scaled, whole(b)) - y, np.clip(start[free], low, high), bounds=(low, high), max_nfev=2_000
     )
     if found.success:
-        told = "five parameters did not converge; four did"
-        return LogisticFit(_unscaled(whole(found.x), centre, spread), True, told, "four-parameter")
+        message = "five parameters did not converge; four did"
+        return LogisticFit(_unscaled(whole(found.x), centre, spread), True, message, "four-parameter")
     return _line(scaled, y, centre, spread, "no logistic converged; a straight line")
 
 
-def _line(scaled: Values, y: Values, centre: float, spread: float, told: str) -> LogisticFit:
+def _line(scaled: Values, y: Values, centre: float, spread: float, message: str) -> LogisticFit:
     slope = float(scaled @ (y - y.mean()) / max(float(scaled @ scaled), 1e-12))
     line = np.array([0.0, 1.0, 0.0, slope, float(y.mean())])
-    return LogisticFit(_unscaled(line, centre, spread), True, told, "line")
+    return LogisticFit(_unscaled(line, centre, spread), True, message, "line")
 
 
 def agreement(predicted: Numbers, observed: Numbers) -> Agreement:

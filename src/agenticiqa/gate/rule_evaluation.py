@@ -73,8 +73,8 @@ def _compare(rule: Comparison, assessment: Mapping[str, Any]) -> Verdict:
         return Verdict(found.outcome, found.reason)
     holds = COMPARE[rule.operator](found, rule.value)
     where = f"{rule.place}: " if rule.place else ""
-    told = SEVERITIES[int(found)] if rule.by_severity else f"{found:.4g}"
-    return Verdict("holds" if holds else "fails", f"{where}{rule.name} is {told}")
+    value = SEVERITIES[int(found)] if rule.by_severity else f"{found:.4g}"
+    return Verdict("holds" if holds else "fails", f"{where}{rule.name} is {value}")
 
 
 def _value(rule: Comparison, assessment: Mapping[str, Any]) -> float | _Missing:

@@ -56,7 +56,7 @@ class Calls:
         except AgenticIQAError as error:
             if isinstance(error, UnknownToolError):
                 error.listed_by = "list_metrics"
-            raise ToolError(error.told(_as_argument)) from error
+            raise ToolError(error.message_naming(_as_argument)) from error
         finally:
             stop.set()
 

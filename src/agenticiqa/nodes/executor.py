@@ -304,8 +304,8 @@ class Gathering:
 
         def located(name: str) -> Region | None:
             box = boxes.get(name.casefold())
-            told = replies.region_of(box, test.width, test.height) if box else None
-            return said.reply.regions.get(name) or told or self.context.parts.locate(test, name)
+            said_region = replies.region_of(box, test.width, test.height) if box else None
+            return said.reply.regions.get(name) or said_region or self.context.parts.locate(test, name)
 
         regions = {name: located(name) for name in names}
         rates = self.context.question.topic.flaw.category is None

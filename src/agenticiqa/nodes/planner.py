@@ -115,8 +115,8 @@ def _planned(state: AgenticIQAState, config: Optional[RunnableConfig]) -> dict[s
     try:
         with context.reporting():
             plan, notes = make_plan(context, state)
-            told = {"plan_notes": notes} if notes else {}
-            return {"question": context.question, "plan": plan, "ledger": context.booked(), **told}
+            noted = {"plan_notes": notes} if notes else {}
+            return {"question": context.question, "plan": plan, "ledger": context.booked(), **noted}
     except Exception as error:
         return {"error": f"planner: {report('planner', error)}", "ledger": context.booked()}
 

@@ -202,8 +202,14 @@ def absent_from(evidence: ExecutorOutput | None) -> list[str]:
     """The things that were looked for and are not in the picture: of them there is no evidence."""
     if evidence is None:
         return []
-    told = {*(evidence.distortion_set or {}), *(evidence.distortion_analysis or {}), *(evidence.quality_scores or {})}
-    return [name for name, region in evidence.regions.items() if region is None and name not in told and name != GLOBAL]
+    evidenced = {
+        *(evidence.distortion_set or {}),
+        *(evidence.distortion_analysis or {}),
+        *(evidence.quality_scores or {}),
+    }
+    return [
+        name for name, region in evidence.regions.items() if region is None and name not in evidenced and name != GLOBAL
+    ]
 
 
 def _has_another_voice(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:

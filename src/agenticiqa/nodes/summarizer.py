@@ -250,14 +250,14 @@ class AnswerRequest:
 
     def ask(self, context: NodeContext) -> Structured[AnswerReply]:
         """The model's answer or level; evidence that is missing is left out. Raises ModelReplyError."""
-        told: dict[str, Any] = {"query": self.query, "notes": tuple(self.notes)}
+        known: dict[str, Any] = {"query": self.query, "notes": tuple(self.notes)}
         if self.evidence is not None:
-            told["distortion_analysis"] = self.evidence.distortion_analysis or None
-            told["quality_scores"] = self.evidence.quality_scores or None
+            known["distortion_analysis"] = self.evidence.distortion_analysis or None
+            known["quality_scores"] = self.evidence.quality_scores or None
         if self.scoring:
-            rating = ScoreInputs(**told, **self._guidance())
+            rating = ScoreInputs(**known, **self._guidance())
             return context.ask(SCORING_PROMPT_TEMPLATE, rating, check=self.checked)
-        asked = AnswerInputs(**told, choices=self.choices, tool_values=self._values() or None)
+        asked = AnswerInputs(**known, choices=self.choices, tool_values=self._values() or None)
         advice = (WITH_CHOICES if self.choices else NO_CHOICES, UNSURE)
         return context.ask(EXPLANATION_PROMPT_TEMPLATE, asked, advice=advice, check=self.checked)
 
@@ -298,8 +298,8 @@ class AnswerRequest:
             return []
         name = _LEVELS[weighed.fused_level]
         if answer == UNABLE and absent_from(self.evidence):
-            told = {"score": f"{weighed.fused_score:.2f}", "letter": weighed.fused_level, "level": name}
-            return [say("whole_score", self.language, **told)]
+            values = {"score": f"{weighed.fused_score:.2f}", "letter": weighed.fused_level, "level": name}
+            return [say("whole_score", self.language, **values)]
         said = "gave no level" if answer == UNABLE else f"chose {answer}"
         return [f"The fused score {weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
 

@@ -151,7 +151,7 @@ def details_of(error: Exception) -> dict[str, Any]:
         return error.as_details()
     for kind, code in _CODES:
         if isinstance(error, kind):
-            detail = error.told(_as_field) if isinstance(error, errors.AgenticIQAError) else str(error)
+            detail = error.message_naming(_as_field) if isinstance(error, errors.AgenticIQAError) else str(error)
             return details(code, detail)
     if is_disk_full(error):
         return storage_full().as_details()

@@ -218,27 +218,21 @@ class WrappingVLMClient(VLMClient):
         self.remote = client.remote
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The client's reply to a bare prompt."""
         return self.client.generate(prompt, image, **kwargs)
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The client's reply."""
         return self.client.ask(request)
 
     def asked_without(self, request: VLMRequest) -> frozenset[str]:
-        """What the client leaves out."""
         return self.client.asked_without(request)
 
     def keep(self, request: VLMRequest, reply: VLMReply) -> None:
-        """Lets the client remember the reply."""
         self.client.keep(request, reply)
 
     def open(self) -> None:
-        """Opens the client."""
         self.client.open()
 
     def close(self) -> None:
-        """Closes the client."""
         self.client.close()
 
 

@@ -161,11 +161,11 @@ def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
     others = (shared > SAME_OBJECT) & (kinds[:, None] != kinds[None, :])
     rivals = (others * confidence[None, :]).max(axis=1, initial=0)
     found: list[Candidate] = []
-    told = np.zeros(len(kinds), bool)
+    taken = np.zeros(len(kinds), bool)
     for each in np.lexsort((-scores, -confidence)):
-        if told[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
+        if taken[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
             continue
-        told |= same[each]
+        taken |= same[each]
         box = np.average(boxes[same[each]], axis=0, weights=scores[same[each]])
         name = CLASSES[kinds[each]]
         found.append(Candidate(name, float(confidence[each]), _box(box), float(rivals[each])))

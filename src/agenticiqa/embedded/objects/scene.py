@@ -196,8 +196,8 @@ class Scene:
         ]
         # Of a group's many classes some is always faintly there: only a class of its own is guessed.
         guess = meant[:1] if len(kinds) == 1 else []
-        told = _largest_of_sure(without_repeats(near) if several else near) or guess
-        return [Located(each.kind, each.counted, each.box) for each in told]
+        chosen = _largest_of_sure(without_repeats(near) if several else near) or guess
+        return [Located(each.kind, each.counted, each.box) for each in chosen]
 
     def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
         """Two views where they show the class clearly, else all three."""

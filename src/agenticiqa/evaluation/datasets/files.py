@@ -124,8 +124,8 @@ def matrix(path: Path, *names: str) -> Any:
 def require_equal(where: Path, **counts: int) -> None:
     """Nothing, unless lists that belong together differ in length."""
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"{count} {what}" for what, count in counts.items())
-        raise DatasetError(f"{where}: its lists do not belong together: {told}")
+        listed = ", ".join(f"{count} {what}" for what, count in counts.items())
+        raise DatasetError(f"{where}: its lists do not belong together: {listed}")
 
 
 def texts(cells: Iterable[Any]) -> Iterator[str]:

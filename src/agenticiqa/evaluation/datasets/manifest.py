@@ -106,8 +106,8 @@ class _Faults:
             raise DatasetError(f"{self._path}: {self._found[0]}")
         if self._found:
             more = len(self._found) - _SHOWN_FAULTS
-            told = "\n  ".join(self._found[:_SHOWN_FAULTS] + ([f"and {more} more"] if more > 0 else []))
-            raise DatasetError(f"{self._path}: {len(self._found)} rows cannot be used\n  {told}")
+            shown = "\n  ".join(self._found[:_SHOWN_FAULTS] + ([f"and {more} more"] if more > 0 else []))
+            raise DatasetError(f"{self._path}: {len(self._found)} rows cannot be used\n  {shown}")
 
 
 def questions_of(path: Path, name: str, rows: list[Numbered], pictures: Folder) -> QuestionSet:

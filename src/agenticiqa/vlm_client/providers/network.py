@@ -218,10 +218,10 @@ class NetworkVLMClient(VLMClient):
 
     def _told(self, answer: Any) -> Usage:
         try:
-            told = self._usage(answer)
+            usage = self._usage(answer)
         except _MALFORMED:
             return Usage()
-        return replace(told, paid_calls=1) if told.input_tokens or told.output_tokens else Usage()
+        return replace(usage, paid_calls=1) if usage.input_tokens or usage.output_tokens else Usage()
 
     def _malformed(self, body: str = "") -> BadReplyError:
         page = page_in(body)
