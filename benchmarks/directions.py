@@ -19,7 +19,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asked import Degree, Question, Score
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.question.scales import OWN_SCALE
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionCategory, LevelLetter
 from agenticiqa.values import CATEGORY_OF, Answer, Distortion, Judgement

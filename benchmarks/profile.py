@@ -37,7 +37,7 @@ STAGES = (
     ("the whole run", "assessor/assessing.py", "assess"),
     ("  loading the picture", "images/load.py", "load_image"),
     ("  planner", "nodes/planner.py", "planner_node"),
-    ("    reading the question", "question/understanding.py", "understand"),
+    ("    reading the question", "question/read.py", "read_question"),
     ("  executor", "nodes/executor.py", "executor_node"),
     ("    eyes: the whole look", "embedded/combined_models.py", "_look"),
     ("      network", "embedded/trunk.py", "run"),

@@ -1,6 +1,6 @@
 """How well questions are understood and answered: a blind set, six versions of three photographs, several languages.
 
-    python -m benchmarks.reading [--set release] [--before FILE] [--json FILE]
+    python -m benchmarks.reading [--set release|third] [--before FILE] [--json FILE]
 
 The questions were written by people who had not seen the reader, with the right answers for each version; the files'
 hashes are in training/questions/LOCKED.md and are checked here. Only tables are printed, never a question.
@@ -25,9 +25,8 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.client import plan_for
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.asked import Compare, Question
-from agenticiqa.question.asking import read_question
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.asked import Compare, Declined, Question, YesNo
+from agenticiqa.question.read import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LevelLetter
 from agenticiqa.values import Distortion, Judgement
 from benchmarks.reading_marks import Mark, mark
@@ -47,7 +46,7 @@ def main() -> None:
     """Prints the tables of the blind set."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--questions", type=Path, default=LOCKED.parent / "locked", help="folder of the locked files")
-    options.add_argument("--set", default="blind", choices=("blind", "release"), help="which of the two sets")
+    options.add_argument("--set", default="blind", choices=("blind", "release", "third"), help="which set")
     options.add_argument("--before", type=Path, help="the earlier reader's answers, as `reading_before` wrote them")
     options.add_argument("--no-pictures", action="store_true", help="only what does not need the eyes")
     options.add_argument("--json", type=Path, help="also write the figures here")
@@ -82,20 +81,23 @@ def understanding(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What was understood, apart from any image: right, wrong and declined per part of the meaning."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for row in questions:
-        question, group = understand(row["q"]), group_of(row)
-        declined = question.intent == "unclear"
-        for part in ("intent", "attribute", "polarity"):
-            if part == "polarity" and row["yes_means"] == "-":
-                continue
-            if part == "attribute" and row["intent"] == "decline":
-                continue
-            key = "yes_means" if part == "polarity" else part
-            right = getattr(question, key) == row[key]
-            found[f"{group} {part}"]["declined" if declined else "right" if right else "wrong"] += 1
-        if row["intent"] == "decline":
-            found[f"{group} not about quality"]["declined" if question.is_declined else "answered"] += 1
+        question, group = asked_in(row), group_of(row)
+        unclear = isinstance(question, Declined) and question.why == "unclear"
+        stray = row["intent"] in ("decline", "declined")
+        right = {"intent": intent_of(question) == ("declined" if stray else row["intent"])}
+        if not stray:
+            right["attribute"] = question.topic.flaw.attribute in attributes_of(row)
+        if row["intent"] == "yesno":
+            right["polarity"] = isinstance(question, YesNo) and question.polarity == row["yes_means"]
+        for part, is_right in right.items():
+            no_stance = part == "polarity" and not (isinstance(question, YesNo) and question.polarity)
+            verdict = "declined" if unclear or no_stance else "right" if is_right else "wrong"
+            found[f"{group} {part}"][verdict] += 1
+        if stray:
+            found[f"{group} not about quality"]["declined" if isinstance(question, Declined) else "answered"] += 1
         else:
-            found[f"{group} about quality"]["declined as content" if question.intent == "decline" else "kept"] += 1
+            as_content = isinstance(question, Declined) and question.why == "content"
+            found[f"{group} about quality"]["declined as content" if as_content else "kept"] += 1
     for name in sorted(found):
         total = sum(found[name].values())
         print(
@@ -103,6 +105,21 @@ def understanding(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             + "  ".join(f"{k} {v / total:.3f}" for k, v in sorted(found[name].items()))
         )
     return {name: dict(counts) for name, counts in found.items()}
+
+
+def asked_in(row: Mapping[str, Any]) -> Question:
+    """The question of a row, with the choices it gives apart from its text."""
+    return read_question(row["q"], row.get("choices"))
+
+
+def intent_of(question: Question) -> str:
+    """The kind of a question as the rows name it."""
+    return type(question).__name__.lower()
+
+
+def attributes_of(row: Mapping[str, Any]) -> list[str]:
+    """What the question of a row is about; the earlier sets name one attribute."""
+    return list(row["attributes"]) if "attributes" in row else [row["attribute"]]
 
 
 def answering(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidence], title: str) -> dict[str, Any]:
@@ -121,7 +138,7 @@ def answering(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidenc
 
 def answers_to(questions: Sequence[Mapping[str, Any]], seen: Mapping[str, Evidence]) -> dict[str, dict[str, str]]:
     """The answer to every question about every version of every photograph: id → "photograph version" → text."""
-    understood = {row["id"]: read_question(row["q"]) for row in questions}
+    understood = {row["id"]: asked_in(row) for row in questions}
     return {
         name: {place: told(question, found) for place, found in seen.items()} for name, question in understood.items()
     }
@@ -219,25 +236,20 @@ def stray_negations(questions: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for number in range(200):
         row = plain[number % len(plain)]
-        around = understand(BOILERPLATE[number % len(BOILERPLATE)].format(q=row["q"]))
-        alone = understand(row["q"])
-        if "yesno" not in (around.intent, alone.intent) or "unclear" in (around.intent, alone.intent):
-            counts["declined"] += 1
-        else:
-            counts["kept" if around.yes_means == alone.yes_means else "inverted"] += 1
+        around = read_question(BOILERPLATE[number % len(BOILERPLATE)].format(q=row["q"]))
+        alone = read_question(row["q"])
+        stances = {each.polarity if isinstance(each, YesNo) else None for each in (around, alone)}
+        counts["declined" if None in stances else "kept" if len(stances) == 1 else "inverted"] += 1
     print(f"stray negations and boilerplate, 200 questions: {dict(counts)}")
     return dict(counts)
 
 
 def reading_time(questions: Sequence[Mapping[str, Any]]) -> float:
     """The median processor time to read a question anew, in milliseconds: other work on the machine does not count."""
-    from agenticiqa.question.reader import shipped_reader
-
-    reader = shipped_reader()
     times = []
     for row in questions:
         start = time.process_time()
-        reader.read(row["q"])
+        read_question(row["q"] + " ")
         times.append(1000 * (time.process_time() - start))
     print(f"reading one question: median {np.median(times):.2f} ms of processor time")
     return float(np.median(times))

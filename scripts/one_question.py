@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 import agenticiqa
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.read import read_question
 from agenticiqa.tools.synthetic.ladder import photographs
 
 PACKAGE = str(Path(agenticiqa.__file__).parent)
@@ -35,7 +35,7 @@ class Crossing:
         if event == "call" and code.co_filename.startswith(PACKAGE) and code.co_name != "<module>":
             self.files.add(code.co_filename)
             self.calls += 1
-            self.understood += code is understand.__code__
+            self.understood += code is read_question.__code__
 
     def __enter__(self) -> Crossing:
         threading.setprofile(self.note)

@@ -403,7 +403,7 @@ class AgenticIQAState(TypedDict):
     image_path: str
     reference_path: NotRequired[str | None]
     choices: NotRequired[dict[str, str] | None]
-    # One of the kinds of `question.asked`, which lies above this module; `question.asking.question_of` reads it.
+    # One of the kinds of `question.asked`, which lies above this module; `question.read.question_of` reads it.
     question: NotRequired[Any]
     # Values of `values.py`, which lies above this module: the distortions found (a list of `Distortion`, each with its
     # place), the answer (`Answer`) and why (a list of `Reason`), where the backend gives them.

@@ -42,7 +42,7 @@ def fuzz_loader(minutes: float, seed: int) -> Trouble:
 
 def fuzz_reader(minutes: float, seed: int) -> Trouble:
     """Any words are understood as some question, or a typed error says why not."""
-    from agenticiqa.question.understanding import understand
+    from agenticiqa.question.read import read_question
 
     words = [*QUESTIONS, *INJECTIONS]
 
@@ -53,7 +53,7 @@ def fuzz_reader(minutes: float, seed: int) -> Trouble:
             text[at : at + rng.randrange(3)] = rng.choices(_PIECES, k=rng.randrange(6))
         choices = {"A": rng.choice(words)[:200], "B": "".join(text)[:50] or "b"} if rng.random() < 0.4 else None
         try:
-            understand("".join(text), choices, ("PSNR", "SSIM"))
+            read_question("".join(text), choices, ("PSNR", "SSIM"))
         except AgenticIQAError as error:
             return type(error).__name__
         return "understood"

@@ -19,7 +19,7 @@ from agenticiqa.graph import run_pipeline
 from agenticiqa.images import load_image
 from agenticiqa.logs import printable
 from agenticiqa.nodes.context import user_words
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import UNABLE
 from agenticiqa.vlm_client import LabelledImage, create_vlm_client
 from agenticiqa.vlm_client.tasks import AnswerInputs, PlanInputs

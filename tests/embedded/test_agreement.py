@@ -34,7 +34,7 @@ from agenticiqa.question.asked import (
     Topic,
     YesNo,
 )
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.question.scales import Scale
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, SEVERITIES, DistortionCategory
 from agenticiqa.tools.synthetic.kinds import KINDS

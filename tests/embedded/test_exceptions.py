@@ -9,7 +9,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.gathering import Observer
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from tests.support.looks import FixedEyes, seen
 
 BRIGHT = seen(2.4, Brightness_change=(0.95, "moderate", "brighten"))

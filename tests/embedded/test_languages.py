@@ -30,6 +30,7 @@ from agenticiqa.question.asked import (
     Flaw,
     Measure,
     Open,
+    OptionMeaning,
     Question,
     Reply,
     Score,
@@ -38,7 +39,6 @@ from agenticiqa.question.asked import (
     Where,
     YesNo,
 )
-from agenticiqa.question.meaning import OptionMeaning
 from agenticiqa.question.object_words import _words as object_words
 from agenticiqa.question.scales import Scale
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, UNABLE

@@ -10,7 +10,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence, gather
 from agenticiqa.embedded.answers.reasons import explain, in_one_text
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis
 from agenticiqa.values import Distortion, Reading
 from agenticiqa.wording.findings import described
@@ -159,7 +159,7 @@ def test_a_rating_for_an_object_that_was_not_located_is_one_of_the_image() -> No
         ("Where is the image worst?", "right", "the right shows the least quality (2.9 of 5)."),
         ("噪声出现在哪个部分？", "right", "右侧的噪声（中等）最多。"),
         ("Which part is darkest?", "left", "the left shows the least mean brightness (20 grey levels)."),
-        ("Which part is brightest?", "right", "the right shows the most mean brightness (120 grey levels)."),
+        ("Which part is too bright?", "right", "the right shows the most mean brightness (120 grey levels)."),
     ],
 )
 def test_a_place_is_told_with_what_sets_it_apart(query: str, place: str, sentence: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import UNABLE, Severity
 from agenticiqa.values import Distortion
 

@@ -11,7 +11,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.graph.checkpoints import state_serializer
 from agenticiqa.graph.flow import run_pipeline
 from agenticiqa.question.asked import Choose, Compare, Declined, Measure, Open, Where, YesNo
-from agenticiqa.question.asking import question_of, read_question
+from agenticiqa.question.read import question_of, read_question
 from scripts.one_question import Crossing
 from tests.support.photos import photo
 

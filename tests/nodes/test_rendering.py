@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agenticiqa.nodes.context import user_words
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
 from agenticiqa.vlm_client.tasks import (
     AnalyzeInputs,

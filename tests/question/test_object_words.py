@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agenticiqa.embedded.objects.object_detector import CLASSES
-from agenticiqa.question.object_words import names_several, object_called, word_for
-from agenticiqa.question.scope import scope_of
-from agenticiqa.question.understanding import understand
+from agenticiqa.question.object_words import names_several, object_called, things_in, word_for
 
 
 @pytest.mark.parametrize(
@@ -64,19 +61,6 @@ def test_a_class_has_a_word_in_every_language_of_the_reader() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("question", "name"),
-    [
-        ("ist die katze unscharf?", "katze"),
-        ("¿está borroso el perro?", "perro"),
-        ("l'oiseau est-il flou ?", "oiseau"),
-        ("is the image sharp?", None),
-    ],
-)
-def test_an_object_after_an_article_of_another_language_is_what_is_asked_about(question: str, name: str | None) -> None:
-    assert scope_of(question, images=False) == (() if name is None else (name,))
-
-
 @pytest.mark.parametrize("name", ["cars", "Autos", "Katzen", "people", "faces", "the two dogs", "voitures", "chevaux"])
 def test_a_plural_asks_for_all_of_a_class(name: str) -> None:
     assert names_several(name)
@@ -87,10 +71,29 @@ def test_one_thing_is_no_plural(name: str) -> None:
     assert not names_several(name)
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if " " in name or len(name) == 2])
-def test_a_name_of_several_words_is_read_whole(name: str) -> None:
-    assert understand(f"Is the {name} blurry?").scope == (name,)
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("the upper left corner", "top left"),
+        ("links oben", "top left"),
+        ("右下角", "bottom right"),
+        ("the right side", "right"),
+        ("le fond", "background"),
+        ("the dog on the left", "dog on the left"),
+    ],
+)
+def test_a_place_has_one_name_in_every_language(words: str, name: str) -> None:
+    assert things_in(words) == (name,)
 
 
-def test_the_plural_of_a_name_of_several_words_is_read_whole() -> None:
-    assert understand("Are the traffic lights sharp?").scope == ("traffic lights",)
+def test_skin_is_looked_at_in_the_faces_and_is_no_plural_of_ski() -> None:
+    asked = object_called("skin")
+
+    assert asked is not None
+    assert asked.kinds == ("face",)
+    assert asked.several
+
+
+@pytest.mark.parametrize("name", ["wall", "hands", "boots", "banks", "care", "kinds", "label"])
+def test_a_noun_without_a_class_never_becomes_another_thing(name: str) -> None:
+    assert object_called(name) is None

@@ -6,9 +6,10 @@ import random
 import re
 from pathlib import Path
 
-from agenticiqa.question.reader import HEADS
-from training.questions.phrasings import changed, made, split, written
+from training.questions.phrasings import ATTRIBUTES, changed, made, split, written
+from training.reader import compose
 
+INTENTS = (*compose.INTENTS[:-1], "decline")
 LOCKED = Path(__file__).parents[2] / "training/questions/LOCKED.md"
 
 
@@ -17,7 +18,7 @@ def test_there_are_more_than_six_thousand_phrasings_in_seven_languages() -> None
 
     assert len({row["q"] for row in rows if row["file"] != "added"}) > 6000
     assert {row["lang"] for row in rows} == {"en", "zh", "de", "es", "fr", "ja", "pt"}
-    assert all(row["intent"] in HEADS["intent"] and row["attribute"] in HEADS["attribute"] for row in rows)
+    assert all(row["intent"] in INTENTS and row["attribute"] in (*ATTRIBUTES, "none") for row in rows)
 
 
 def test_no_pair_is_split_between_training_and_held_out_phrasings() -> None:
@@ -32,9 +33,19 @@ def test_no_pair_is_split_between_training_and_held_out_phrasings() -> None:
 def test_a_made_phrasing_has_a_meaning_and_a_changed_one_keeps_its_own() -> None:
     rng = random.Random(0)
 
-    assert all(made(rng)["intent"] in HEADS["intent"] for _ in range(200))
+    assert all(made(rng)["intent"] in INTENTS for _ in range(200))
     assert all(changed(row, rng)["intent"] == row["intent"] for row in written()[:200])
 
 
 def test_the_measuring_sets_are_recorded_by_their_hashes() -> None:
     assert len(re.findall(r"(?m)^[0-9a-f]{64}  (?:blind|release)-", LOCKED.read_text())) == 5
+
+
+def test_a_made_row_says_what_it_was_made_of() -> None:
+    rng = random.Random(0)
+
+    rows = [compose.made(rng) for _ in range(400)]
+
+    assert all(row.text for row in rows)
+    assert {row.option is None for row in rows} == {True, False}
+    assert {row.fact for row in rows if row.intent == "measure"} > {"print", "alpha"}

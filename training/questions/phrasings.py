@@ -28,7 +28,7 @@ ATTRIBUTES = (
     "overall",
 )
 # How often a language is drawn for a made phrasing: those with few written ones more often.
-LANGUAGES = ["en"] * 46 + ["zh"] * 27 + ["de"] * 8 + ["es"] * 8 + ["fr"] * 8 + ["pt"] * 8 + ["ja"] * 13
+LANGUAGES = ["en"] * 32 + ["zh"] * 24 + ["de"] * 14 + ["es"] * 14 + ["fr"] * 14 + ["pt"] * 14 + ["ja"] * 20
 _HIGH_MEANS = {"N": "fine", "ga": "fine", "fng": "fine", "fag": "fine", "gaf": "flaw"}
 _OR = {"en": " or ", "zh": "还是", "de": " oder ", "es": " o ", "fr": " ou ", "pt": " ou ", "ja": "?それとも"}
 

@@ -105,16 +105,18 @@ def written_now(folder: Path) -> list[Row]:
 def made(rng: random.Random) -> Row:
     """A question or an option from the grammar."""
     draw = rng.random()
-    if draw < 0.5:
+    if draw < 0.42:
         row = phrasings.made(rng)
         return with_particulars(_with_scope(_from_phrasing({**row, "file": "made"})))
     language = rng.choice(phrasings.LANGUAGES)
-    if draw < 0.6:
+    if draw < 0.5:
         return with_particulars(_made_of_two(language, rng))
-    if draw < 0.68:
+    if draw < 0.58:
         return with_particulars(_made_scale(language, rng))
-    if draw < 0.82:
+    if draw < 0.76:
         return _particular(language, rng)
+    if draw < 0.83:
+        return with_particulars(_stray(language, rng))
     return made_option(language, rng)
 
 
@@ -137,20 +139,28 @@ _FORMER = {path.stem for path in (phrasings.FOLDER / "phrasings").glob("*.jsonl"
 def made_option(language: str, rng: random.Random) -> Row:
     """One option as people offer it, alone."""
     draw = rng.random()
-    if draw < 0.35:
+    if draw < 0.26:
         attribute = rng.choice(phrasings.ATTRIBUTES[:-1])
         words = phrasings._lexicon()[language][attribute]
         group = rng.choice(["flaw_adj", "flaw_noun", "fine_adj", "flaw_adj"])
         stance = "fine" if group == "fine_adj" else "flaw"
         text = rng.choice(words[group])
         return Row(_dressed(text, rng), language, attributes=(attribute,), option=stance)
-    if draw < 0.6:
+    if draw < 0.46:
         meaning = rng.choice(list(_literature()))
         attribute, stance, *kind = meaning.split(":")
         text = rng.choice(_literature()[meaning])
         return Row(_dressed(text, rng), "en", attributes=(attribute,), kind=kind[0] if kind else "-", option=stance)
-    meaning = rng.choice(list(_options()[language]))
-    return Row(_dressed(str(rng.choice(_options()[language][meaning])), rng), language, option=str(meaning))
+    meaning = str(rng.choice(list(_options()[language])))
+    word = str(rng.choice(_options()[language][meaning]))
+    if draw < 0.88 or meaning not in (*LEVELS, *SEVERITIES, "low", "medium", "high"):
+        return Row(_dressed(word, rng), language, attributes=(), kind="-", option=meaning)
+    # "Slight noise", "poor contrast", "high sharpness": how much of what.
+    attribute = rng.choice(phrasings.ATTRIBUTES[:-1])
+    words = phrasings._lexicon()[language][attribute]
+    of = re.sub(r"^(?:an?|the) ", "", rng.choice(words["flaw_noun" if meaning in SEVERITIES else "neutral"]))
+    text = f"{word}{'' if language in ('zh', 'ja') else ' '}{of}"
+    return Row(_dressed(text, rng), language, attributes=(attribute,), option=meaning)
 
 
 def _dressed(text: str, rng: random.Random) -> str:
@@ -178,9 +188,41 @@ def _made_of_two(language: str, rng: random.Random) -> Row:
     return Row(text, language, "yesno", asked, yes_means=yes_means, joined=joined, scope=(0, 0))
 
 
+_LAYOUTS = (
+    "A. {} B. {} C. {}",
+    "(A) {} (B) {} (C) {}",
+    "A) {}\nB) {}\nC) {}",
+    "{}, {}, {}?",
+    "{} / {} / {}",
+    "1. {} 2. {} 3. {}",
+)
+
+
+def _with_options(known: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """The question with the names of three flaws offered."""
+    named = rng.sample(phrasings.ATTRIBUTES[:-1], 3)
+    words = phrasings._lexicon()[known["language"]]
+    texts = [re.sub(r"^an? ", "", rng.choice(words[name]["flaw_noun"])) for name in named]
+    if known["language"] == "en":
+        texts = [rng.choice(_literature()[f"{name}:flaw"]) for name in named]
+    text = known["text"] + rng.choice((" ", "\n")) + rng.choice(_LAYOUTS).format(*texts)
+    return {**known, "text": text, "attributes": tuple(named)}
+
+
+def _stray(language: str, rng: random.Random) -> Row:
+    """A question that is not about quality."""
+    words = _strays()[language]
+    text = str(rng.choice(words["texts"]))
+    text = text.replace("{thing}", str(rng.choice(words["thing"]))).replace("{word}", str(rng.choice(words["word"])))
+    row = Row(text, language, "declined", (), kind="-", scope=(0, 0))
+    return replace(changed(row, rng), attributes=())
+
+
 def _particular(language: str, rng: random.Random) -> Row:
     """A question about a fact, a use, a second picture or a part, with what its words tell beside it."""
     known = made_particular(language, rng)
+    if known["intent"] == "choose":
+        known = _with_options(known, rng)
     row = with_particulars(Row(**known))
     told = {name: value for name, value in known.items() if name not in ("text", "language")}
     return replace(row, text=phrasings._surface(row.text, rng), **told)
@@ -311,6 +353,11 @@ def _options() -> Any:
 @lru_cache(maxsize=1)
 def _literature() -> Any:
     return yaml.safe_load((FOLDER / "literature.yaml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _strays() -> Any:
+    return yaml.safe_load((FOLDER / "strays.yaml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)

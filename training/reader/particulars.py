@@ -30,7 +30,12 @@ BY = ("-", "more", "same", "different", "what")
 BESIDE = ("-", "test", "reference", "places", "images")
 REFERENCES = ("-", "wanted", "refused")
 FLAGS = ("bare", "fault", "json", "true", "agree")
-_NUMBERS = {"ppi": ("300", "200", "150", "240", "72"), "cm": ("20x30", "13 x 18", "40", "60x90", "10")}
+_NUMBERS = {
+    "l": ("0", "1"),
+    "h": ("5", "10", "100", "7", "20"),
+    "ppi": ("300", "200", "150", "240", "72"),
+    "cm": ("20x30", "13 x 18", "40", "60x90", "10"),
+}
 LANGUAGES = ("en", "zh", "de", "es", "fr", "ja", "pt")
 
 
@@ -51,6 +56,7 @@ def with_particulars(row: Row) -> Row:
     beside, by = _beside(text, row)
     return replace(
         row,
+        kind=row.kind or _kind(text, row),
         fact=fact,
         use=_first("use", text) if likely else "-",
         part=_part(text) if row.intent == "yesno" else "-",
@@ -68,6 +74,12 @@ def _first(group: str, text: str) -> str:
 def _tells(group: str, text: str, name: str | None = None) -> bool:
     words = _patterns()[group]
     return any(re.search(word, text) for word in (words if name is None else words[name]))
+
+
+def _kind(text: str, row: Row) -> str | None:
+    """The kind the words name, where it is one of what is asked about; None where they tell nothing."""
+    named = _first("kind", text)
+    return named if row.attributes and _patterns()["of_kind"].get(named) in row.attributes else None
 
 
 def _part(text: str) -> str:
@@ -124,9 +136,19 @@ def _fields(group: str, meaning: list[Any]) -> dict[str, Any]:
         case "part":
             return {**yesno, "attributes": ("blur",), "part": named[0]}
         case "compare":
-            by, beside = named
+            by, beside = named[:2]
             told = {"by": by, "beside": beside, "reference": "-" if beside == "places" else "wanted"}
             return {**told, "intent": "compare", "attributes": (meaning[0],), "high_means": meaning[1]}
+        case "thing":
+            return {**yesno, "attributes": (meaning[0],), "scope": None}
+        case "score":
+            return {**plain, "intent": "score", "attributes": ("overall",), "high_means": "fine"}
+        case "deed":
+            return {**yesno, "attributes": (meaning[0],), "yes_means": "flaw"}
+        case "cast":
+            return {**yesno, "attributes": ("colour",), "yes_means": "flaw", "kind": "cast"}
+        case "choose":
+            return {**plain, "intent": "choose", "which": meaning[0]}
         case "refused":
             score = {**plain, "intent": "score", "attributes": ("overall",)}
             return {**score, "high_means": "fine", "reference": "refused"}

@@ -24,16 +24,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from agenticiqa.question.word_pieces import pieces_of
 from training.questions import phrasings
 from training.reader.compose import Row, changed, made, written_before, written_now
 from training.reader.model import CHOICES, HEADS, LONGEST, SEVERAL, Reader, continued, from_pretrained
-from training.reader.word_pieces import pieces_of
 
 WEIGHT = {
     "intent": 1.0,
     "attributes": 2.0,
     "kind": 0.3,
-    "yes_means": 1.5,
+    "yes_means": 2.5,
     "joined": 0.4,
     "high_means": 0.7,
     "limit": 0.3,
@@ -110,7 +110,7 @@ def loss_of(scores: dict[str, Any], labels: dict[str, Any]) -> Any:
     total = torch.zeros(())
     for head in CHOICES:
         if (labels[head] >= 0).any():
-            loss = functional.cross_entropy(scores[head], labels[head], ignore_index=-1, label_smoothing=0.05)
+            loss = functional.cross_entropy(scores[head], labels[head], ignore_index=-1, label_smoothing=0.02)
             total = total + WEIGHT[head] * loss
     for head in SEVERAL:
         each = functional.binary_cross_entropy_with_logits(scores[head], labels[head], reduction="none")
@@ -129,12 +129,13 @@ def train(
     rng = random.Random(given.seed)
     heads = [value for name, value in reader.named_parameters() if name.startswith(("heads", "weigh", "scope"))]
     encoder = [value for name, value in reader.named_parameters() if not name.startswith(("heads", "weigh", "scope"))]
-    groups = [{"params": encoder, "base": RATE}, {"params": heads, "base": HEAD_RATE}]
+    groups = [{"params": encoder, "base": given.rate * RATE}, {"params": heads, "base": given.rate * HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
     steps, step, began = given.epochs * math.ceil((len(kept) + given.made) / BATCH), 0, time.time()
     for epoch in range(given.epochs):
         reader.train()
-        for chunk in _batches([*(changed(row, rng) for row in kept), *(made(rng) for _ in range(given.made))], rng):
+        written = [row for row in kept for _ in range(_times(row, given.english, rng))]
+        for chunk in _batches([*(changed(row, rng) for row in written), *(made(rng) for _ in range(given.made))], rng):
             share = min(1.0, step / 100) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(1.0, step / steps))))
             for group in optimizer.param_groups:
                 group["lr"] = group["base"] * share
@@ -151,6 +152,11 @@ def train(
                 )
         torch.save({"reader": reader.state_dict(), "vocabulary": vocabulary, "layers": given.layers}, given.out)
         print(f"epoch {epoch + 1}: {json.dumps(accuracy(reader, held, vocabulary))}", flush=True)
+
+
+def _times(row: Row, english: float, rng: random.Random) -> int:
+    """How often a written row is read in an epoch: of English ones a share, the more of the others."""
+    return int(rng.random() < english) if row.language == "en" else round(1 / english)
 
 
 def accuracy(reader: Reader, rows: Sequence[Row], vocabulary: dict[str, int]) -> dict[str, str]:
@@ -218,6 +224,8 @@ def main() -> None:
     options.add_argument("--layers", type=int, default=4)
     options.add_argument("--epochs", type=int, default=3)
     options.add_argument("--made", type=int, default=6000)
+    options.add_argument("--rate", type=float, default=1.0, help="share of the rates, less where a reader is continued")
+    options.add_argument("--english", type=float, default=1.0, help="share of the English rows that an epoch reads")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--hold-out", action="store_true")
     given = options.parse_args()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Ranking as Ranking
     from agenticiqa.assessor.ranking import rank as rank
     from agenticiqa.assessor.tool_measurements import measure as measure
-    from agenticiqa.question.default_question import DEFAULT_QUERY as DEFAULT_QUERY
+    from agenticiqa.question.asked import DEFAULT_QUERY as DEFAULT_QUERY
 
 _NAMES = {
     "assessing": "DEFAULT_QUERY Assessor aassess assess compare",

@@ -19,8 +19,8 @@ from agenticiqa.graph.flow import initial_state, prepare_run
 from agenticiqa.images import Align, ImageSource, NamedBytes
 from agenticiqa.nodes.context import OnEvent, ProgressEvent
 from agenticiqa.parts import Parts, build_parts
+from agenticiqa.question.asked import DEFAULT_QUERY
 from agenticiqa.question.choices import Choices
-from agenticiqa.question.default_question import DEFAULT_QUERY
 
 if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Ranking

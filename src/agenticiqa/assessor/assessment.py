@@ -14,7 +14,7 @@ from agenticiqa.assessor.regions import AssessedRegion, assess_regions
 from agenticiqa.errors import AgenticIQAError, ReportError, wrong_values
 from agenticiqa.images import ImageSource, ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.parts import Parts
-from agenticiqa.question.asking import question_of
+from agenticiqa.question.read import question_of
 from agenticiqa.state import (
     LEVEL_NAMES,
     UNABLE,

@@ -18,7 +18,7 @@ from agenticiqa.images import ImageSource, LabelledImage
 from agenticiqa.nodes.context import NodeContext, report
 from agenticiqa.parts import Parts
 from agenticiqa.question.asked import Compare, Declined
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger, Record
 from agenticiqa.vlm_client.tasks import OVERALL_QUALITY, RankInputs, RankReply
 from agenticiqa.wording.results import chosen_in_words

@@ -21,7 +21,7 @@ from agenticiqa.embedded.tools import METRICS
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.asked import Flaw, Open, Question, Score, categories_of
-from agenticiqa.question.asking import read_question
+from agenticiqa.question.read import read_question
 from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
 from agenticiqa.values import Answer, Distortion, Judgement, Language, Reason
 from agenticiqa.vlm_client import tasks

@@ -1,6 +1,6 @@
 """Whether an explanation says what the evidence says: each claim tied to it, contradicting it, or without support.
 
-Claims are read with the embedded backend's lexicon, sentence by sentence, so any model's words can be examined: named
+Claims are read with a lexicon of our own, sentence by sentence, so any model's words can be examined: named
 distortions with their severity or absence, quality levels, and scores of tools.
 """
 
@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agenticiqa.question.lexicon import Mention, lexicon
-from agenticiqa.question.text import masked
+from agenticiqa.evaluation.claim_words import Mention, claim_words, masked
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LevelLetter, Severity
 
@@ -155,7 +154,7 @@ class Statement:
 
 def read_statement(text: str) -> Statement:
     """The claims of a sentence in lower case, in English or Chinese."""
-    words = lexicon()
+    words = claim_words()
     found = words.matches(text, "nothing", "distortions", "any_distortion", "places")
     rest = masked(text, (match.span for match in found), "\x00")
     severities = words.matches(rest, "severities")

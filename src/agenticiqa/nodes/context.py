@@ -18,7 +18,7 @@ from agenticiqa.images import ImageStore, LabelledImage, LoadedImage, in_role
 from agenticiqa.logs import log_context
 from agenticiqa.parts import Parts, parts_from
 from agenticiqa.question.asked import Question
-from agenticiqa.question.asking import question_of
+from agenticiqa.question.read import question_of
 from agenticiqa.state import AgenticIQAState, Ledger
 from agenticiqa.vlm_client.client import CallCounter, Sampling, VLMRequest
 from agenticiqa.vlm_client.structured import Structured, ask_for

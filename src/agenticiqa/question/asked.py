@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agenticiqa.question.meaning import CATEGORY_OF, Attribute, Doubt, Form, OptionMeaning, Tint
 from agenticiqa.question.scales import Scale
 from agenticiqa.state import DistortionCategory
-from agenticiqa.values import Kept, Language, Polarity
+from agenticiqa.values import CATEGORY_OF, Attribute, Kept, Language, Polarity
 
+DEFAULT_QUERY = "Rate the perceptual quality of this image."
+"""The question of whoever asks none."""
+
+Form = Literal["yesno", "letter", "word", "number", "sentence", "json"]
+Doubt = Literal["intent", "attribute", "polarity", "options"]
+# The colors a cast is called by; "warm" and "cold" are several of them.
+Tint = Literal["red", "orange", "yellow", "green", "cyan", "blue", "violet", "magenta", "warm", "cold"]
 Allowed = Literal["any", "visible", "acceptable", "severe"]
 """How much of a flaw a yes/no question puts up with: "any" asks for the slightest, "severe" for more than moderate."""
 Combined = Literal["both", "either", "neither", "at_least_one", "except"]
@@ -20,6 +26,33 @@ Fact = Literal[
 Purpose = Literal["print", "web", "passport"]
 # How likely a polarity must be for a yes or a no to rest on it.
 SURE_OF_POLARITY = 0.8
+
+
+@dataclass(frozen=True)
+class OptionMeaning(Kept):
+    """What one option says; the fields it says nothing about are None.
+
+    `attribute` with `says` "flaw" claims the flaw, with "fine" its absence; `severity` (0 none … 4 extreme) says how
+    strong it is claimed to be, `level` (1 bad … 5 excellent) how good; `truth` is a yes or a no to the question.
+    """
+
+    attribute: Attribute | None = None
+    says: Polarity | None = None
+    kind: str | None = None
+    severity: float | None = None
+    level: float | None = None
+    amount: Literal["low", "medium", "high"] | None = None
+    truth: bool | None = None
+    place: str | None = None
+    relation: Literal["better", "worse", "same"] | None = None
+    side: Literal["test", "reference"] | None = None
+    """The image of a pair that the option names."""
+    nothing: bool = False
+    all_of_them: bool = False
+    tints: tuple[Tint, ...] = ()
+    """The color of a cast, where an option is one."""
+    attributes: tuple[tuple[Attribute, Polarity], ...] = ()
+    """Every attribute claimed, where an option names several ("sharp but noisy")."""
 
 
 @dataclass(frozen=True)

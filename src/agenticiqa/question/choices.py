@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from agenticiqa.question.exact_words import normalise
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.text import normalise
 from agenticiqa.state import UNABLE
 
 _CJK = r"\u3040-\u30ff\u4e00-\u9fff"

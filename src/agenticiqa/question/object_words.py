@@ -49,6 +49,44 @@ def object_called(name: str) -> ObjectName | None:
     return _last_word(plain, side)
 
 
+_AND = LatePattern(r"\s*,\s*|\s+(?:and|or|than|und|oder|als|y|o|et|ou|e|que)\s+|[和与、比还]|(?<=\S)(?:と|より)(?=\S)")
+
+
+def things_in(words: str) -> tuple[str, ...]:
+    """The names in a few words of a question, without articles: places under their English name, things as written."""
+    parts = [_ARTICLE.sub("", part.strip(" ,.?!").lower() + " ").strip() for part in _AND.split(words)]
+    if sum(place_named(part) is None and object_called(part) is None for part in parts) and len(parts) > 1:
+        parts = [_ARTICLE.sub("", words.strip(" ,.?!").lower() + " ").strip()]
+    return tuple(dict.fromkeys(place_named(part) or part for part in parts if part))
+
+
+def place_named(name: str) -> str | None:
+    """The place of the picture that a name stands for ("upper left corner", "links oben"); None for a thing."""
+    plain = _ARTICLE.sub("", name.strip(" .").lower())
+    found: list[str] = []
+    for place, languages in _words()["places"].items():
+        for word in sorted(_listed(languages), key=len, reverse=True):
+            pattern = re.escape(word) if _WITHOUT_SPACES.search(word) else rf"(?<!\w){re.escape(word)}(?!\w)"
+            if re.search(pattern, plain):
+                plain = re.sub(pattern, " ", plain)
+                found.append(place)
+    if not found or _PART.sub(" ", plain).strip(" -'"):
+        return None
+    both = [place for place in ("top", "bottom", "left", "right") if place in found]
+    # The face on the left is a thing with its side, no place.
+    if both and any(place in found for place in ("face", "background", "foreground")):
+        return None
+    return " ".join(both[:2]) if both else found[0]
+
+
+_PART = LatePattern(
+    r"\b(?:hand|side|half|part|corner|area|region|third|quarter|of|the|in|on|at|to"
+    r"|seite|hälfte|teil|ecke|bereich|im|in der"
+    r"|lado|parte|mitad|esquina|canto|metade|de|la|a|do|da|del|côté|partie|moitié|coin|en|à|du|l)\b"
+    r"|[侧边半方部角的区域分面の側]|部分"
+)
+
+
 def names_a_thing(name: str) -> bool:
     """Whether a name stands for something that is in a picture or is not, unlike its subject or its background."""
     called = object_called(name)

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from agenticiqa.question.exact_words import normalise
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.question.text import normalise
 
 _NUMBERS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -126,32 +126,23 @@ _SAID = LatePattern(
     rf"(?P<said>[^,;.。、()\d\n?]{{2,40}}?)(?=[,;.。、()\n?\d]|\band\b|\bto\b|\bbis\b|\bà\b|\bal?\b|から|到|$)",
     re.IGNORECASE,
 )
-_MORE_IS = LatePattern(
-    r"(?:higher|more|越高)\s*(?:=|is|means?|meaning|being)?\s*(?P<said>[^,;.。()\n?]{1,30})", re.IGNORECASE
-)
-_GOOD_END = LatePattern(
-    r"\b(?:best|better|excellent|perfect\w*|ideal|top|spot on|flawless|pristine|superb|great|good|beste[rsn]?|sehr gut"
-    r"|mejor|excelente|impecable|impecável|melhor|parfaite?|excellente?|meilleure?)\b|最好|最佳|最优|完美|完好|越好|最高|最良",
-    re.IGNORECASE,
-)
-_BAD_END = LatePattern(
-    r"\b(?:worst|worse|awful|terrible|horrible|hopeless|useless|unusable|bad|poor|schlecht\w*|katastroph\w*|ungenügend"
-    r"|peor|pésim[ao]|pior|péssim[ao]|pire|catastrophique)\b|最差|最糟|最严重|最渣|最悪|没法看",
-    re.IGNORECASE,
-)
 
 
-def good_end(text: str, scale: Scale) -> Literal["low", "high"] | None:
-    """The end of the scale that a question calls the good one; None when it names neither or contradicts itself."""
-    plain, votes = normalise(text).lower(), set()
-    middle = (scale.low + scale.high) / 2
-    for match in (*_SAID.finditer(plain), *_MORE_IS.finditer(plain)):
-        number = match.groupdict().get("number")
-        is_high = number is None or _number(number) > middle
-        is_good, is_bad = bool(_GOOD_END.search(match["said"])), bool(_BAD_END.search(match["said"]))
-        if is_good != is_bad:
-            votes.add("high" if is_high == is_good else "low")
-    return votes.pop() if len(votes) == 1 else None  # type: ignore[return-value]
+def ends_said(text: str, scale: Scale) -> tuple[str | None, str | None]:
+    """What a question calls the low and the high end of its scale: "1 = awful, 10 = flawless"."""
+    said = {
+        _number(match["number"]): match["said"].strip(" -–\"'")
+        for match in _SAID.finditer(normalise(text).lower())
+        if not _LINK.fullmatch(match["said"].strip())
+    }
+    return said.get(scale.low) or None, said.get(scale.high) or None
+
+
+# What joins two numbers says nothing of either.
+_LINK = LatePattern(
+    r"\W*(?:to|and|or|out of|bis|und|von|a|al|y|de|sur|sobre|à|et|em|e|ou|o|stars?|points?|分|到|至|から|まで|点)?\W*",
+    re.IGNORECASE,
+)
 
 
 def _number(word: str) -> float:

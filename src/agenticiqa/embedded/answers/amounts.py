@@ -8,8 +8,7 @@ from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
 from agenticiqa.limits import PRESENT
-from agenticiqa.question.asked import Allowed, Compare, Flaw
-from agenticiqa.question.meaning import Tint
+from agenticiqa.question.asked import Allowed, Compare, Flaw, Tint
 from agenticiqa.question.scales import ScaleEnd
 from agenticiqa.values import DIRECTION_OF, Distortion, Reading
 

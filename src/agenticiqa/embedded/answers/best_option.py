@@ -18,8 +18,7 @@ from agenticiqa.embedded.answers.amounts import (
 from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
 from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.limits import PRESENT
-from agenticiqa.question.asked import Choose, Flaw
-from agenticiqa.question.meaning import OptionMeaning
+from agenticiqa.question.asked import Choose, Flaw, OptionMeaning
 from agenticiqa.state import DistortionCategory
 from agenticiqa.values import CATEGORY_OF, Attribute
 

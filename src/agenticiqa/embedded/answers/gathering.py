@@ -19,8 +19,7 @@ from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.embedded.regions.sharpness import focus_parts
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
-from agenticiqa.question.lexicon import lexicon
-from agenticiqa.question.object_words import names_a_thing, names_several
+from agenticiqa.question.object_words import names_a_thing, names_several, place_named
 from agenticiqa.state import GLOBAL, LocatedRegion, Region
 from agenticiqa.values import Language
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
@@ -225,9 +224,7 @@ def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
 def place_called(name: str) -> str:
     """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
     lowered = name.strip().lower()
-    if names_several(lowered):
-        return lowered
-    return next((place for place, terms in lexicon().places.items() if terms.is_whole(lowered)), lowered)
+    return lowered if names_several(lowered) else place_named(lowered) or lowered
 
 
 def _asks_whether_soft(question: Question) -> bool:

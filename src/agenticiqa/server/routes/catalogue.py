@@ -17,7 +17,6 @@ from agenticiqa.batch.manifest import IMAGE_SUFFIXES
 from agenticiqa.images.containers import MEDIA_TYPES
 from agenticiqa.images.load import ImageLimits, limits_by_format
 from agenticiqa.parts import tools_for
-from agenticiqa.question.text import Language
 from agenticiqa.server.display_names import display_name
 from agenticiqa.server.examples import CREDITS, EXHIBITS, Exhibit, reference_name
 from agenticiqa.server.openapi import problems
@@ -37,6 +36,7 @@ from agenticiqa.server.service import Service
 from agenticiqa.server.service_options import MEGABYTE
 from agenticiqa.server.uploads import FORM_PARTS
 from agenticiqa.tools.catalogue import describe_tools
+from agenticiqa.values import Language
 
 router = APIRouter(tags=["service"])
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PAD, UNKNOWN, QUESTION, OPTION, END = "[PAD]", "[UNK]", "[CLS]", "[unused1]", "[SEP]"
+# No piece of the published vocabulary is longer; a word of a thousand letters takes no longer for it.
+_LONGEST_PIECE = 24
 _CHARACTERS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CHARACTERS}]|[^\W{_CHARACTERS}]+|[^\w\s]")
 
@@ -47,7 +49,7 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
 def _pieces(word: re.Match[str], vocabulary: Mapping[str, int], origin: Sequence[int]) -> list[Piece]:
     text, start, found = word.group(), 0, []
     while start < len(text):
-        end = len(text)
+        end = min(len(text), start + _LONGEST_PIECE)
         while end > start and ("##" if start else "") + text[start:end] not in vocabulary:
             end -= 1
         if end == start:

@@ -1,79 +1,233 @@
-"""The text of a question: signs made uniform, its language, its tokens and, for each, the numbers of its parts."""
+"""What is read exactly, by its words: signs, writing, tools, colours, prints, what is left out and the key of JSON."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-import zlib
 from collections.abc import Iterable
-from functools import lru_cache
 
 from agenticiqa.question.late_pattern import LatePattern
-from agenticiqa.values import Language as Language
+from agenticiqa.values import Language
 
-BUCKETS = 8192
-"""How many numbers there are for parts of words; different parts may share one."""
-LONGEST = 64
-"""Of a longer text the two ends are kept: they hold the question."""
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_TOKEN = LatePattern(rf"[{_CJK}]|[^\W\d_{_CJK}]+(?:'[^\W\d_{_CJK}]+)?|\d+(?:[.,]\d+)?|\n|[^\s\w]|_")
-_SIGNS = str.maketrans(
-    {"’": "'", "‘": "'", "“": '"', "”": '"', "。": ".", "、": ",", "–": "-", "—": "-", "−": "-", "「": '"', "」": '"'}
-)
 _QUOTES = str.maketrans("‘’“”`", "''\"\"'")
-_NOT = LatePattern(r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should|ca|wo|ai|must|need)n'?t\b")
-_SPACE = LatePattern(r"[^\S\n]+")
-NOT = "not'"
-"""The token of a contracted "not"."""
 
 
-def tokens(text: str) -> list[str]:
-    """Words, single Chinese and Japanese characters, numbers and signs, in lower case and simplified writing."""
-    found = _TOKEN.findall(plain_text(text))
-    return found if len(found) <= LONGEST else found[: LONGEST // 2] + found[-LONGEST // 2 :]
+def normalise(text: str) -> str:
+    """The text with full-width signs, curly quotes and line ends made plain; letters keep their case."""
+    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
 
 
-def plain_text(text: str) -> str:
-    """The text in lower case, in simplified writing, with uniform signs and "isn't" as "is not'"."""
-    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS).lower().strip().translate(_SIMPLIFIED)
-    return _NOT.sub(rf"\1 {NOT}", _SPACE.sub(" ", plain))
+def simplified(text: str) -> str:
+    """The text in simplified Chinese writing, letter by letter."""
+    return text.translate(_SIMPLIFIED)
 
 
-def parts(words: list[str]) -> list[list[int]]:
-    """For each token the numbers of the word, of its letter groups and, for a character, of its neighbours."""
-    return [[*_word_parts(word), *_neighbours(words, place)] for place, word in enumerate(words)] or [[number_of("^")]]
+def written_language(text: str, read_as: Language) -> Language:
+    """The language a text was read as, or English where its writing speaks against it: "?" is not Chinese."""
+    is_spaceless = bool(re.search(rf"[{_CJK}]", text))
+    has_words = bool(re.search(r"[^\W\d_]*[^\W\d_A-Z][^\W\d_]*", text))
+    if is_spaceless and read_as not in ("zh", "ja"):
+        return "ja" if re.search(r"[\u3040-\u30ff]", text) else "zh"
+    return read_as if is_spaceless or (has_words and read_as not in ("zh", "ja")) else "en"
 
 
-@lru_cache(maxsize=20_000)
-def _word_parts(word: str) -> tuple[int, ...]:
-    numbers = [number_of("=" + word)]
-    if word.isalpha() and len(word) > 2:
-        marked = f"<{word}>"
-        numbers += [number_of(marked[i : i + n]) for n in (3, 4, 5) for i in range(len(marked) - n + 1)]
-    elif word[0].isdigit():
-        numbers.append(number_of("<number>"))
-    return tuple(numbers)
+# Names of tools that may be asked for although none of that name is installed.
+_TOOLS = (
+    "TOPIQ_FR", "TOPIQ_NR", "AHIQ", "FSIM", "LPIPS", "DISTS", "WaDIQaM_FR", "WaDIQaM_NR", "PieAPP", "MS_SSIM", "GMSD",
+    "SSIM", "CKDN", "VIF", "PSNR", "VSI", "QAlign", "CLIPIQA", "UNIQUE", "HyperIQA", "TReS", "MUSIQ", "DBCNN",
+    "ARNIQA", "NIMA", "BRISQUE", "NIQE", "MANIQA", "LIQE", "ILNIQE", "PIQE", "HaarPSI", "MDSI", "MS_GMSD", "NLPD",
+    "MAD", "CW_SSIM", "SR_SIM", "DSS", "VMAF", "SSIMULACRA2", "AIQA_NR", "AIQA_FR",
+)  # fmt: skip
+# Names that are also words are believed only as they are written, those of two words with their underscore.
+_WORDS = frozenset(
+    ("unique", "mad", "vif", "dists", "tres", "contrast", "blur", "noise", "sharpness", "brightness", "colorfulness",
+     "compression", "saturation", "entropy", "exposure", "jpeg_quality")
+)  # fmt: skip
+_REFUSED = LatePattern(
+    r"(?:not|n't|never|without|ohne|sin|sans|sem|不要?|别)\s*(?:use|using|使用|用)?\s*(?:the\s+)?$", re.IGNORECASE
+)
+_ASKED_FOR = LatePattern(
+    r"\b(?:use|using|with|by|via|apply|run|through|according to|in terms of|compute|calculate|report|give me)\s+"
+    r"(?:the\s+)?(?:metric\s+|tool\s+|model\s+)?(?P<name>[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*[A-Z0-9][A-Za-z0-9]*)"
+    r"|(?:使用|采用|利用|用|通过|计算)\s*(?P<zh>[A-Z][A-Za-z0-9_-]*[A-Z0-9])"
+)
+_NO_TOOLS = (
+    "JSON", "YAML", "XML", "CSV", "HTML", "YES", "NO", "TRUE", "FALSE", "PASS", "FAIL", "ONLY", "JPEG", "JPG", "PNG",
+    "RGB", "ISO", "HDR", "IQA", "AI", "VLM", "MOS", "LLM", "OK", "NR", "FR", "GPU", "CPU",
+)  # fmt: skip
 
 
-def _neighbours(words: list[str], place: int) -> list[int]:
-    word = words[place]
-    if not _is_character(word):
-        return []
-    before = words[place - 1] if place else "^"
-    after = words[place + 1] if place + 1 < len(words) else "$"
-    numbers = [number_of("b" + before + word), number_of("a" + word + after)]
-    if _is_character(before) and _is_character(after):
-        numbers.append(number_of("t" + before + word + after))
-    return numbers
+def named_tool(text: str, available: Iterable[str] = ()) -> str | None:
+    """The tool a text names, in the spelling of the available ones; an unknown name that is asked for as written."""
+    letters = _letters(text)
+    names = sorted(dict.fromkeys([*available, *_TOOLS]), key=len, reverse=True)
+    for name in (*names, *(name for name in names if re.search(r"_[FN]R$", name) and not name.startswith("AIQA"))):
+        # "TOPIQ" is the first of TOPIQ_FR and TOPIQ_NR.
+        for short in dict.fromkeys((name, re.sub(r"_[FN]R$", "", name))):
+            if short == "AIQA" or _letters(short) not in letters:
+                continue
+            is_word = short.casefold() in _WORDS
+            flags = 0 if is_word and "_" not in short else re.IGNORECASE
+            gaps = short if is_word else "[-_ ]?".join(map("[-_]?".join, short.split("_")))
+            for match in re.finditer(rf"(?<![A-Za-z0-9_-]){gaps}(?![A-Za-z0-9_-])", text, flags):
+                if not _REFUSED.search(text[: match.start()]):
+                    return name
+    for match in _ASKED_FOR.finditer(text):
+        name = match["name"] or match["zh"]
+        if name not in _NO_TOOLS and not _REFUSED.search(text[: match.start("name")]):
+            return name
+    return None
 
 
-def _is_character(word: str) -> bool:
-    return "\u3040" <= word[0] <= "\u9fff"
+def _letters(text: str) -> str:
+    return re.sub(r"[-_ ]", "", text).casefold()
 
 
-def number_of(part: str, buckets: int = BUCKETS) -> int:
-    """The number of a part, the same on every machine; different parts may share one."""
-    return zlib.crc32(part.encode("utf-8", "surrogatepass")) % buckets
+# The colors a cast is called by, in every language.
+_TINTS = {
+    "red": r"\bred(?:dish)?\b|\brot\b|röt|rotstich|\broj[oa]|rojiz|\brouge|vermelh|avermelh|红|赤",
+    "orange": r"\borang(?:e|ey|ish|y)\b|naranja|anaranj|laranja|alaranj|橙|橘|オレンジ",
+    "yellow": r"\byellow|\bgelb|amarill|\bjaun|amarel|黄",
+    "green": r"\bgreen|\bgrün|\bverd(?:e|os|âtre)|\bverte?s?\b|esverd|绿|緑",
+    "cyan": r"\bcyan|\bteal|turquoise|türkis|turquesa|\bciano|青色|シアン",
+    "blue": r"\bblu(?:e|ish|ey|eish)|\bblau|bläul|azul|\bbleu|蓝|青(?!色)",
+    "violet": r"\bviolet|\bpurpl|\blila\b|morad[oa]|amorat|rox[oa]|arrox|紫",
+    "magenta": r"magenta|\bpink|\brosa|品红|粉|ピンク|マゼンタ",
+    "warm": r"\bwarm|cálid|\bchaude?|quentes?\b|暖",
+    "cold": r"\bcold|\bcool(?!pix)|\bicy\b|\bkalt|\bkühl|\bfrí[oa]|\bfroide?|\bfri[oa]|冷|寒",
+}  # fmt: skip
+
+
+def tints_in(text: str) -> tuple[str, ...]:
+    """The colors a text names."""
+    return tuple(tint for tint, words in _TINTS.items() if re.search(words, text.lower()))
+
+
+_GREY = LatePattern(
+    r"gr[ae]y[- ]?scale|black[- ]?(?:and|&)[- ]?white"
+    r"|b ?[&/] ?w\b|monochrom|schwarz-?weiß|graustufen|blanco y negro|grises"
+    r"|noir et blanc|niveaux de gris|preto e branco|cinza|黑白|灰度|白黒|モノクロ|グレースケール",
+    re.IGNORECASE,
+)
+_COLOUR = LatePattern(r"\bcolou?r|farb|en color|couleur|\bcores\b|彩色|カラー", re.IGNORECASE)
+
+
+def grey_or_colour(text: str) -> str:
+    """Whether a text asks for a picture without colour ("grey"), for one with it ("colour"), or which of the two."""
+    grey, colour = bool(_GREY.search(text)), bool(_COLOUR.search(text))
+    return "either" if grey == colour else "grey" if grey else "colour"
+
+
+# The longer side of DIN papers in inches, and the least of what is printed otherwise: a column, a cover, a poster.
+_PAPERS = {"a0": 46.8, "a1": 33.1, "a2": 23.4, "a3": 16.5, "a4": 11.7, "a5": 8.3, "a6": 5.8}
+_SMALLEST = {
+    r"(?:book|magazine) covers?": 7.0, r"magazin|zeitschrift|revista|revue|杂志|雑誌": 2.2,
+    r"postcard|postkarte|postal": 5.8,
+    r"poster|póster|plakat|affiche|cartaz|海报|ポスター": 16.5, r"canvas|leinwand|lienzo": 11.7,
+}  # fmt: skip
+_PAPER = LatePattern(r"(?<![a-z0-9])a[0-6](?![a-z0-9])", re.IGNORECASE)
+_LENGTHS = LatePattern(
+    r"(\d+(?:[.,]\d+)?)(?: ?[x×*by]+ ?(\d+(?:[.,]\d+)?))? ?(cm|mm|inch(?:es)?|in\b|\"|zoll|pulgadas?|pouces?|polegadas?"
+    r"|厘米|公分|英寸|寸|センチ|インチ)",
+    re.IGNORECASE,
+)
+_INCHES = {"cm": 1 / 2.54, "厘米": 1 / 2.54, "公分": 1 / 2.54, "センチ": 1 / 2.54, "mm": 1 / 25.4}
+_PER_INCH = LatePattern(r"(\d{2,4}) ?(?:dpi|ppi|ppp|pixels? per inch|per inch|pro zoll)", re.IGNORECASE)
+
+
+def print_inches(text: str) -> float | None:
+    """The longer side, in inches, of the print that a text names; None where it names none.
+
+    >>> print_inches("Can I print this on A3?")
+    16.5
+    >>> print_inches("Good enough for a magazine?")
+    2.2
+    """
+    sides = [_PAPERS[paper.lower()] for paper in _PAPER.findall(text)]
+    for first, second, unit in _LENGTHS.findall(text):
+        inches = _INCHES.get(unit.lower(), 1.0)
+        sides += [float(length.replace(",", ".")) * inches for length in (first, second) if length]
+    named = [inches for words, inches in _SMALLEST.items() if re.search(words, text, re.IGNORECASE)]
+    sides = sides or named[:1]
+    return max(sides) if sides and max(sides) > 0 else None
+
+
+def per_inch(text: str) -> float | None:
+    """The pixels per inch a text names."""
+    found = _PER_INCH.search(text)
+    return float(found[1]) if found else None
+
+
+# Single words offered as amounts, of which nothing but the list they stand in tells the meaning.
+AMOUNTS = {
+    **dict.fromkeys(("low", "低", "niedrig", "gering", "bajo", "baja", "faible", "bas", "baixo", "baixa"), "low"),
+    **dict.fromkeys(("medium", "中", "mittel", "medio", "media", "moyen", "moyenne", "médio", "média"), "medium"),
+    **dict.fromkeys(("high", "高", "hoch", "alto", "alta", "élevé", "élevée", "haut"), "high"),
+    **dict.fromkeys(
+        ("none", "无", "keine", "keins", "ninguno", "ninguna", "aucun", "aucune", "nenhum", "なし"), "none"
+    ),
+}
+_ABSENT = LatePattern(
+    r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\babsent\b|不存在|没有出现|nicht (?:vorhanden|vorkommt|vor\b)"
+    r"|no (?:está presente|aparece)|n'est pas (?:présent|visible)|não (?:está presente|aparece)|当てはまらない",
+    re.IGNORECASE,
+)
+
+
+def asks_for_absent(text: str) -> bool:
+    """Whether the option that does not hold is wanted: "Which problem does not exist?"."""
+    return bool(_ABSENT.search(text))
+
+
+_EXCEPT = LatePattern(
+    r",?\s*\b(?:except(?:ing)?(?: for)?|apart from|aside from|besides|other than|but for|not counting|leaving aside"
+    r"|außer|ausser|abgesehen von|excepto|aparte de|salvo|à part|sauf|hormis|exceto|além d[eao]|tirando)\s+"
+    r"(?P<what>[^,;:.?!。，？]+),?|除了?(?P<zh>[^,;.?!。，？]+?)(?:以外|之外|外|，)[，,]?|(?P<ja>[^、。]+?)(?:以外に?|を除けば|を除いて)",
+    re.IGNORECASE,
+)
+
+
+def left_out(text: str) -> tuple[str, str | None]:
+    """A question without what it leaves out, and the words for that."""
+    found = _EXCEPT.search(text)
+    rest = f"{text[: found.start()]} {text[found.end() :]}".strip() if found else ""
+    if found is None or not rest:
+        return text, None
+    return re.sub(r"\s+(?=[?.!,])|\s{2,}", "", rest), found["what"] or found["zh"] or found["ja"]
+
+
+# What is asked for and not measured, as it is called in the reply.
+_UNMEASURED = {
+    "watermarks": r"water-?mark|wasserzeichen|marcas? de agua|filigrane|marca d.água|水印|透かし",
+    "logos": r"\blogo|标志|商标|ロゴ",
+    "text in the picture": r"text overlay|caption|subtitle|time-?stamp|untertitel|subtítulo|sous-titre|legenda|字幕",
+    "vignetting": r"vignet|viñet|vinhet|randabdunk|暗角|周辺減光",
+    "lens flare": r"flare|linsenreflex|光晕|炫光|フレア",
+    "red eyes": r"red[- ]?eye|rote augen|ojos rojos|yeux rouges|olhos vermelhos|红眼|赤目",
+    "lens distortion": r"barrel|pincushion|perspective distortion|keyston|verzeichnung|畸变|歪曲",
+    "artificial origin": r"\bai\b|deep-?fake|photo-?shopped|\bki-|generad[ao] por|générée par|gerad[ao] por|生成",
+}  # fmt: skip
+
+
+def unmeasured_in(text: str) -> str:
+    """What a text asks for that nothing here measures."""
+    named = (name for name, words in _UNMEASURED.items() if re.search(words, text.lower()))
+    return next(named, "the data of the file")
+
+
+_KEY = LatePattern(
+    r"[\"'“]([A-Za-z_][\w -]{0,40})[\"'”]\s*:"
+    r"|(?:key|field|键名?|字段|schlüssel|clave|clé|chave|キー)\s*:?\s*[\"'“]?([A-Za-z_]\w*)",
+    re.IGNORECASE,
+)
+
+
+def json_key(text: str) -> str:
+    """The key under which a JSON answer is wanted."""
+    named = _KEY.search(text)
+    return (named[1] or named[2]) if named else "answer"
 
 
 # Common traditional characters and their simplified forms, so that both writings are read alike.
@@ -123,24 +277,3 @@ _SIMPLIFIED = str.maketrans(
     "鬓斗闹哄郁魉魇鱼鲁鱿鲍鲔鲛鲑鲜鲧鲤鲨鲭鲷鲳鲸鲫鳅鳃鳏鳍鲢鳗鳔鳖鳝鳜鳞鲎鳄鲈鸟鸠凤鸣鸢𫛞鸩鸦鸰鸵鸳鸪鸯鸭鸿鸽鹃鹅鹄鹉鹌鹏鹊鹑莺鹤鹞鹧鸥鸶鹰鹭鹦鹳鸾卤咸碱盐丽麦麸曲面么黄黉点党霉黩冬鼹"
     "齐斋齿龇龃龄出龈啮龊龉龋龌龙庞龚龟",
 )
-
-
-def normalise(text: str) -> str:
-    """The text with full-width signs, curly quotes and line ends made plain; letters keep their case."""
-    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
-    return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
-
-
-def written_language(text: str, read_as: Language) -> Language:
-    """The language a text was read as, or English where its writing speaks against it: "?" is not Chinese."""
-    is_spaceless = bool(re.search(rf"[{_CJK}]", text))
-    has_words = bool(re.search(r"[^\W\d_]*[^\W\d_A-Z][^\W\d_]*", text))
-    return read_as if is_spaceless or (has_words and read_as not in ("zh", "ja")) else "en"
-
-
-def masked(text: str, spans: Iterable[tuple[int, int]], sign: str = " ") -> str:
-    """The text with every letter inside the spans replaced by the sign."""
-    letters = list(text)
-    for start, end in spans:
-        letters[start:end] = sign * (end - start)
-    return "".join(letters)
