@@ -107,8 +107,9 @@ def live(folder: Path, minutes: float) -> dict[str, Any]:
     outcomes, slowest, end, tried = Counter[str](), (0.0, ""), time.monotonic() + 60 * minutes, 0
     peaks: list[tuple[int, str]] = [(peak_memory(), "warm-up")]
     (folder / "run").mkdir()
-    task = {"kind": "assess", "folder": str(folder / "run"), "images": [{"file": "image-1"}], "reference": None,
-            "query": None, "choices": None, "max_replan_iterations": None, "align": None, "pictures": True}  # fmt: skip
+    image = {"file": "image-1", "name": "image-1"}
+    task = {"kind": "assess", "folder": str(folder / "run"), "images": [image], "reference": None, "query": None,
+            "choices": None, "max_replan_iterations": None, "align": None, "pictures": True}  # fmt: skip
     for file in sorted(folder.glob("*.picture")):
         if time.monotonic() > end:
             break

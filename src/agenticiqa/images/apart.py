@@ -22,7 +22,7 @@ from agenticiqa.errors import ImageTooLargeError
 from agenticiqa.images.colour import strips
 from agenticiqa.images.decode import open_header
 
-SECONDS = 30.0
+SECONDS = 60.0
 """How long one picture may take."""
 _REQUEST, _LENGTH = struct.Struct("!8sdQ"), struct.Struct("!Q")
 # The other process: no module of the working folder, no interrupt meant for this one.
