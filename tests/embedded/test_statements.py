@@ -8,7 +8,7 @@ from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
 from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
-from agenticiqa.question.asked import Compare, Conditions, Declined, Flaw, Reply, Topic, YesNo
+from agenticiqa.question.asked import Choose, Compare, Conditions, Declined, Flaw, OptionMeaning, Reply, Topic, YesNo
 from agenticiqa.state import GLOBAL, UNABLE
 from agenticiqa.values import Answer, Polarity
 from tests.support.looks import BLURRED, CLEAN, NOISY, judged, seen
@@ -94,3 +94,13 @@ def test_a_comparison_that_may_be_asked_either_way_is_told_without_a_yes_or_a_no
     told = answer(question, gather({GLOBAL: worse}, has_reference=True))
 
     assert (told.text, told.value) == ("Worse than the reference", None)
+
+
+def test_of_yes_and_no_as_options_none_is_chosen_without_a_sure_polarity() -> None:
+    options = {"A": OptionMeaning(truth=True), "B": OptionMeaning(truth=False)}
+    question, evidence = Choose(Topic(BLUR), Reply(), None, options), gather({GLOBAL: BLURRED})
+
+    told = answer(question, evidence)
+
+    assert (told.value, told.why_not) == (None, "unclear_polarity")
+    assert explain(question, evidence, told)[0].text.startswith("I read a question about blur")

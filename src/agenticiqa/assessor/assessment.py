@@ -80,7 +80,9 @@ class Assessment(Record):
     schema_version: Literal[3] = 3
     query: str
     answer: str
-    value: bool | float | str | None = Field(default=None, description="the answer as a value; null: none was given")
+    value: bool | float | str | None = Field(
+        default=None, description="the answer as a value; null: there is none, or no yes or no is sure"
+    )
     certainty: float | None = Field(default=None, description="how sure the answer is, 0 to 1")
     reasoning: str
     reasons: list[Reason] = Field(default_factory=list, description="each sentence with the value it was made of")

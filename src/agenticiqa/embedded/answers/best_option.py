@@ -47,7 +47,8 @@ def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str
         # Of two options one of which is understood, the other is its opposite.
         known = {label: 1 - next(iter(known.values())) if fit is None else fit for label, fit in fits.items()}
     if not known:
-        return "no_match"
+        asks_truth = question.polarity is None and any(each.truth is not None for each in question.options.values())
+        return "unclear_polarity" if asks_truth else "no_match"
     ranked = sorted(known, key=lambda label: -known[label])
     best = ranked[0]
     if len(ranked) > 1 and known[best] - known[ranked[1]] < TIE:

@@ -68,7 +68,9 @@ def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterato
 
 def _why_not(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     if given.why_not and given.why_not not in _TOLD_OTHERWISE:
-        yield Reason(say(given.why_not, question.reply.language), "question", name=given.why_not)
+        language = question.reply.language
+        attribute = phrase("attributes", question.topic.flaw.attribute, language)
+        yield Reason(say(given.why_not, language, attribute=attribute), "question", name=given.why_not)
 
 
 def _tool_value(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
