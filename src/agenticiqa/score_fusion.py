@@ -149,7 +149,7 @@ class ScoreFusion:
 
     def _joint(self, tool_scores: Sequence[float], beliefs: Mapping[int, float]) -> dict[int, float]:
         # In logarithms: with a large eta every weight of a level the model believes in may underflow to 0.
-        logs = {level: _log(p) for level, p in beliefs.items()}
+        logs = {level: math.log(p) if p > 0 else -math.inf for level, p in beliefs.items()}
         if tool_scores:
             mean = _mean(tool_scores)
             logs = {level: value - self.eta * (mean - level) ** 2 for level, value in logs.items()}
@@ -163,10 +163,6 @@ def _mean(scores: Sequence[float]) -> float:
         raise ValueError("tool scores must be finite; leave out those that are not")
     # fsum: the mean must not depend on the order of the tools.
     return math.fsum(scores) / len(scores)
-
-
-def _log(value: float) -> float:
-    return math.log(value) if value > 0 else -math.inf
 
 
 def _softmax(logs: Mapping[int, float]) -> dict[int, float]:

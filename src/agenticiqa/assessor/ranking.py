@@ -171,7 +171,9 @@ def rank(
 
 def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
     """The best first; an image with the very score of the one before it has the same rank."""
-    named = sorted(zip(names, assessments, strict=True), key=lambda item: _falling(item[1].score))
+    named = sorted(
+        zip(names, assessments, strict=True), key=lambda item: math.inf if item[1].score is None else -item[1].score
+    )
     entries: list[Ranked] = []
     for place, (name, found) in enumerate(named, 1):
         before = entries[-1] if entries else None
@@ -274,10 +276,6 @@ def _spread(found: Assessment) -> float | None:
 
 def _source(found: Assessment) -> tuple[str, ...]:
     return tuple(sorted(f"{label} {origin.sha256}" for label, origin in found.provenance.images.items()))
-
-
-def _falling(score: float | None) -> float:
-    return math.inf if score is None else -score
 
 
 def query_for_each(query: str | None, longest: int) -> str | None:

@@ -55,7 +55,7 @@ def read_original(
         )
     image = _decoded(source, loaded)
     colours, profile = _colours(image, strip)
-    alpha = _alpha(image)
+    alpha = image.convert("RGBA").getchannel("A") if is_transparent(image) else None
     picture = Image.fromarray(upright(np.asarray(_joined(colours, alpha, background)), loaded.orientation)[0])
     if picture.mode == "RGBA" and format == "jpeg":
         raise EncodingError(
@@ -110,11 +110,6 @@ def _is_rgb_profile(profile: bytes | None) -> bool:
     except (ImageCms.PyCMSError, OSError, ValueError, TypeError):
         return False
     return space.strip() == "RGB"
-
-
-def _alpha(image: Image.Image) -> Image.Image | None:
-    """How opaque each place is; None where all of it is."""
-    return image.convert("RGBA").getchannel("A") if is_transparent(image) else None
 
 
 def _joined(colours: Image.Image, alpha: Image.Image | None, background: str | None) -> Image.Image:

@@ -164,13 +164,12 @@ def read_statement(text: str) -> Statement:
     plain = masked(rest, (match.span for match in severities))
     negated = len(words["negations"].spans(plain)) % 2 == 1
     return Statement(
-        mentions=tuple(_resolved(m.meaning, approved) for m in found if m.group == "distortions"),
+        mentions=tuple(
+            replace(m.meaning, neutral=False, absent=approved) if m.meaning.neutral else m.meaning
+            for m in found
+            if m.group == "distortions"
+        ),
         severity=severity,
         level=levels[0].meaning if levels else None,
         denied=negated or severity == "none" or any(match.group == "nothing" for match in found),
     )
-
-
-def _resolved(mention: Mention, approved: bool) -> Mention:
-    """A noun like "contrast" that is called good claims there is nothing wrong with it."""
-    return replace(mention, neutral=False, absent=approved) if mention.neutral else mention

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from langchain_core.runnables.graph import Edge
-
 from agenticiqa.errors import UsageError
 from agenticiqa.graph.flow import LastNode, build_graph
 from agenticiqa.outputs import replacing, write_whole
@@ -56,7 +54,7 @@ def graph_arrows(last: LastNode = "summarizer") -> list[Arrow]:
     edges = build_graph(last).get_graph().edges
     order = ["__start__", "planner", "executor", "summarizer", "__end__"]
     ordered = sorted(edges, key=lambda edge: (order.index(edge.source), order.index(edge.target)))
-    return [Arrow(edge.source, edge.target, _label(edge)) for edge in ordered]
+    return [Arrow(edge.source, edge.target, _LABELS[edge.target] if edge.conditional else "") for edge in ordered]
 
 
 def mermaid(arrows: list[Arrow]) -> str:
@@ -68,10 +66,6 @@ def mermaid(arrows: list[Arrow]) -> str:
         connector = f" -->{label} "
         lines.append(f"    {_shape(arrow.source, seen)}{connector}{_shape(arrow.target, seen)}")
     return "\n".join(lines)
-
-
-def _label(edge: Edge) -> str:
-    return _LABELS[edge.target] if edge.conditional else ""
 
 
 def _shape(node: str, seen: set[str]) -> str:

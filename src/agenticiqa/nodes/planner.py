@@ -212,7 +212,7 @@ def make_consistent(
     has_reference = inputs.has_reference and (question is None or question.topic.reference != "refused")
     rules: list[Callable[[PlannerOutput], PlannerOutput]] = [
         lambda p: _match_choices(p, inputs.choices),
-        lambda p: _match_reference(p, has_reference),
+        lambda p: p.model_copy(update={"reference_mode": "Full-Reference" if has_reference else "No-Reference"}),
         _match_source,
         lambda p: _keep_only_named_tool(p, query, gap, tools),
         lambda p: _use_required_tool(p, tools, has_reference),
@@ -243,10 +243,6 @@ def _match_choices(plan: PlannerOutput, choices: Mapping[str, str]) -> PlannerOu
     if not choices or {letter: name.casefold() for letter, name in choices.items()} == levels:
         return plan
     return plan.model_copy(update={"query_type": "Other"})
-
-
-def _match_reference(plan: PlannerOutput, has_reference: bool) -> PlannerOutput:
-    return plan.model_copy(update={"reference_mode": "Full-Reference" if has_reference else "No-Reference"})
 
 
 def _match_source(plan: PlannerOutput) -> PlannerOutput:

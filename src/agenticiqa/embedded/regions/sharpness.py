@@ -201,16 +201,12 @@ def focus_parts(edges: EdgeMap, width: int, height: int) -> FocusParts | None:
     for row in range(GRID):
         for column in range(GRID):
             found = edges.inside(_cell(row, column, width, height)) if min(width, height) >= GRID else None
-            if found is not None and _has_structure(found):
-                parts.append(Part(_place(row, column), found.typical))
+            if found and found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART:
+                parts.append(Part(f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre", found.typical))
     if not parts:
         return None
     by_softness = sorted(parts, key=lambda part: part.softness)
     return FocusParts(by_softness[-1], by_softness[0], len(parts))
-
-
-def _has_structure(found: Softness) -> bool:
-    return found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART
 
 
 def _cell(row: int, column: int, width: int, height: int) -> Region:
@@ -220,10 +216,6 @@ def _cell(row: int, column: int, width: int, height: int) -> Region:
         right=(column + 1) * width // GRID,
         bottom=(row + 1) * height // GRID,
     )
-
-
-def _place(row: int, column: int) -> str:
-    return f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre"
 
 
 def _step(softness: float) -> float:

@@ -27,7 +27,9 @@ def haarpsi(test: Image, reference: Image) -> float:
     chroma, weight_chroma = _chroma(first[1:], second[1:]), (weight_across + weight_down) * np.float32(0.5)
     pairs = ((across, weight_across), (down, weight_down), (chroma, weight_chroma))
     tiny = float(np.finfo(np.float32).eps)
-    weighted = sum(planes.total(_logistic(likeness) * weight) for likeness, weight in pairs) + tiny * _logistic_of_one()
+    weighted = sum(planes.total(_logistic(likeness) * weight) for likeness, weight in pairs) + tiny * (
+        1 / (1 + math.exp(-STEEPNESS))
+    )
     score = weighted / (sum(planes.total(weight) for _, weight in pairs) + tiny)
     # In single precision the way through the curve and back ends 2e-7 above 1.
     return min(1.0, (math.log(score / (1 - score)) / STEEPNESS) ** 2)
@@ -64,7 +66,3 @@ def _logistic(likeness: Plane) -> Plane:
     powers = np.exp(likeness * np.float32(-STEEPNESS))
     powers += np.float32(1)
     return cast(Plane, np.reciprocal(powers, out=powers))
-
-
-def _logistic_of_one() -> float:
-    return 1 / (1 + math.exp(-STEEPNESS))

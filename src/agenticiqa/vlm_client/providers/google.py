@@ -197,14 +197,13 @@ def _tokens(result: Any) -> list[TokenLogprobs]:
         TokenLogprobs(
             token=item.token or "",
             logprob=_logprob(item),
-            alternatives=tuple((other.token or "", _logprob(other)) for other in _alternatives(tops, index)),
+            alternatives=tuple(
+                (other.token or "", _logprob(other))
+                for other in (tops[index].candidates or [] if index < len(tops) else [])
+            ),
         )
         for index, item in enumerate(chosen)
     ]
-
-
-def _alternatives(tops: list[Any], index: int) -> list[Any]:
-    return (tops[index].candidates or []) if index < len(tops) else []
 
 
 def _logprob(item: Any) -> float:

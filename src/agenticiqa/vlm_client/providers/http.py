@@ -94,7 +94,7 @@ def error_for_status(
     """The error for a failed answer; `said` is the service's own explanation, already redacted."""
     detail = f"{backend}: HTTP {status}: {page_in(said) or said[:_SHOWN_CHARACTERS]}"
     error: BackendError
-    parameters = parameters or _named(said)
+    parameters = parameters or tuple(name for name, words in _SPOKEN.items() if re.search(words, said, re.I))
     if status in (400, 422) or (status == 403 and parameters):
         # Reasoning models refuse log-probabilities with 403, which is no wrong key.
         error = InvalidRequestError(f"{detail}; the request was rejected as invalid", parameters)
@@ -121,11 +121,6 @@ def page_in(text: str) -> str | None:
         return None
     title = re.search(r"<title[^>]*>\s*(.*?)\s*</title>", text, re.IGNORECASE | re.DOTALL)
     return f"an HTML page ({title.group(1)[:80]!r})" if title else "an HTML page"
-
-
-def _named(said: str) -> tuple[str, ...]:
-    """The parameters a service's explanation speaks of; many name them in words only."""
-    return tuple(name for name, words in _SPOKEN.items() if re.search(words, said, re.IGNORECASE))
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: float | None = None) -> float | None:

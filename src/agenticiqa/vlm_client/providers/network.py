@@ -255,7 +255,7 @@ class NetworkVLMClient(VLMClient):
         room, rounds = self._rooms.get(message.task, asked + self._family.room), 0
         while True:
             try:
-                reply = self._insist(_with_room(message, room), wasted)
+                reply = self._insist(replace(message, sampling=replace(message.sampling, max_tokens=room)), wasted)
             except NoRoomError as error:
                 if room >= ROOM_TO_THINK:
                     raise
@@ -332,10 +332,6 @@ class NetworkVLMClient(VLMClient):
         if found or error.parameters:
             return found
         return frozenset([group for group in GIVEN_UP_IN_TURN if group in groups][:1])
-
-
-def _with_room(message: Message, room: int) -> Message:
-    return replace(message, sampling=replace(message.sampling, max_tokens=room))
 
 
 def _room_notes(reply: VLMReply, asked: int, room: int) -> list[str]:
