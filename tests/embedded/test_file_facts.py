@@ -89,9 +89,9 @@ def test_pixels_per_inch_are_those_of_the_print_where_one_is_named() -> None:
     [
         (CLEAN, Use("print", 3.0), "Yes (no visible blur; 451 × 300 pixels, 150 per inch at that size)"),
         (BLURRED, Use("print", 3.0), "No (severe blur; 451 × 300 pixels, 150 per inch at that size)"),
-        (CLEAN, Use("print", 16.5), "No (451 × 300 pixels, 27 per inch at that size)"),
-        (CLEAN, Use("print", 3.0, 300.0), "No (451 × 300 pixels, 150 per inch at that size)"),
-        (CLEAN, Use("print"), "No (7.6 × 5.1 cm at 150 pixels per inch)"),
+        (CLEAN, Use("print", 16.5), "No (no visible blur; 451 × 300 pixels, 27 per inch at that size)"),
+        (CLEAN, Use("print", 3.0, 300.0), "No (no visible blur; 451 × 300 pixels, 150 per inch at that size)"),
+        (CLEAN, Use("print"), "No (no visible blur; 7.6 × 5.1 cm at 150 pixels per inch)"),
         (CLEAN, Use("web"), "Yes (no visible blur)"),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agenticiqa.embedded.answers.answering import answer
 from agenticiqa.embedded.answers.evidence import gather
+from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.client import plan_for
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asked import Reply, Score, Topic
@@ -152,3 +153,12 @@ def test_a_scale_from_cold_to_warm_is_answered_by_the_cast(colour: str, value: f
     cast = Distortion("Color distortions", 0.9, 2.0, "color_cast", colour=colour)
 
     assert standing(seen(3.0, Color_distortions=cast), "cold", "warm") == value
+
+
+def test_a_grade_is_a_letter_in_words_and_as_a_value() -> None:
+    question, evidence = Score(Topic(), Reply(), "fine", Scale(0.0, 1.0, "letter")), gather({GLOBAL: BLURRED})
+
+    told = answer(question, evidence)
+
+    assert (told.text, told.value) == ("E", "E")
+    assert all("scale asked for" not in reason.text for reason in explain(question, evidence, told))

@@ -185,7 +185,9 @@ def _score(question: Score, evidence: Evidence) -> Answer:
     if flaw.category is None:
         loss = quality_loss(evidence) or 0.0
     share = _share_of_scale(question.polarity, question.scale, loss)
-    return Answer(scale.written(share), value=scale.at(share), rests_on=(amount.item,) if amount.item else ())
+    written = scale.written(share)
+    value = written if scale.marks == "letter" else scale.at(share)
+    return Answer(written, value=value, rests_on=(amount.item,) if amount.item else ())
 
 
 def _between(scale: Scale, ends: tuple[ScaleEnd, ScaleEnd], evidence: Evidence) -> Answer:

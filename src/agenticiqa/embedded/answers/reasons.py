@@ -86,7 +86,7 @@ def _on_scale(question: Question, evidence: Evidence, given: Answer) -> Iterator
     judgement, scale = evidence.judgement, question.scale if isinstance(question, Score) else None
     if judgement is None or scale is None or not isinstance(given.value, float) or question.topic.flaw.category:
         return
-    if scale.ends or (scale.low, scale.high, scale.marks) == (1.0, 5.0, "number"):
+    if scale.ends or (scale.low, scale.high) == (1.0, 5.0):
         return
     numbers = {"low": scale.low, "high": scale.high, "number": given.value}
     told = {name: f"{number:g}" for name, number in numbers.items()}

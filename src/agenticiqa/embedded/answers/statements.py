@@ -147,10 +147,11 @@ def _of_print(question: YesNo, evidence: Evidence) -> Statement | None:
     if use is None or use.purpose != "print" or evidence.size is None:
         return None
     told, is_enough = print_told(use, evidence.size, question.reply.language)
-    if not is_enough:
-        return Statement(told, 1.0, is_measured=True)
-    sharp = _of_flaw(question, evidence)
-    return replace(sharp, text=joined([sharp.text, told], question.reply.language))
+    found = _of_flaw(question, evidence)
+    text = joined([found.text, told], question.reply.language)
+    if is_enough:
+        return replace(found, text=text)
+    return Statement(text if question.topic.flaw.category else told, 1.0, is_measured=True)
 
 
 def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
