@@ -19,7 +19,7 @@ from typing import Any
 from agenticiqa.assessor import Assessor
 from agenticiqa.batch import BatchOptions, Manifest, Sample, run_batch
 from agenticiqa.batch.journal import Clock, Disk
-from agenticiqa.batch.records import Assess
+from agenticiqa.batch.samples import Assess
 from agenticiqa.config import Settings
 from agenticiqa.errors import JournalError, OutputError
 from agenticiqa.parts import Parts

@@ -7,8 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenticiqa.batch.records import Prepare, attempt, lost_record
-from agenticiqa.batch.samples import BatchRecord, Sample
+from agenticiqa.batch.samples import BatchRecord, Prepare, Sample, attempt, lost_record
 from agenticiqa.batch.workers import MAX_WORKER_DEATHS, WorkerSetup, worker_environment
 from agenticiqa.errors import AgenticIQAError, MissingExtraError, UsageError
 

@@ -18,8 +18,7 @@ from agenticiqa.batch.cost import Budget, Engine, Limits
 from agenticiqa.batch.journal import Clock, Disk, Journal, LineStream, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.processes import ProcessPool
-from agenticiqa.batch.records import AssessWith, Prepare
-from agenticiqa.batch.samples import BatchRecord, Sample, Spent
+from agenticiqa.batch.samples import AssessWith, BatchRecord, Prepare, Sample, Spent
 from agenticiqa.batch.workers import ThreadPool, WorkerPool, carry_out, worker_setup_of
 from agenticiqa.config import ROLES, Settings, load_settings
 from agenticiqa.images import Align

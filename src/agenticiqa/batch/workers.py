@@ -17,8 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
-from agenticiqa.batch.records import Assessing, Prepare, attempt
-from agenticiqa.batch.samples import BatchRecord, Sample
+from agenticiqa.batch.samples import Assessing, BatchRecord, Prepare, Sample, attempt
 from agenticiqa.config import LoggingSettings, Settings
 from agenticiqa.logs import configure_logging
 
