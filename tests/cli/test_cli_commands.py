@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.assessor.ranking import rank
-from agenticiqa.assessor.wording import ranking_in_words, rating_in_words
+from agenticiqa.assessor.wording import likely_in_words, ranking_in_words, rating_in_words
 from agenticiqa.cli import app
 from agenticiqa.cli.doctor import tool_checks
 from agenticiqa.cli.terminal import in_a_line
@@ -282,6 +282,26 @@ def test_a_page_in_a_folder_that_is_not_there_is_refused_before_the_work(folder:
 )
 def test_a_rating_reads_as_people_say_it(score: float, level: str, name: str, shown: str) -> None:
     assert rating_in_words(assessment(score, level=level, level_name=name)) == shown
+
+
+@pytest.mark.parametrize(
+    ("shares", "shown"),
+    [
+        ((0, 0.9, 0.1, 0, 0), "probably Good"),
+        # Either neighbour would do; the likelier one is told.
+        ((0.35, 0.46, 0.35 - 0.16, 0, 0), "probably Good or Excellent"),
+        ((0.1, 0.5, 0.4, 0, 0), "probably Fair or Good"),
+        ((0.3, 0.35, 0.2, 0.15, 0), "probably Fair to Excellent"),
+        (None, None),
+    ],
+)
+def test_the_levels_people_probably_give_are_the_fewest_that_hold_80_of_100(
+    shares: tuple[float, ...] | None, shown: str | None
+) -> None:
+    levels = None if shares is None else dict(zip("ABCDE", shares, strict=True))
+    found = likely_in_words(assessment(3.9, level="B", level_name="Good", level_probabilities=levels))
+
+    assert found == shown
 
 
 def test_quiet_shows_no_warnings_unless_verbose_asks_for_the_log(tmp_path: Path) -> None:

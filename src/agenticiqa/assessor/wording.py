@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agenticiqa.logs import printable_lines
-from agenticiqa.state import LEVEL_NAMES
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
 from agenticiqa.values import level_of
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.regions import AssessedRegion
 
 _ALL_PAIRS_UP_TO = 4
+# The share of people's ratings that "probably" stands for.
+LIKELY = 0.8
 
 
 def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
@@ -31,7 +33,7 @@ def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
         lines += [_reading_line(reading) for reading in assessment.tools]
     elif assessment.score is not None:
         parts = [] if rating else [f"Score: {rating_in_words(assessment)}"]
-        parts += ["95 % interval {:.1f} to {:.1f}".format(*assessment.interval)] if assessment.interval else []
+        parts += [likely] if (likely := likely_in_words(assessment)) else []
         lines.append(", ".join(parts))
     lines += [_region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
@@ -44,6 +46,23 @@ def rating_in_words(assessment: Assessment) -> str:
     score = assessment.score or 0.0
     shown = f"{score:.1f}" if level_of(float(f"{score:.1f}")) == assessment.level else f"{score:.2f}"
     return f"{shown} of 5, {assessment.level_name}"
+
+
+def likely_in_words(assessment: Assessment) -> str | None:
+    """The levels people probably give it, like "probably Fair or Good": the fewest side by side that hold 80 of 100."""
+    shares = assessment.level_probabilities
+    if shares is None or assessment.level is None:
+        return None
+    own = LEVEL_LETTERS.index(assessment.level)
+    runs = [LEVEL_LETTERS[best : worst + 1] for best in range(own + 1) for worst in range(own, len(LEVEL_LETTERS))]
+    enough = [run for run in runs if sum(shares.get(letter, 0.0) for letter in run) >= LIKELY]
+    if not enough:
+        return None
+    fewest = min(enough, key=lambda run: (len(run), -sum(shares.get(letter, 0.0) for letter in run)))
+    best, worst = LEVEL_NAMES[fewest[0]], LEVEL_NAMES[fewest[-1]]
+    if len(fewest) == 1:
+        return f"probably {best}"
+    return f"probably {worst} {'or' if len(fewest) == 2 else 'to'} {best}"
 
 
 def _region_line(name: str, region: AssessedRegion | None) -> str:
