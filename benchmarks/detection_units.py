@@ -15,23 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions
-from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
-from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
-from agenticiqa.embedded.distortions.measurement_rules import BEYOND_DOUBT
-from agenticiqa.embedded.distortions.measurements import blur_in_pixels
-from agenticiqa.embedded.distortions.tile_features import cut_tiles
-from agenticiqa.embedded.trunk import load_backbone, to_working_size
-from agenticiqa.state import DISTORTION_CATEGORIES
-from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS, blur_radius
+from agenticiqa.embedded.trunk import load_backbone
+from agenticiqa.tools.metrics.blur_radius import blur_radius
 from agenticiqa.tools.metrics.jpeg import jpeg_quality
 from agenticiqa.tools.metrics.noise import noise_sigma
 from agenticiqa.tools.synthetic.degradations import gaussian_blur, jpeg, white_noise
-from training.detect_negatives import MAKERS
-from training.pictures import read_pixels
 from training.sources import SIDE, list_scenes, view
 
 Pixels = npt.NDArray[np.uint8]
-PLAIN_BLUR = next(rule.limits[0] for rule in BEYOND_DOUBT if rule.flaw == "blur")
 Judge = Callable[[float, float], bool]
 # The amounts of the five levels of `tools.distort`, and more between them.
 SIGMAS = (4.0, 8.0, 14.0, 24.0, 40.0)
@@ -55,25 +46,6 @@ def report(
         shares.append(float(np.mean([close(value, amount) for value in found])))
         print(f"  {name} {amount:g}: {shares[-1]:.3f} close, median {np.median(found):.3g}")
     print(f"{name}: {np.mean(shares):.3f} of {len(clean) * len(amounts)}")
-
-
-def report_plain_blur(photographs: list[Path], views: list[Pixels]) -> None:
-    """How often the rule for blur that leaves no doubt is wrong on clean and hard pictures, and what it adds."""
-    kinds = {"photographs as they are": [read_pixels(path) for path in photographs]} | {
-        name: [make(pixels, np.random.default_rng(n)) for n, pixels in enumerate(views)]
-        for name, make in MAKERS.items()
-    }  # fmt: skip
-    for name, pictures in kinds.items():
-        radii = [blur_in_pixels(cut_tiles(to_working_size(pixels)[0])) for pixels in pictures]
-        reached = sum(PLAIN_BLUR <= radius < LARGEST_RADIUS for radius in radii)
-        print(f"  {name}: {reached} of {len(radii)} reach {PLAIN_BLUR:g} px, largest {max(radii):.2f}")
-    model, missed = load_distortion_model("distortions_research"), 0
-    for pixels in views:
-        blurred = _rounded(gaussian_blur(pixels, 3.0, np.random.default_rng(0)))
-        features = load_backbone().features(blurred)
-        opinion = model.judge(as_vector(features, measure_traces(blurred, features.working)))
-        missed += opinion.presence[DISTORTION_CATEGORIES.index("Blurs")] < 0.5
-    print(f"blurred by 3 px: the model alone misses {missed} of {len(views)}")
 
 
 def report_time(clean: list[Pixels]) -> None:
@@ -109,8 +81,6 @@ def main() -> None:
     report("noise sigma", clean, white_noise, SIGMAS, noise_sigma, lambda found, true: abs(found / true - 1) <= 0.2)
     report("JPEG quality", clean, jpeg, QUALITIES, jpeg_quality, lambda found, true: abs(found - true) <= 10)
     report("blur radius", clean, gaussian_blur, RADII, blur_radius, lambda found, true: abs(found / true - 1) <= 0.25)
-    photographs = sorted(given.bsds.rglob("*.jpg")) + sorted(given.imagenet.glob("*.JPEG"))
-    report_plain_blur(photographs[::2], clean)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.embedded.distortions.severity import loss_of
 from agenticiqa.images import load_image
 from agenticiqa.state import DistortionCategory, Severity
 from agenticiqa.tools.metrics.mdsi import mdsi
 from agenticiqa.tools.synthetic.kinds import KINDS, distort
 from agenticiqa.values import severity_of
+from training.detect_severity import loss_of
 
 Pixels = NDArray[np.uint8]
 # TID2013's types that belong to one category, as in the distortion model's own test.

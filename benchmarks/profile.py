@@ -47,7 +47,7 @@ STAGES = (
     ("        traces of tiles", "embedded/distortions/tile_features.py", "tile_traces"),
     ("        traces of light", "embedded/distortions/light_features.py", "light_traces"),
     ("        readings", "embedded/distortions/measurements.py", "measure_readings"),
-    ("        maps of flaws", "embedded/distortions/flaw_maps.py", "flaw_maps"),
+    ("        parts", "embedded/distortions/parts.py", "part_features"),
     ("      judgement of the pair", "embedded/full_reference/judge.py", "judge_pixels"),
     ("    tools", "nodes/tool_steps.py", "run_tools"),
     ("  summarizer", "nodes/summarizer.py", "summarizer_node"),

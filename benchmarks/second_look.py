@@ -26,10 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.combined_models import ShippedPerception
-from agenticiqa.embedded.distortions.feature_vector import measure_traces, photograph_vector
-from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.feature_vector import measure_all, whole_vector
 from agenticiqa.embedded.distortions.photograph_model import load_photograph_model
-from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.trunk import load_backbone, load_tail
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.limits import PRESENT
@@ -149,9 +148,8 @@ def _vector(view: Pixels) -> Values:
     """What the model of photographs is shown of a view."""
     pixels = np.ascontiguousarray(view)
     features = load_backbone().features(pixels)
-    seen = light_traces(features.working) | tile_traces(cut_tiles(features.working))
-    last = load_tail("research").features(features.maps[-1]).pooled
-    return photograph_vector(features, last, measure_traces(pixels, features.working), seen)
+    last = load_tail("research").features(features.maps[-1])
+    return whole_vector(features, last, measure_all(pixels, features.working, cut_tiles(features.working)))
 
 
 def _out_of_fold(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,8 +19,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces
-from agenticiqa.embedded.trunk import Backbone, load_backbone
+from agenticiqa.embedded.distortions.feature_vector import measure_traces
+from agenticiqa.embedded.trunk import Backbone, load_backbone, to_working_size
 from agenticiqa.tools.synthetic.kinds import KINDS, mix
 from training.detect_negatives import MAKERS, is_kept_for_testing, subject_of
 from training.pictures import Pixels, read_pixels
@@ -121,7 +121,7 @@ def extract_ladders(cache: Path, name: str, split: str, target: Path, seed: int,
         clean = view(scene)
         if clean is None:
             continue
-        traces = measure_traces(mix(clean, read_recipe(row["recipe"]), int(row["seed"])))
+        traces = _traces(mix(clean, read_recipe(row["recipe"]), int(row["seed"])))
         rows.append(
             np.concatenate([pooled[index, :544], half[index, :544], np.array(list(traces.values()))]).astype(np.float32)
         )
@@ -147,7 +147,13 @@ def extract_tid(folder: Path, target: Path) -> None:
 
 def look(pixels: Pixels, backbone: Backbone) -> npt.NDArray[np.float32]:
     """What the model is shown of one picture."""
-    return as_vector(backbone.features(pixels), measure_traces(pixels))
+    features = backbone.features(pixels)
+    traces = np.array(list(_traces(pixels).values()))
+    return np.concatenate([features.pooled, features.pooled_half, traces]).astype(np.float32)
+
+
+def _traces(pixels: Pixels) -> Mapping[str, float]:
+    return measure_traces(pixels, to_working_size(pixels)[0])
 
 
 def read_recipe(recipe: str) -> list[tuple[str, int]]:

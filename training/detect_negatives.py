@@ -157,6 +157,20 @@ def flat_graphics(clean: Pixels, random: Random) -> Pixels:
     return canvas
 
 
+def page_of_print(clean: Pixels, random: Random) -> Pixels:
+    """Lines of words in one size on paper, or light on dark; nothing of the photograph is used."""
+    height, width = clean.shape[:2]
+    paper, ink = (int(random.integers(*limits)) for limits in ((235, 256), (0, 60)))
+    if random.random() < 0.15:
+        paper, ink = ink, paper
+    page = np.full((height, width, 3), paper, np.uint8)
+    size = float(random.uniform(0.3, 0.9))
+    for line in range(int(30 * size), height, int(34 * size)):
+        words = "".join(random.choice(list("abcdefghijklmnopqrstuvwxyz    "), 60))
+        cv2.putText(page, words, (int(12 * size), line), int(random.integers(4)), size, (ink,) * 3, 1, cv2.LINE_AA)
+    return page
+
+
 MAKERS: dict[str, Callable[[Pixels, Random], Pixels]] = {
     "bokeh": bokeh,
     "macro": macro,
@@ -167,6 +181,7 @@ MAKERS: dict[str, Callable[[Pixels, Random], Pixels]] = {
     "fog": fog,
     "backlight": backlight,
     "flat graphics": flat_graphics,
+    "page of print": page_of_print,
 }
 
 

@@ -14,11 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from agenticiqa.embedded.distortions.severity import loss_of
+from agenticiqa.limits import STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.synthetic.kinds import KINDS, LEVELS
 
 Losses = dict[str, tuple[float, ...]]
+# Where the mean deviation similarity index of a damaged photograph begins to be seen, and where nothing is left.
+BARELY_SEEN, RUINED = 0.18, 0.55
+
+
+def loss_of(deviation: float) -> float:
+    """The loss of quality, 0 to 4, that a mean deviation similarity index (0 for an identical pair) stands for."""
+    share = (deviation - BARELY_SEEN) / (RUINED - BARELY_SEEN)
+    return STRONGEST * min(1.0, max(0.0, share))
 
 
 def measure_losses(synthetic: Path) -> Losses:

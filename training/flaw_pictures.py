@@ -21,10 +21,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.feature_vector import measure_traces
-from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.feature_vector import measure_all, whole_vector
 from agenticiqa.embedded.distortions.parts import PARTS_PER_SIDE, part_features
-from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.trunk import load_backbone, load_tail, to_working_size
 from agenticiqa.weights import WeightSet
 from training.camera import FLAWS, draw_shot, recode, severities, take, unsuspicious_file
@@ -32,7 +31,7 @@ from training.detect_pictures import ONLY_HARD, SHARES, list_made, list_whole
 from training.looks import OTHER_TABLE, read_looks
 from training.pictures import Pixels, read_pixels
 from training.resized import list_varied
-from training.sources import list_scenes
+from training.sources import Scene, list_scenes
 
 CHUNK = 200
 # Flaws that lie in a part of a picture in real life too; the others come from the file or the whole exposure.
@@ -45,15 +44,10 @@ def features_of(pixels: Pixels, terms: WeightSet) -> dict[str, npt.NDArray[np.ge
     features = load_backbone().features(pixels)
     last = load_tail(terms).features(features.maps[-1])
     tiles = cut_tiles(features.working)
-    seen = light_traces(features.working) | tile_traces(tiles)
+    traces = measure_all(pixels, features.working, tiles)
     return {
-        "pooled": features.pooled,
-        "half": features.pooled_half,
-        "tail": last.pooled,
-        "traces": np.array(list(measure_traces(pixels, features.working).values()), np.float32),
-        "seen": np.array(list(seen.values()), np.float32),
+        "whole": whole_vector(features, last, traces),
         "parts": part_features(features, last, tiles).astype(np.float16),
-        "scale": np.float32(features.scale),
     }
 
 
@@ -102,23 +96,39 @@ def list_pictures(given: argparse.Namespace) -> Iterator[tuple[Pixels, Note]]:
     # Made pictures are drawn anew for every chunk.
     seed = given.seed * 1000 + given.chunk
     if given.what in ("looks", "other", "choice", "mmp2k", "hecd"):
-        yield from ((read_pixels(path), {"name": path.name}) for path in _files(given, given.what)[own])
+        for path in _files(given, given.what)[own]:
+            yield read_pixels(path), {"name": path.name}
     elif given.what == "resized":
         files = [*_files(given, "looks"), *_files(given, "other")][own]
         yield from list_varied(((path.name, read_pixels(path)) for path in files), seed)
     elif given.what == "parts":
-        fine = {each.image for each in read_looks("train") if max(each.flaws.values()) == 0}
-        clean = [path for path in _files(given, "looks") if path.name in fine]
-        yield from islice(list_parts(clean + _unlabelled(given.imagenet), seed), CHUNK)
+        yield from islice(list_parts(_clean_files(given), seed), CHUNK)
     else:
-        kept = set(map(str, _unlabelled(given.imagenet))) | {str(path) for path in _files(given, "other")}
-        scenes = [scene for scene in list_scenes(given.bsds, given.imagenet, 6) if scene.photograph in kept]
+        scenes = _scenes(given)
         made = list_made(scenes, "train", seed, ONLY_HARD if given.what == "hard" else SHARES)
         if given.what == "whole":
             made = list_whole(scenes, seed, CHUNK)
         yield from (
             (each.pixels, {k: v for k, v in vars(each).items() if k != "pixels"}) for each in islice(made, CHUNK)
         )
+
+
+def _clean_files(given: argparse.Namespace) -> list[Path]:
+    """Photographs without a flaw that may be damaged in a part."""
+    if given.terms == "open":
+        return sorted({Path(scene.photograph) for scene in _scenes(given)})
+    fine = {each.image for each in read_looks("train") if max(each.flaws.values()) == 0}
+    return [path for path in _files(given, "looks") if path.name in fine] + _unlabelled(given.imagenet)
+
+
+def _scenes(given: argparse.Namespace) -> list[Scene]:
+    """Views of clean photographs; for the open terms of free ones, which lie under the folder `free`."""
+    scenes = list_scenes(given.bsds or Path(), given.imagenet or Path(), 6)
+    if given.terms == "open":
+        moved = (replace(s, photograph=str(given.free / s.photograph.lstrip("/"))) for s in scenes if s.terms == "open")
+        return [scene for scene in moved if Path(scene.photograph).exists()]
+    kept = set(map(str, _unlabelled(given.imagenet))) | {str(path) for path in _files(given, "other")}
+    return [scene for scene in scenes if scene.photograph in kept]
 
 
 def _unlabelled(imagenet: Path) -> list[Path]:
@@ -139,7 +149,7 @@ def main() -> None:
     """Extract one chunk of a set; nothing where it is at hand already."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what")
-    for folder in ("cache", "data", "imagenet", "bsds", "mmp2k", "hecd"):
+    for folder in ("cache", "data", "imagenet", "bsds", "mmp2k", "hecd", "free"):
         parser.add_argument(f"--{folder}", type=Path)
     parser.add_argument("--chunk", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)

@@ -17,9 +17,6 @@ SLIGHT, MODERATE, SEVERE, STRONGEST = 0.5, 1.5, 2.5, 4.0
 BELOW_SLIGHT = 0.02
 # A score from here on is Good.
 GOOD = 3.5
-# A score below this one, between Fair and Poor, says that something is wrong. Of the labelled training photographs in
-# which nothing is found, one between Poor and Good has as often no flaw as the likeliest one.
-SOMETHING_WRONG = 2.5
 
 # Blur, as softness. A part of a picture is soft beside another that is this many times sharper: of 57 photographs
 # sharp all over none has such a part (docs/objects.md). The same ratio tells a soft background.

@@ -11,11 +11,10 @@ from agenticiqa.embedded.combined_models import (
     shipped_perception,
     with_doubt,
 )
-from agenticiqa.embedded.corrections import softness_counted_as_blur, with_a_reason
 from agenticiqa.embedded.findings import Perception
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.tools.synthetic.kinds import distort
-from agenticiqa.values import Distortion, Judgement
+from agenticiqa.values import Distortion, Judgement, Reading
 from agenticiqa.vlm_client.client import VLMRequest
 from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply
@@ -80,25 +79,9 @@ def test_the_noisy_side_is_found() -> None:
     assert value_of(reply, AnswerReply).final_answer == "B"
 
 
-def test_a_picture_enlarged_from_few_pixels_counts_as_blurred() -> None:
-    enlarged = Distortion("Sharpness", 0.8, 2.9, "upscale")
-
-    blur, sharpness = softness_counted_as_blur((Distortion("Blurs", 0.3, 0.6), enlarged))
-
-    assert (blur.probability, blur.severity, blur.strength) == (0.8, "severe", 2.9)
-    assert sharpness == enlarged
-
-
 def test_what_is_more_likely_absent_is_not_called_severe() -> None:
     assert Distortion("Noise", 0.4, 2.6, "white_noise").severity == "none"
     assert Distortion("Noise", 0.6, 2.6, "white_noise").severity == "severe"
-
-
-def test_a_low_score_without_any_finding_names_the_likeliest_flaw() -> None:
-    findings = (Distortion("Blurs", 0.1, 0.2), Distortion("Noise", 0.3, 0.4))
-
-    assert with_a_reason(findings, 2.6) == findings
-    assert [finding.severity for finding in with_a_reason(findings, 2.4)] == ["none", "slight"]
 
 
 def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Perception) -> None:
@@ -110,12 +93,6 @@ def test_a_page_of_crisp_text_is_given_no_flaw_for_its_score(eyes: Perception) -
 
     assert look.quality.out_of_domain
     assert not [each for each in look.findings if each.category == "Blurs" and each.severity != "none"]
-
-
-def test_a_low_score_with_a_finding_keeps_its_findings() -> None:
-    findings = (Distortion("Blurs", 0.9, 2.0), Distortion("Noise", 0.3, 0.4))
-
-    assert with_a_reason(findings, 2.0) == findings
 
 
 def test_what_is_more_likely_absent_is_weaker_than_slight_in_numbers_too() -> None:
@@ -134,3 +111,13 @@ def test_a_severe_flaw_beside_a_good_score_is_told_as_a_doubt_and_changes_nothin
     assert "Blurs disagree" in doubted.notes[0]
     assert with_doubt(good, (Distortion("Blurs", 0.6, 2.9),)) == good
     assert with_doubt(good, (Distortion("Blurs", 0.9, 0.9),)) == good
+
+
+def test_a_reading_that_contradicts_the_finding_is_kept_and_the_doubt_told() -> None:
+    calm = Judgement({"A": 0.0, "B": 0.0, "C": 1.0, "D": 0.0, "E": 0.0})
+    loud = (Reading("noise sigma", 71, "grey levels"),)
+
+    doubted = with_doubt(calm, (Distortion("Noise", 0.1, 0.2, readings=loud),))
+
+    assert doubted.notes == ("doubtful: noise sigma 71 grey levels was measured, and the finding is none Noise",)
+    assert with_doubt(calm, (Distortion("Noise", 0.9, 2.4, readings=loud),)) == calm

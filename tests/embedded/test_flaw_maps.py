@@ -1,23 +1,33 @@
-"""Where a flaw lies: the maps of softness, burnt-out lights, black shadows and noise."""
+"""Where a flaw lies: what is measured in the cells of a picture, and the maps people are shown."""
 
 from __future__ import annotations
 
 import cv2
 
-from agenticiqa.embedded.distortions.flaw_maps import MAPPED_FLAWS, flaw_maps
-from agenticiqa.state import Region
+from agenticiqa.embedded.distortions.cells import measure_cells
+from agenticiqa.embedded.distortions.distortion_detector import MAPPED, find_distortions, map_flaws
+from agenticiqa.embedded.trunk import load_backbone
+from agenticiqa.limits import STRONGEST
 from tests.support.photos import photo
 
 
-def test_the_maps_show_where_a_flaw_was_made() -> None:
+def test_the_cells_show_where_a_flaw_was_made() -> None:
     picture = photo("astronaut").copy()
     picture[:128, :128] = 255
     picture[-128:, :128] = cv2.GaussianBlur(picture[-128:, :128], (0, 0), 6)
 
-    maps = flaw_maps(picture)
+    softness, lights, _, _ = measure_cells(picture)
 
-    assert set(maps) == set(MAPPED_FLAWS)
-    assert all(0 <= m.array.min() <= m.array.max() <= 1 for m in maps.values())
-    assert maps["highlights"].worst == Region(left=0, top=0, right=128, bottom=128)
-    before, after = (flaw_maps(p)["softness"].array[-8:, :8].mean() for p in (photo("astronaut"), picture))
-    assert after > before + 0.2
+    assert lights[:8, :8].min() == 1
+    assert softness[-8:, :8].mean() > measure_cells(photo("astronaut"))[0][-8:, :8].mean() + 0.2
+
+
+def test_a_map_says_what_the_finding_says() -> None:
+    picture = cv2.GaussianBlur(photo("astronaut"), (0, 0), 6)
+
+    maps = map_flaws(picture)
+
+    assert set(maps) == set(MAPPED)
+    blur = find_distortions(picture, load_backbone().features(picture))[0]
+    assert blur.disturbs
+    assert abs(maps["softness"].max() * STRONGEST - blur.strength) < 0.01

@@ -7,18 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agenticiqa.embedded.distortions.distortion_detector import find_distortions, join_opinions
-from agenticiqa.embedded.distortions.distortion_model import Opinion
-from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, Estimate, by_category
-from agenticiqa.embedded.distortions.joined_models import join_worlds
-from agenticiqa.embedded.distortions.kind_and_direction import hue_name
-from agenticiqa.embedded.distortions.light_features import light_traces
+from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.hues import hue_name
 from agenticiqa.embedded.distortions.measurements import measure_readings
-from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, FlawOpinion, main_first, on_scale
-from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.photograph_model import FLAWS, HEIGHTS, main_first, on_scale
+from agenticiqa.embedded.distortions.tile_features import cut_tiles
 from agenticiqa.embedded.trunk import load_backbone
-from agenticiqa.state import DISTORTION_CATEGORIES, SEVERITIES
-from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.state import SEVERITIES
 from agenticiqa.values import Distortion
 from tests.support.photos import photo
 
@@ -40,7 +35,7 @@ def exposed(pixels: Pixels, stops: float) -> Pixels:
     return np.asarray(np.rint(255 * np.clip(light, 0, 1) ** (1 / 2.2)), np.uint8)
 
 
-def test_a_third_burnt_out_is_over_exposure_whatever_the_models_say() -> None:
+def test_a_picture_burnt_out_by_a_third_is_over_exposed() -> None:
     finding = found(exposed(photo("coffee"), 5), "Brightness change")
 
     assert finding.kind == "brighten"
@@ -90,28 +85,20 @@ def test_blur_outside_the_middle_of_the_picture_is_measured() -> None:
     assert radius.value == pytest.approx(3, rel=0.35)
 
 
-@pytest.mark.parametrize("name", ["astronaut", "coffee", "chelsea"])
-def test_blocks_of_a_poor_file_are_found_and_a_good_file_is_not_blamed(name: str) -> None:
-    poor, good = (
-        cv2.imdecode(cv2.imencode(".jpg", photo(name), [cv2.IMWRITE_JPEG_QUALITY, quality])[1], cv2.IMREAD_COLOR)
-        for quality in (8, 88)
-    )
+def test_a_picture_dark_all_over_lacks_light_even_if_only_slightly() -> None:
+    dim = np.asarray(photo("coffee") * 0.3, np.uint8)
 
-    assert at_least(found(np.asarray(poor, np.uint8), "Compression"), "moderate")
-    assert not at_least(found(np.asarray(good, np.uint8), "Compression"), "moderate")
+    finding = found(dim, "Brightness change")
+
+    assert at_least(finding, "slight")
+    assert finding.kind == "darken"
 
 
-@pytest.mark.parametrize(("quality", "severity"), [(80.0, "slight"), (40.0, "moderate"), (100.0, "moderate")])
-def test_what_damage_makes_of_a_fine_jpeg_file_is_at_most_slight_compression(quality: float, severity: str) -> None:
-    pixels = photo("coffee")
-    seen = light_traces(pixels) | tile_traces(cut_tiles(pixels)) | {"tile.jpeg_quality": quality}
-    nothing = FlawOpinion(dict.fromkeys(FLAWS, 0.0), {"defocus": 0.0, "motion": 0.0, "soft": 1.0}, gate=1.0)
-    coded = np.array([2.0 * (category == "Compression") for category in DISTORTION_CATEGORIES], np.float32)
-    damage = Opinion(coded.clip(0, 1), coded, dict.fromkeys(KINDS, 0.0))
+def test_a_burnt_out_picture_is_no_darker_for_it() -> None:
+    dark, bright = found(exposed(photo("coffee"), 5), "Brightness change").directions
 
-    joined = by_category(join_opinions(nothing, damage, seen, {}, 1.0))
-
-    assert next(each.severity for each in joined if each.category == "Compression") == severity
+    assert at_least(bright, "moderate")
+    assert not at_least(dark, "slight")
 
 
 def strengths(**found: float) -> npt.NDArray[np.float64]:
@@ -137,56 +124,6 @@ def test_where_no_output_is_large_nothing_is_even_slight() -> None:
 
     assert led.max() < 0.5
     assert led[FLAWS.index("blur")] > led[FLAWS.index("dark")]
-
-
-def test_a_picture_dark_all_over_lacks_light_even_if_only_slightly() -> None:
-    dim = np.asarray(photo("coffee") * 0.3, np.uint8)
-
-    finding = found(dim, "Brightness change")
-
-    assert at_least(finding, "slight")
-    assert finding.kind == "darken"
-
-
-def test_dark_and_bright_are_told_apart_and_the_stronger_leads() -> None:
-    found = {flaw: Estimate(category, 0.1, 0.1) for flaw, category in CATEGORY_OF.items()}
-    found["dark"] = Estimate("Brightness change", 0.9, 1.8, "darken")
-    found["bright"] = Estimate("Brightness change", 0.95, 2.6, "brighten")
-
-    finding = next(each for each in by_category(found) if each.category == "Brightness change")
-
-    assert [each.kind for each in finding.directions] == ["darken", "brighten"]
-    assert (finding.kind, finding.severity, finding.strength) == ("brighten", "severe", 2.6)
-    assert all(each.is_present for each in finding.directions)
-
-
-def test_a_burnt_out_picture_is_no_darker_for_it() -> None:
-    dark, bright = found(exposed(photo("coffee"), 5), "Brightness change").directions
-
-    assert at_least(bright, "moderate")
-    assert not at_least(dark, "slight")
-
-
-def opinions(strength: float) -> dict[str, Estimate]:
-    """Every flaw at the same strength."""
-    return {flaw: Estimate(category, 0.9, strength) for flaw, category in CATEGORY_OF.items()}
-
-
-def test_each_model_is_heard_in_its_own_world() -> None:
-    photographed, made = opinions(2.0), opinions(0.0)
-
-    assert join_worlds(photographed, made, -1.0)["noise"].strength == 2.0
-    assert join_worlds(photographed, made, 1.0)["noise"].settled().severity == "none"
-    assert join_worlds(made, photographed, 1.0)["noise"].strength == 2.0
-    assert join_worlds(made, photographed, -1.0)["noise"].strength == 0.0
-
-
-def test_a_photograph_of_an_unknown_look_is_still_heard() -> None:
-    calm = {flaw: Estimate(category, 0.0, 0.0) for flaw, category in CATEGORY_OF.items()}
-
-    heard = join_worlds(opinions(2.0), calm, -0.35)["blur"]
-
-    assert heard.settled().severity == "moderate"
 
 
 def test_the_curves_of_elsewhere_count_as_far_as_a_picture_is_unlike_home() -> None:

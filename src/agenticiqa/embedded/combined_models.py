@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
 Pixels = NDArray[np.uint8]
+# Readings outside these limits mostly go with a flaw of moderate or worse (docs/model-card-distortions.md).
+TELLING = {
+    "noise sigma": (0.0, 28.0), "clipped highlights": (0.0, 25.0), "mean brightness": (27.0, 255.0),
+    "JPEG quality": (24.0, 100.0), "blur radius": (0.0, 4.0), "color cast": (0.0, 65.0),
+}  # fmt: skip
 _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
 
 
@@ -80,7 +85,6 @@ class ShippedPerception:
         return last[1]
 
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
-        from agenticiqa.embedded.corrections import of_picture
         from agenticiqa.embedded.distortions.distortion_detector import find_distortions
         from agenticiqa.embedded.quality.quality_model import load_quality_model
         from agenticiqa.embedded.trunk import load_backbone
@@ -92,8 +96,7 @@ class ShippedPerception:
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(judged.levels, judged.interval, judged.reason, likely_interval=judged.likely_interval)
         drawn = judged.out_of_domain is not None
-        found = find_distortions(pixels, features, self._weights, drawn=drawn)
-        findings = of_picture(found, quality.score, drawn=drawn)
+        findings = find_distortions(pixels, features, self._weights, drawn=drawn)
         return Look(with_doubt(quality, findings), findings)
 
     def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
@@ -108,13 +111,24 @@ class ShippedPerception:
 
 
 def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
-    """The judgement as it is, with a note where a severe flaw stands beside a good score: one of them is mistaken."""
+    """The judgement as it is, with a note for everything that cannot both be true; nothing is changed for it."""
+    notes = []
     severe = [finding for finding in findings if finding.probability >= CERTAIN and finding.strength >= SEVERE]
-    if not severe or quality.score < GOOD:
-        return quality
-    worst = max(severe, key=lambda finding: finding.strength)
-    note = f"doubtful: the score of {quality.score:.2f} and the finding of {worst.severity} {worst.category} disagree"
-    return replace(quality, notes=(*quality.notes, note))
+    if severe and quality.score >= GOOD:
+        worst = max(severe, key=lambda finding: finding.strength)
+        notes = [f"the score of {quality.score:.2f} and the finding of {worst.severity} {worst.category} disagree"]
+    if quality.out_of_domain is None:
+        notes += [note for finding in findings if not finding.disturbs for note in _doubts(finding)]
+    return replace(quality, notes=(*quality.notes, *(f"doubtful: {note}" for note in notes)))
+
+
+def _doubts(finding: Distortion) -> Iterator[str]:
+    """The readings of a finding that hardly any photograph without the flaw has."""
+    for reading in finding.readings:
+        least, most = TELLING.get(reading.name, (-math.inf, math.inf))
+        if not least <= reading.value <= most:
+            told = f"{reading.name} {reading.value:g} {reading.unit}".strip()
+            yield f"{told} was measured, and the finding is {finding.severity} {finding.category}"
 
 
 def _cut(pixels: Pixels, region: Region) -> Pixels:

@@ -1,22 +1,18 @@
-"""Every correction of a finding, in one place and in one order; what comes out of it is only read.
+"""Corrections of a finding by what is known beside it, in one order; what comes out of it is only read.
 
-The detector and the models of pairs give a `Distortion` per category. After that, and nowhere else, it may change:
+What is found in a whole picture is what the detector says, and nothing here touches it. The other findings may change:
 
-of a picture (`of_picture`)
-  1. what was enlarged from few pixels counts as blurred too;
-  2. a score below Fair with nothing found makes the likeliest distortion a slight one, except in drawings and pages;
-  3. compression of a noisy picture needs noise, else it is plain JPEG.
 of a pair (`of_pair`)
-  4. a pair that lost fine detail and nothing else is soft or enlarged, not compressed or noisy;
-  5. the kind the pair shows fills in where the finding has none, and step 3 holds here too.
+  1. a pair that lost fine detail and nothing else is soft or enlarged, not compressed or noisy;
+  2. the kind the pair shows fills in where the finding has none, and compression of a noisy picture needs noise.
 of a part of a picture (`of_part`)
-  6. bokeh and sky are not blur (`in_context`);
-  7. a background is no worse than the picture for being soft, and for it the steps end here;
-  8. a thing has no stronger cast than the picture, unless it is a face that no skin is coloured like;
-  9. its own edges say whether a thing is blurred; a person is as blurred as the face.
+  3. bokeh and sky are not blur (`in_context`);
+  4. a background is no worse than the picture for being soft, and for it the steps end here;
+  5. a thing has no stronger cast than the picture, unless it is a face that no skin is coloured like;
+  6. its own edges say whether a thing is blurred; a person is as blurred as the face.
 for a question (`as_asked`)
-  10. whether a background is soft is measured beside the sharpest part, be it a flaw or not;
-  11. of a thing that was not found nothing is said of a blur that only some parts have.
+  7. whether a background is soft is measured beside the sharpest part, be it a flaw or not;
+  8. of a thing that was not found nothing is said of a blur that only some parts have.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from agenticiqa.embedded.findings import Look
 from agenticiqa.images import LoadedImage
-from agenticiqa.limits import BARELY_PRESENT, PRESENT, SLIGHT, SOMETHING_WRONG
+from agenticiqa.limits import PRESENT
 from agenticiqa.state import SEVERITIES, LocatedRegion, Region
 from agenticiqa.values import Distortion
 
@@ -36,20 +32,13 @@ if TYPE_CHECKING:
 Findings = tuple[Distortion, ...]
 
 
-def of_picture(findings: Findings, score: float, *, drawn: bool) -> Findings:
-    """The findings of a picture judged by itself (steps 1 to 3); `drawn` is a drawing or a page."""
-    findings = softness_counted_as_blur(findings)
-    # Of a drawing or a page a low score says nothing that a flaw could explain.
-    return compressed_as_it_is(findings if drawn else with_a_reason(findings, score))
-
-
 def of_pair(findings: Findings, judged: FullReferenceJudgement) -> Findings:
-    """The findings of a picture beside its reference (steps 4 and 5)."""
+    """The findings of a picture beside its reference (steps 1 and 2)."""
     return compressed_as_it_is(tuple(_with_kind(_as_judged(each, judged), judged.kind) for each in findings))
 
 
 def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look:
-    """The look at a part of a picture with its surroundings in mind (steps 6 to 9)."""
+    """The look at a part of a picture with its surroundings in mind (steps 3 to 6)."""
     from agenticiqa.embedded.distortions.distortion_detector import in_context
     from agenticiqa.embedded.objects.scene import scene_of
     from agenticiqa.embedded.regions.object_look import (
@@ -79,7 +68,7 @@ def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look
 
 
 def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_softness: bool, is_found: bool) -> Look:
-    """The look at what a question names, for that question (steps 10 and 11)."""
+    """The look at what a question names, for that question (steps 7 and 8)."""
     from agenticiqa.embedded.objects.scene import scene_of
     from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
     from agenticiqa.embedded.regions.sharpness import focus_parts
@@ -95,38 +84,6 @@ def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_soft
     if not uneven and not blur_differs(edges, image.width, image.height):
         return look
     return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
-
-
-def softness_counted_as_blur(findings: Findings) -> Findings:
-    """The findings with blur at least as strong as enlargement: what was enlarged from few pixels is blurred too."""
-    enlarged = next((f for f in findings if f.category == "Sharpness" and f.kind == "upscale"), None)
-    if enlarged is None:
-        return findings
-    return tuple(
-        replace(
-            finding,
-            probability=max(finding.probability, enlarged.probability),
-            strength=max(finding.strength, enlarged.strength),
-        )
-        if finding.category == "Blurs"
-        else finding
-        for finding in findings
-    )
-
-
-def with_a_reason(findings: Findings, score: float) -> Findings:
-    """The findings, the likeliest of them slight where none is there although the score says something is wrong."""
-    if score >= SOMETHING_WRONG or any(finding.is_present for finding in findings):
-        return findings
-    likeliest = max(findings, key=lambda finding: finding.strength)
-    return tuple(_slight(finding) if finding is likeliest else finding for finding in findings)
-
-
-def _slight(finding: Distortion) -> Distortion:
-    """The finding as barely present; of two directions the likelier one."""
-    likelier = max(finding.directions, key=lambda each: each.strength, default=None)
-    directions = tuple(_slight(each) if each is likelier else each for each in finding.directions)
-    return replace(finding, probability=BARELY_PRESENT, strength=SLIGHT, directions=directions)
 
 
 def compressed_as_it_is(findings: Findings) -> Findings:

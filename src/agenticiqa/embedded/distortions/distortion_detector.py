@@ -1,53 +1,54 @@
-"""Which distortions a picture shows, how strong, of which kind, with the measurements behind each finding.
+"""Which distortions a picture shows, how strong, of which kind and where, with the measurements beside each finding.
 
-Without a reference, `find_distortions` looks at the picture alone: one model knows photographs as cameras make them,
-another clean pictures damaged by code, and the first says which world a picture belongs to. What is measured beyond
-doubt is a finding whatever the models say. With a reference, `find_changes` looks at the difference and is far more
-certain. `in_context` corrects what a crop alone would get wrong.
+Without a reference, `find_distortions` looks at the picture alone: one fitted detector says how strong every flaw is in
+the whole and in its parts, and what it says is the finding; nothing changes it afterwards. With a reference,
+`find_changes` looks at the difference and is far more certain. `in_context` judges a crop by its surroundings too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agenticiqa.embedded.distortions import kind_and_direction as manners
-from agenticiqa.embedded.distortions.distortion_model import Opinion, load_distortion_model
-from agenticiqa.embedded.distortions.feature_vector import as_vector, measure_traces, photograph_vector
-from agenticiqa.embedded.distortions.flaw_categories import CATEGORY_OF, ByFlaw, Estimate, at_strength, by_category
-from agenticiqa.embedded.distortions.flaw_maps import MappedFlaw, flaw_maps
-from agenticiqa.embedded.distortions.joined_models import join_worlds
-from agenticiqa.embedded.distortions.light_features import light_traces
-from agenticiqa.embedded.distortions.measurement_rules import as_measured, with_strength
+from agenticiqa.embedded.distortions.distortion_model import load_distortion_model
+from agenticiqa.embedded.distortions.feature_vector import measure_all, whole_vector
+from agenticiqa.embedded.distortions.flaw_model import FlawOpinion, load_flaw_model
+from agenticiqa.embedded.distortions.hues import hue_name
 from agenticiqa.embedded.distortions.measurements import Pixels, Readings, measure_readings
-from agenticiqa.embedded.distortions.photograph_model import FlawOpinion, load_photograph_model
-from agenticiqa.embedded.distortions.tile_features import cut_tiles, tile_traces
+from agenticiqa.embedded.distortions.parts import PARTS_PER_SIDE, box_of, part_features
+from agenticiqa.embedded.distortions.photograph_model import FLAWS
+from agenticiqa.embedded.distortions.tile_features import Tiles, cut_tiles
 from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.embedded.objects.faces import find_faces
 from agenticiqa.embedded.objects.scene import Located, as_region
 from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
-from agenticiqa.embedded.trunk import Features, load_tail
+from agenticiqa.embedded.trunk import Features, load_backbone, load_tail
+from agenticiqa.limits import STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
-from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
+from agenticiqa.tools.metrics.planes import Plane
 from agenticiqa.tools.synthetic.kinds import KINDS
-from agenticiqa.values import Distortion, severity_of
+from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, Attribute, Distortion, severity_of
 from agenticiqa.weights import WeightSet
 
 Findings = tuple[Distortion, ...]
 # A kind is named only when it has this share of what speaks for its category.
 SURE_OF_KIND = 0.5
-MIDDLE_GREY = 127.5
-# Without an edge nothing shows that a picture is blurred more than slightly.
-WITHOUT_EDGES = 0.8
+# The maps people are shown and the flaw each is of.
+MAPPED: dict[str, Attribute] = {"softness": "blur", "highlights": "bright", "shadows": "dark", "noise": "noise"}
 # A crop with less fine detail than this, in grey levels, has nothing that blur could soften.
 FEATURELESS = 0.8
-# The qualities of a JPEG file whose coding nobody sees without looking for it (from 99 on there is no grid to measure),
-# and how strong compression may be called there.
-FINE_FILE, NO_GRID, IN_A_FINE_FILE = 70.0, 99.0, 1.4
-WHERE: dict[DistortionCategory, MappedFlaw] = {"Blurs": "softness", "Noise": "noise"}
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What the detector said of a picture, and what was measured for it."""
+
+    opinion: FlawOpinion
+    traces: Traces
+    tiles: Tiles
 
 
 def find_distortions(
@@ -60,36 +61,65 @@ def find_distortions(
 ) -> Findings:
     """One finding per category, from the picture alone and the trunk's features of it.
 
-    `drawn` says whether it is no photograph, where that is known. `brief` leaves out where a finding is worst and the
-    measurements that no finding rests on.
+    `drawn` says whether it is no photograph, where that is known.
+    `brief` leaves out where a finding is worst and the measurements that no finding rests on.
     """
-    traces = measure_traces(pixels, features.working)
-    tiles = cut_tiles(features.working)
-    seen = light_traces(features.working) | tile_traces(tiles)
-    last_stages = load_tail(weights).features(features.maps[-1]).pooled
-    flaws = load_photograph_model(f"flaws_{weights}").judge(photograph_vector(features, last_stages, traces, seen))
-    made = load_distortion_model(f"distortions_{weights}").judge(as_vector(features, traces))
-    readings = measure_readings(pixels, tiles, features.scale, brief)
-    drawn = find_out_of_domain(features.working) is not None if drawn is None else drawn
-    # A page or a drawing was never before a camera: white paper is not over-exposed.
-    gate = 1.0 if drawn else flaws.gate
-    found = join_opinions(flaws, made, seen, readings, gate)
-    if not drawn:
-        found = {flaw: as_measured(each, flaw, features.scale, seen, gate) for flaw, each in found.items()}
-    findings = tuple(map(_without_missing_radius, by_category(found)))
-    return findings if brief else _placed(findings, pixels)
+    seen = _look(pixels, features, weights, drawn)
+    readings = measure_readings(pixels, seen.tiles, features.scale, brief)
+    size = None if brief else (pixels.shape[0], pixels.shape[1])
+    return tuple(_finding(category, seen, readings, size) for category in DISTORTION_CATEGORIES)
 
 
-def join_opinions(flaws: FlawOpinion, made: Opinion, seen: Traces, readings: Readings, gate: float) -> ByFlaw:
-    """What both models together say of each flaw, before anything measured overrules them."""
-    return join_worlds(_photographed(flaws, seen, readings), _made(made, seen, readings), gate)
+def map_flaws(pixels: Pixels, weights: WeightSet = "research") -> dict[str, Plane]:
+    """What `find_distortions` rests on, part by part: a grid per mapped flaw, from 0 (none) to 1 (extreme)."""
+    flaws = _look(pixels, load_backbone().features(pixels), weights, None).opinion.flaws
+    grid = (PARTS_PER_SIDE, PARTS_PER_SIDE)
+    return {name: flaws[flaw].parts.reshape(grid) / np.float32(STRONGEST) for name, flaw in MAPPED.items()}
 
 
 def find_changes(pixels: Pixels, pair: Mapping[str, float], weights: WeightSet = "research") -> Findings:
     """One finding per category, from the measurements of a pair (`full_reference.pair_features.measure_pair`)."""
     model = load_distortion_model(f"distortions_pair_{weights}")
-    vector = np.array([pair[name] for name in model.names], np.float32)
-    return tuple(each.settled() for each in _estimates(model.judge(vector), measure_readings(pixels)))
+    opinion = model.judge(np.array([pair[name] for name in model.names], np.float32))
+    readings = measure_readings(pixels)
+    return tuple(
+        Distortion(
+            category,
+            float(opinion.presence[n]),
+            round(float(opinion.strength[n]), 3),
+            _kind(category, opinion.kinds) if severity_of(float(opinion.strength[n])) != "none" else None,
+            readings.get(category, ()),
+        )
+        for n, category in enumerate(DISTORTION_CATEGORIES)
+    )
+
+
+def _look(pixels: Pixels, features: Features, weights: WeightSet, drawn: bool | None) -> _Seen:
+    last = load_tail(weights).features(features.maps[-1])
+    tiles = cut_tiles(features.working)
+    traces = measure_all(pixels, features.working, tiles)
+    whole, model = whole_vector(features, last, traces), load_flaw_model(weights)
+    if find_out_of_domain(features.working) is not None if drawn is None else drawn:
+        return _Seen(model.judge_drawn(whole), traces, tiles)
+    return _Seen(model.judge(whole, part_features(features, last, tiles)), traces, tiles)
+
+
+def _finding(category: DistortionCategory, seen: _Seen, readings: Readings, size: tuple[int, int] | None) -> Distortion:
+    """The finding of a category; of both ways to be exposed wrongly the stronger one, with both under `directions`."""
+    own = [_of_flaw(flaw, category, seen, readings, size) for flaw in FLAWS if CATEGORY_OF[flaw] == category]
+    strongest = max(own, key=lambda finding: (finding.strength, finding.probability))
+    return replace(strongest, directions=tuple(own)) if len(own) > 1 else strongest
+
+
+def _of_flaw(
+    name: Attribute, category: DistortionCategory, seen: _Seen, readings: Readings, size: tuple[int, int] | None
+) -> Distortion:
+    flaw = seen.opinion.flaws[name]
+    kind = DIRECTION_OF.get(name) or _kind(category, seen.opinion.kinds)
+    cast = hue_name(seen.traces["cast.red"], seen.traces["cast.yellow"]) if kind == "color_cast" else None
+    box = box_of(flaw.parts, size) if size else None
+    own = readings.get(category, ())
+    return Distortion(category, round(flaw.probability, 3), round(flaw.strength, 3), kind, own, cast, box)
 
 
 def in_context(findings: Findings, whole: Findings, pixels: Pixels, region: Region) -> Findings:
@@ -123,86 +153,7 @@ def _is_featureless(pixels: Pixels, region: Region) -> bool:
     return float(np.percentile(focus_map(crop), 90)) < FEATURELESS
 
 
-def _photographed(flaws: FlawOpinion, seen: Traces, readings: Readings) -> ByFlaw:
-    """What the model of photographs found, each flaw in a photographer's words."""
-    words: dict[str, manners.Manner] = {
-        "blur": manners.blur_manner(flaws.blur_kinds),
-        "colour": manners.colour_manner(seen),
-        "compression": manners.coding_manner(seen),
-        "noise": manners.noise_manner(seen),
-        "dark": manners.UNDER_EXPOSED,
-        "bright": manners.OVER_EXPOSED,
-        "oversharp": manners.OVER_SHARPENED,
-        "contrast": manners.contrast_manner(seen),
-    }
-    strength = dict(flaws.strength)
-    if any(reading.value >= LARGEST_RADIUS for reading in readings.get("Blurs", ())):
-        strength["blur"] = min(strength["blur"], WITHOUT_EDGES)
-    return {
-        flaw: with_strength(_nothing(category, readings), strength[flaw], words[flaw])
-        for flaw, category in CATEGORY_OF.items()
-    }
-
-
-def _without_missing_radius(finding: Distortion) -> Distortion:
-    """The finding without a blur radius that only says that there is no edge to measure it at."""
-    told = tuple(each for each in finding.readings if each.name != "blur radius" or each.value < LARGEST_RADIUS)
-    return replace(finding, readings=told)
-
-
-def _made(opinion: Opinion, seen: Traces, readings: Readings) -> ByFlaw:
-    """What the model of made damage found; a change of brightness is one of the two ways only."""
-    found = {estimate.category: estimate for estimate in _estimates(opinion, readings)}
-    if FINE_FILE <= seen["tile.jpeg_quality"] < NO_GRID:
-        found["Compression"] = at_strength(found["Compression"], min(found["Compression"].strength, IN_A_FINE_FILE))
-    tones = {reading.name: reading.value for reading in readings.get("Brightness change", ())}
-    brightness, kinds = tones.get("mean brightness", MIDDLE_GREY), opinion.kinds
-    shifted = found["Brightness change"].kind == "mean_shift"
-    darker = brightness < MIDDLE_GREY if shifted else kinds["darken"] >= kinds["brighten"]
-    other_way = "bright" if darker else "dark"
-    return {
-        flaw: _nothing(category, readings) if flaw == other_way else found[category]
-        for flaw, category in CATEGORY_OF.items()
-    }
-
-
-def _nothing(category: DistortionCategory, readings: Readings) -> Estimate:
-    return Estimate(category, 0.0, 0.0, readings=readings.get(category, ()))
-
-
-def _placed(findings: Findings, pixels: Pixels) -> Findings:
-    """The findings of moderate or worse with the worst part of those that have one."""
-    disturbing = {finding.category: flaw for finding in findings if finding.disturbs and (flaw := _mapped(finding))}
-    if not disturbing:
-        return findings
-    maps = flaw_maps(pixels)
-    return tuple(
-        replace(finding, region=maps[disturbing[finding.category]].worst) if finding.category in disturbing else finding
-        for finding in findings
-    )
-
-
-def _mapped(finding: Distortion) -> MappedFlaw | None:
-    if finding.category == "Brightness change":
-        return "highlights" if finding.kind == "brighten" else "shadows"
-    return WHERE.get(finding.category)
-
-
-def _estimates(opinion: Opinion, readings: Readings) -> list[Estimate]:
-    return [
-        _estimate(category, float(opinion.presence[n]), float(opinion.strength[n]), opinion.kinds, readings)
-        for n, category in enumerate(DISTORTION_CATEGORIES)
-    ]
-
-
-def _estimate(
-    category: DistortionCategory, probability: float, strength: float, kinds: dict[str, float], readings: Readings
-) -> Estimate:
-    kind = _kind(category, kinds) if severity_of(strength) != "none" else None
-    return Estimate(category, probability, round(strength, 3), kind, readings.get(category, ()))
-
-
-def _kind(category: str, logits: dict[str, float]) -> str | None:
+def _kind(category: str, logits: Mapping[str, float]) -> str | None:
     """The kind of a category that most speaks for, or None where several compete."""
     own = {name: float(np.exp(value)) for name, value in logits.items() if KINDS[name].category == category}
     best = max(own, key=lambda name: own[name])

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.severity import LARGEST_LOSS
 from agenticiqa.errors import ModelFileError
+from agenticiqa.limits import STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.weights import read_arrays
 
@@ -79,7 +79,7 @@ class DistortionModel:
         """The strength on the scale of true losses, through a rising curve per category."""
         knots, heights = self.arrays["knots"], self.arrays["heights"]
         found = [np.interp(value, knots[n], heights[n]) for n, value in enumerate(strength)]
-        return np.clip(np.array(found, np.float32), 0, LARGEST_LOSS)
+        return np.clip(np.array(found, np.float32), 0, STRONGEST)
 
 
 @lru_cache(maxsize=4)

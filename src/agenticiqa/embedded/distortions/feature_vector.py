@@ -1,20 +1,26 @@
-"""What the distortion model is shown of one picture: the trunk's pooled features and the traces of damage."""
+"""What the detector is shown of one picture as a whole: the trunk's pooled features and everything measured."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from agenticiqa.embedded.distortions.light_features import light_traces
 from agenticiqa.embedded.distortions.noise_features import grain_traces
 from agenticiqa.embedded.distortions.structure_features import structure_traces
+from agenticiqa.embedded.distortions.tile_features import Tiles, tile_traces
 from agenticiqa.embedded.distortions.tone_features import Traces, colour_traces, curve_traces, tone_traces
-from agenticiqa.embedded.trunk import Features, to_working_size
+from agenticiqa.embedded.trunk import Features, TailFeatures
 from agenticiqa.tools.metrics.planes import Plane, opponent_planes
 from agenticiqa.tools.tool import Pixels
 
 
-def measure_traces(pixels: Pixels, working: Pixels | None = None) -> Traces:
-    """Named statistics of a picture at its working size (made here unless it is at hand), in a fixed order."""
-    working = to_working_size(pixels)[0] if working is None else working
+def measure_all(pixels: Pixels, working: Pixels, tiles: Tiles) -> Traces:
+    """Named statistics of a picture at its working size and of tiles cut from that, in a fixed order."""
+    return measure_traces(pixels, working) | light_traces(working) | tile_traces(tiles)
+
+
+def measure_traces(pixels: Pixels, working: Pixels) -> Traces:
+    """The traces of damage among them."""
     planes = opponent_planes(working)
     return (
         tone_traces(working, planes[0])
@@ -26,12 +32,7 @@ def measure_traces(pixels: Pixels, working: Pixels | None = None) -> Traces:
     )
 
 
-def photograph_vector(features: Features, last_stages: Plane, traces: Traces, seen: Traces) -> Plane:
-    """What the model of photographs is shown: trunk at both sizes, the pooled last stages, traces and measurements."""
-    named = np.array([*traces.values(), *seen.values()])
-    return np.concatenate([features.pooled, features.pooled_half, last_stages, named]).astype(np.float32)
-
-
-def as_vector(features: Features, traces: Traces) -> Plane:
-    """What the model of made damage is shown: both pooled vectors of the trunk, then the traces."""
-    return np.concatenate([features.pooled, features.pooled_half, np.array(list(traces.values()))]).astype(np.float32)
+def whole_vector(features: Features, last: TailFeatures, traces: Traces) -> Plane:
+    """The pooled trunk at both sizes, its last stages, and the statistics."""
+    named = np.array(list(traces.values()))
+    return np.concatenate([features.pooled, features.pooled_half, last.pooled, named]).astype(np.float32)

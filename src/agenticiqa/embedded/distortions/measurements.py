@@ -44,13 +44,14 @@ def blur_in_pixels(tiles: Tiles, scale: float = 1.0) -> float:
 
 
 def _brief_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
-    radius = Reading("blur radius", _rounded(blur_in_pixels(working, scale)), "px")
-    return {"Blurs": (radius,), "Compression": (Reading("JPEG quality", _rounded(own.quality)),)}
+    pixels = blur_in_pixels(working, scale)
+    # Without an edge there is nothing to measure a radius at.
+    radius = (Reading("blur radius", _rounded(pixels), "px"),) if pixels < blur_radius.LARGEST_RADIUS else ()
+    return {"Blurs": radius, "Compression": (Reading("JPEG quality", _rounded(own.quality)),)}
 
 
 def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
     brief = _brief_readings(own, working, scale)
-    radius = brief["Blurs"][0]
     compression = [
         *brief["Compression"],
         Reading("blockiness", _rounded(median(np.array([jpeg.blockiness(tile) for tile in own.pixels])))),
@@ -58,8 +59,8 @@ def _fine_readings(own: Tiles, working: Tiles, scale: float) -> Readings:
     ]
     crispness = float(percentile(np.array([blur_radius.sharpness(tile) for tile in working.pixels]), 75))
     return {
-        "Blurs": (radius,),
-        "Sharpness": (radius, Reading("sharpness", _rounded(crispness))),
+        "Blurs": brief["Blurs"],
+        "Sharpness": (*brief["Blurs"], Reading("sharpness", _rounded(crispness))),
         "Noise": (Reading("noise sigma", _rounded(median(own.sigmas)), "grey levels"),),
         "Compression": tuple(compression),
     }

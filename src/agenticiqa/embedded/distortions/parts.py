@@ -6,13 +6,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.flaw_maps import measured_maps
+from agenticiqa.embedded.distortions.cells import measure_cells
 from agenticiqa.embedded.distortions.tile_features import PER_SIDE, Tiles
 from agenticiqa.embedded.trunk import Features, TailFeatures
 from agenticiqa.state import Region
 
 Floats = npt.NDArray[np.float32]
 PARTS_PER_SIDE = 4
+HALF = 0.5
 
 
 def part_features(features: Features, last: TailFeatures, tiles: Tiles) -> Floats:
@@ -24,20 +25,31 @@ def part_features(features: Features, last: TailFeatures, tiles: Tiles) -> Float
 def part_readings(features: Features, tiles: Tiles) -> Floats:
     """Softness, burnt lights, black shadows, grain, lightness, colours and their spread, blur radius and sigma."""
     working = features.working
-    measured = np.stack(list(measured_maps(working).values()))
     lab = cv2.cvtColor(np.ascontiguousarray(working[::2, ::2]).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     colours = np.concatenate([np.moveaxis(lab, 2, 0), np.hypot(lab[..., 1], lab[..., 2])[None]])
     fine = np.log(0.1 + np.stack([tiles.radii, tiles.sigmas])).reshape(2, PER_SIDE, PER_SIDE)
     spread = [cv2.resize(plane, (PARTS_PER_SIDE, PARTS_PER_SIDE)).ravel() for plane in fine.astype(np.float32)]
-    return np.concatenate([_means(measured), _means_and_spreads(colours), np.stack(spread, axis=1)], axis=1)
-
-
-def region_of(part: int, size: tuple[int, int]) -> Region:
-    """Where a part lies in a picture of this (height, width)."""
-    (top, bottom), (left, right) = (
-        _span(n, length) for n, length in zip(divmod(part, PARTS_PER_SIDE), size, strict=True)
+    return np.concatenate(
+        [_means(measure_cells(working)), _means_and_spreads(colours), np.stack(spread, axis=1)], axis=1
     )
+
+
+def box_of(strengths: Floats, size: tuple[int, int]) -> Region | None:
+    """The box around the parts that show a flaw, in a picture of this (height, width); None where it is everywhere."""
+    there = box_parts(strengths).reshape(PARTS_PER_SIDE, PARTS_PER_SIDE)
+    if there.all() or not there.any():
+        return None
+    rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
+    (top, _), (left, _) = _span(int(rows[0]), size[0]), _span(int(columns[0]), size[1])
+    (_, bottom), (_, right) = _span(int(rows[-1]), size[0]), _span(int(columns[-1]), size[1])
     return Region(left=left, top=top, right=right, bottom=bottom)
+
+
+def box_parts(strengths: Floats) -> npt.NDArray[np.bool_]:
+    """The parts with at least half of the strength of the worst one, as far as they hang together with it."""
+    flawed = (strengths >= HALF * strengths.max()) & (strengths > 0)
+    _, pieces = cv2.connectedComponents(flawed.reshape(PARTS_PER_SIDE, -1).astype(np.uint8), connectivity=4)
+    return np.asarray(flawed & (pieces.ravel() == pieces.ravel()[strengths.argmax()]))
 
 
 def _means(planes: Floats) -> Floats:
@@ -45,9 +57,8 @@ def _means(planes: Floats) -> Floats:
 
 
 def _means_and_spreads(planes: Floats) -> Floats:
-    return np.array(
-        [np.concatenate([part.mean(axis=(1, 2)), part.std(axis=(1, 2))]) for part in _cut(planes)], np.float32
-    )
+    means, squares = _means(planes), _means(np.square(planes))
+    return np.concatenate([means, np.sqrt(np.maximum(squares - np.square(means), 0))], axis=1)
 
 
 def _cut(planes: Floats) -> list[Floats]:

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.severity import LARGEST_LOSS
 from agenticiqa.errors import ModelFileError
+from agenticiqa.limits import STRONGEST
+from agenticiqa.values import Attribute
 from agenticiqa.weights import read_arrays
 
 Floats = npt.NDArray[np.float32]
 Values = npt.NDArray[Any]
 Arrays = Mapping[str, npt.NDArray[Any]]
-FLAWS = ("blur", "noise", "compression", "dark", "bright", "contrast", "colour", "oversharp")
+FLAWS: tuple[Attribute, ...] = ("blur", "noise", "compression", "dark", "bright", "contrast", "colour", "oversharp")
 BLUR_KINDS = ("defocus", "motion", "soft")
 # The strengths a flaw's curve passes through: nothing, and where slight, moderate, severe and the utmost begin.
 HEIGHTS = (0.0, 0.5, 1.5, 2.5, 4.0)
@@ -42,7 +43,7 @@ BOUND = 5.0
 
 
 @dataclass(frozen=True)
-class FlawOpinion:
+class PhotographOpinion:
     """The strength of each flaw from 0 to 4, the shares of the kinds of blur, and which world the picture is of.
 
     `gate` is about -1 for a photograph like those it knows and 1 for a clean picture damaged by code.
@@ -59,7 +60,7 @@ class PhotographModel:
 
     arrays: Arrays
 
-    def judge(self, vector: Floats) -> FlawOpinion:
+    def judge(self, vector: Floats) -> PhotographOpinion:
         """What the model says about one vector of features."""
         if vector.shape != self.arrays["centre"].shape:
             raise ModelFileError("the photograph weights belong to other features; reinstall the package")
@@ -68,7 +69,7 @@ class PhotographModel:
         outputs = np.einsum("wl,wlo->o", near, self.arrays["dual"]) + self.arrays["bias"]
         strength = self._on_scale(outputs, near)
         kinds = outputs[len(FLAWS) : len(FLAWS) + len(BLUR_KINDS)]
-        return FlawOpinion(
+        return PhotographOpinion(
             dict(zip(FLAWS, map(float, strength), strict=True)),
             dict(zip(BLUR_KINDS, map(float, kinds), strict=True)),
             float(np.sum(near * self.arrays["gate"])),
@@ -91,7 +92,7 @@ class PhotographModel:
         home = self.arrays["knots"]
         likeness = np.sum(near * self.arrays["likeness"]) if "likeness" in self.arrays else LIKE_HOME[1]
         found = on_scale(outputs[None], np.array([likeness]), home, self.arrays.get("knots_elsewhere", home))
-        return np.asarray(np.clip(found[0], 0, LARGEST_LOSS), np.float32)
+        return np.asarray(np.clip(found[0], 0, STRONGEST), np.float32)
 
 
 def on_scale(outputs: Values, likeness: Values, home: Values, elsewhere: Values) -> Values:
@@ -124,7 +125,7 @@ def main_first(found: Values, outputs: Values, calm: Values, main_from: Values |
     main = outputs[:, : FLAWS.index("oversharp")].argmax(axis=1)
     named = outputs[rows, main] >= main_from + CALM_COSTS * (calm - USUAL_CALM)
     quiet = ~named & (found.max(axis=1) < MODERATE)
-    found[quiet] = np.minimum(found[quiet], SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * found[quiet] / LARGEST_LOSS)
+    found[quiet] = np.minimum(found[quiet], SLIGHT - BELOW_SLIGHT + BELOW_SLIGHT * found[quiet] / STRONGEST)
     own = np.maximum(found[rows, main], np.where(named, SLIGHT, 0.0))
     worst = found.max(axis=1)
     leads = named & (own < worst) & (np.floor(own + 0.5) == np.floor(worst + 0.5))

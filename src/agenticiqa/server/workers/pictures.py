@@ -50,7 +50,8 @@ def draw_pictures(source: Path, place: int, settings: Settings, reference: Path 
     small.save(preview_name(place), "WEBP", quality=QUALITY)
     try:
         found = _draw_map(image, small, Path(map_name(place)), settings.pipeline.terms)
-        return {**found, "layers": _layers(image, None if reference is None else _load(reference, settings))}
+        against = None if reference is None else _load(reference, settings)
+        return {**found, "layers": _layers(image, against, settings.pipeline.terms)}
     except AgenticIQAError as error:
         logger.warning("no quality map: %s", error)
         return None
@@ -99,13 +100,14 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
     }
 
 
-def _layers(image: LoadedImage, reference: LoadedImage | None) -> list[dict[str, Any]]:
-    """A coarse map per flaw, each value from 0 (none) to 1 (as strong as it gets), and how to read it."""
-    from agenticiqa.embedded.distortions.flaw_maps import flaw_maps
+def _layers(image: LoadedImage, reference: LoadedImage | None, terms: str) -> list[dict[str, Any]]:
+    """A coarse map per flaw as it was found, each value from 0 (none) to 1 (extreme), and how to read it."""
+    from agenticiqa.embedded.distortions.distortion_detector import map_flaws
     from agenticiqa.embedded.full_reference.difference_map import LEGEND, visible_loss
 
     found: list[tuple[str, npt.NDArray[np.float32], str]] = [
-        (name, flaw.array, flaw.legend) for name, flaw in flaw_maps(image.pixels).items()
+        (name, array, "how strong it is found to be in this part: 0 not at all, 1 extreme")
+        for name, array in map_flaws(image.pixels, weight_set(terms)).items()
     ]
     if reference is not None and reference.pixels.shape == image.pixels.shape:
         found.insert(0, ("difference", coarse(visible_loss(image.pixels, reference.pixels)), LEGEND))

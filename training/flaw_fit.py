@@ -1,0 +1,501 @@
+"""Fits the detector of flaws: five small networks over a picture's parts and the whole, each without one fold.
+
+    python -m training.flaw_fit --cache DIR --terms research --mmp2k MMP-2k.csv
+
+DIR holds what `training.flaw_pictures` wrote. Every network looks at the sixteen parts first and then at the whole with
+what was found in its parts. Labels on the scale of other people (mild, medium, strong) are learned through a straight
+line per flaw that is fitted too. Where slight, moderate and severe begin is chosen on what each network says of the
+fold it did not see. Nothing here reads the `choice`, `check` and `bsds` rows or the test split.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from agenticiqa.embedded.distortions.flaw_model import LEAST_CORRECTION, load_first_opinions
+from agenticiqa.embedded.distortions.parts import box_of
+from agenticiqa.limits import SLIGHT, STRONGEST
+from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.weights import WeightSet
+from training.detect_fit import ship
+from training.detect_photographs import FLAW_OF_CATEGORY, FLAW_OF_KIND, kind_losses
+from training.looks import FLAWS, OTHER_TABLE, PRESENT, TABLE, LookedAt, read_looks
+from training.resized import at_scale
+
+Floats = npt.NDArray[np.float32]
+FOLDS, COMPONENTS, PART_COMPONENTS, CONTEXT = 5, 64, 64, 32
+PART_HIDDEN, HIDDEN = 96, (256, 128)
+DEEP, OPINIONS = 2112, 62
+MEASURED_OF_PART = 14
+RELUCTANCE = 0.3
+BATCH = 192
+KIND_NAMES = tuple(KINDS)
+BY_EYE = ("looks", "other")
+BLURS = {"defocus": "defocus_blur", "motion": "motion_blur", "soft": "gaussian_blur"}
+# What a row counts, by its set.
+WEIGHTS = {"looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 2.0, "camera": 0.4, "hard": 0.6}
+FACTORS = {
+    "out of focus": "blur", "motion blur": "blur", "overexposure": "bright", "underexposure": "dark",
+    "noise and artifact": "noise",
+}  # fmt: skip
+MAGNITUDES = {"mild": 1.0, "medium": 2.0, "strong": 3.0}
+ROWS = {"top": (0, 1), "center": (1, 2), "bottom": (2, 3)}
+COLUMNS = {"left": (0, 1), "center": (1, 2), "right": (2, 3)}
+
+
+@dataclass
+class Examples:
+    """Pictures as features, with the severity of every flaw in the whole and in each part; unknown ones are missing."""
+
+    features: Floats
+    parts: Floats
+    whole: Floats
+    placed: Floats
+    kinds: Floats
+    weight: Floats
+    fold: npt.NDArray[np.intp]
+    source: npt.NDArray[np.str_]
+    names: npt.NDArray[np.str_]
+    main: npt.NDArray[np.str_]
+
+    def __getitem__(self, rows: Any) -> Examples:
+        return Examples(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def read_set(cache: Path, name: str, terms: WeightSet, table: Path | None) -> Examples | None:
+    """All chunks of a set with their labels."""
+    files = sorted(cache.glob(f"{name}_{terms}_*.npz"))
+    if not files:
+        return None
+    loaded = [dict(np.load(path)) for path in files]
+    columns = {key: np.concatenate([part[key] for part in loaded]) for key in loaded[0]}
+    notes = [json.loads(str(note)) for note in columns["notes"]]
+    labels = _labels(name, notes, table)
+    count = len(notes)
+    names = np.array([str(note.get("name", note.get("names", note.get("photograph", "")))) for note in notes])
+    return Examples(
+        _with_opinions(columns["whole"].astype(np.float32), terms),
+        columns["parts"].astype(np.float32),
+        np.array([label[0] for label in labels], np.float32),
+        np.array([label[1] for label in labels], np.float32),
+        np.array([label[2] for label in labels], np.float32),
+        np.full(count, WEIGHTS.get(name, 1.0), np.float32),
+        np.zeros(count, np.intp),
+        np.full(count, name),
+        names,
+        _mains(name, names),
+    )
+
+
+def _with_opinions(whole: Floats, terms: WeightSet) -> Floats:
+    """Features of the whole with the first opinions behind them."""
+    first = load_first_opinions(terms)
+    return np.array([np.concatenate([row, first.of(row)]) for row in whole])
+
+
+def _mains(name: str, names: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
+    """The main flaw of labelled photographs that were not picked for their flaws."""
+    if name not in BY_EYE:
+        return np.full(len(names), "", "U16")
+    known = {each.image: each for each in read_looks("train", TABLE if name == "looks" else OTHER_TABLE)}
+    return np.array([known[each].mains[0] if name == "other" or known[each].eyes[0] == "a" else "" for each in names])
+
+
+Label = tuple[Floats, Floats, Floats]
+
+
+def _labels(name: str, notes: list[dict[str, Any]], table: Path | None) -> list[Label]:
+    if name in ("looks", "other", "resized", "choice"):
+        known = {each.image: each for each in read_looks("train")}
+        known |= {each.image: each for split in ("train", "choice") for each in read_looks(split, OTHER_TABLE)}
+        return [_looked_at(known[Path(n.get("name") or n["names"]).name], float(n.get("scale", 1.0))) for n in notes]
+    if name == "mmp2k":
+        assert table is not None
+        with table.open(newline="", encoding="utf-8-sig") as lines:
+            told = {
+                Path(r["file_name"]).name: json.loads(r["distortion annotation"] or "[]") for r in csv.DictReader(lines)
+            }
+        return [_by_people(told.get(note["name"], [])) for note in notes]
+    if name == "parts":
+        return [_in_part(note) for note in notes]
+    return [_made(note) for note in notes]
+
+
+def _nothing() -> Label:
+    unknown = np.full(len(KIND_NAMES), np.nan, np.float32)
+    return np.zeros(len(FLAWS), np.float32), np.full((16, len(FLAWS)), np.nan, np.float32), unknown
+
+
+def _looked_at(look: LookedAt, scale: float) -> Label:
+    whole, placed, kinds = _nothing()
+    whole[:] = at_scale(np.array([[look.flaws[flaw] for flaw in FLAWS]]), np.array([scale]))[0]
+    placed[:, whole == 0] = 0
+    seen = [BLURS[kind] for kind in look.blur_kinds if kind in BLURS]
+    if seen:
+        _name_kind(kinds, max(set(seen), key=seen.count))
+    return whole, placed, kinds
+
+
+def _by_people(told: list[dict[str, str]]) -> Label:
+    whole, placed, kinds = _nothing()
+    known = [FLAWS.index(flaw) for flaw in set(FACTORS.values())]
+    whole[[n for n in range(len(FLAWS)) if n not in known]] = np.nan
+    placed[:, known] = 0
+    for each in told:
+        if not each["factor"]:
+            continue
+        flaw, size = FLAWS.index(FACTORS[each["factor"]]), MAGNITUDES[each["magnitude"]]
+        whole[flaw] = max(whole[flaw], size)
+        inside = part_mask(each["position"])
+        placed[inside, flaw] = np.maximum(placed[inside, flaw], size)
+    return whole, placed, kinds
+
+
+def part_mask(position: str) -> npt.NDArray[np.bool_]:
+    """The parts a position in words covers."""
+    mask = np.zeros((4, 4), bool)
+    if position in ("entire image", ""):
+        mask[:] = True
+        return mask.ravel()
+    words = position.split()
+    rows = next((ROWS[w] for w in words if w in ("top", "bottom")), None)
+    columns = next((COLUMNS[w] for w in words if w in ("left", "right")), None)
+    if "center" in words:
+        rows, columns = rows or ROWS["center"], columns or COLUMNS["center"]
+    mask[np.ix_(rows or range(4), columns or range(4))] = True
+    return mask.ravel()
+
+
+def _in_part(note: Mapping[str, Any]) -> Label:
+    whole, placed, kinds = _nothing()
+    strengths, covered = np.array(note["flaws"]), np.array(note["covered"])
+    placed[:] = np.clip((covered[:, None] - 0.1) / 0.7, 0, 1) * strengths
+    # What fills a corner disturbs less than what fills the picture.
+    whole[:] = strengths * (0.6 + 0.4 * covered.mean())
+    _kinds_of_shot(kinds, note["shot"])
+    return whole, placed, kinds
+
+
+def _made(note: Mapping[str, Any]) -> Label:
+    whole, placed, kinds = _nothing()
+    recipe = str(note["recipe"])
+    if recipe.startswith("camera:"):
+        whole[:] = note["flaws"]
+        _kinds_of_shot(kinds, json.loads(recipe.removeprefix("camera:")))
+    elif recipe != "clean":
+        for kind, level in (part.split(":") for part in recipe.split("+")):
+            flaw = FLAWS.index(FLAW_OF_KIND.get(kind) or FLAW_OF_CATEGORY[KINDS[kind].category])
+            whole[flaw] = max(whole[flaw], kind_losses()[kind][int(level) - 1])
+            if KINDS[kind].category == "Sharpness" and flaw == FLAWS.index("blur"):
+                # Few large pixels are both: how far they are to be called unsharp is left to the first opinion.
+                whole[FLAWS.index("oversharp")] = np.nan
+            if whole[flaw] >= SLIGHT:
+                _name_kind(kinds, kind)
+    placed[:] = whole
+    return whole, placed, kinds
+
+
+def _kinds_of_shot(kinds: Floats, shot: Mapping[str, Any]) -> None:
+    sigmas = {"defocus": shot["defocus"] / 2, "motion": shot["motion"] / 3.5, "soft": shot["soft"]}
+    if max(sigmas.values()) > 1:
+        _name_kind(kinds, BLURS[max(sigmas, key=lambda name: sigmas[name])])
+    if shot["noise"] > 5:
+        _name_kind(kinds, "correlated_noise" if shot["blotches"] else "white_noise")
+    if abs(shot["stops"]) > 0.5:
+        _name_kind(kinds, "darken" if shot["stops"] < 0 else "brighten")
+    if shot["haze"] > 0.1 or shot["contrast"] != 1:
+        _name_kind(kinds, "contrast_up" if shot["contrast"] > 1 else "contrast_down")
+    if max(map(abs, shot["cast"])) > 0.2:
+        _name_kind(kinds, "color_cast")
+    elif shot["saturation"] != 1:
+        _name_kind(kinds, "saturation_up" if shot["saturation"] > 1 else "saturation_down")
+    if shot["codec"] in ("jpeg", "webp") and shot["quality"] < 60:
+        _name_kind(kinds, shot["codec"])
+    if shot["sharpening"] > 1.2:
+        _name_kind(kinds, "over_sharpen")
+
+
+def _name_kind(kinds: Floats, kind: str) -> None:
+    """The kind it is among those of its category."""
+    rivals = [n for n, name in enumerate(KIND_NAMES) if KINDS[name].category == KINDS[kind].category]
+    kinds[rivals] = np.nan_to_num(kinds[rivals])
+    kinds[KIND_NAMES.index(kind)] = 1
+
+
+def with_folds(examples: Examples) -> Examples:
+    """Every picture in the fold of its photograph; photographs that look alike share one."""
+    fold = np.array([zlib.crc32(Path(str(name)).name.encode()) % FOLDS for name in examples.names])
+    for source in ("looks", "mmp2k"):
+        rows = np.flatnonzero(examples.source == source)
+        if not len(rows):
+            continue
+        values = examples.features[rows, :544]
+        values = (values - values.mean(0)) / (values.std(0) + 1e-4)
+        values /= np.linalg.norm(values, axis=1, keepdims=True)
+        first, second = np.nonzero(np.triu(values @ values.T > 0.93, 1))
+        for a, b in zip(first, second, strict=True):
+            fold[rows[b]] = fold[rows[a]]
+        fold_of = {str(examples.names[row]): fold[row] for row in rows}
+        for n, name in enumerate(examples.names):
+            fold[n] = (
+                fold_of.get(Path(str(name)).name, fold[n]) if examples.source[n] in ("resized", "parts") else fold[n]
+            )
+    examples.fold = fold
+    return examples
+
+
+def fit_inputs(examples: Examples) -> dict[str, Floats]:
+    """Standardisation and main directions of the whole's and the parts' features."""
+    arrays: dict[str, Floats] = {}
+    chosen = np.isin(examples.source, ("looks", "other", "mmp2k", "camera"))
+    flat = examples.parts[chosen][:, ::3].reshape(-1, examples.parts.shape[2])
+    for name, values, count in (
+        ("whole", examples.features[chosen], COMPONENTS),
+        ("part", flat, PART_COMPONENTS),
+    ):
+        deep = DEEP if name == "whole" else values.shape[1] - MEASURED_OF_PART
+        centre, scale = values.mean(axis=0), values.std(axis=0) + 1e-4
+        standard: Floats = np.clip((values[:, :deep] - centre[:deep]) / scale[:deep], -5, 5)
+        roots, vectors = np.linalg.eigh(standard.T @ standard / len(standard))
+        projection = (vectors[:, ::-1][:, :count] / (roots[::-1][:count] + 0.5) ** 0.5).astype(np.float32)
+        arrays |= {f"{name}_centre": centre, f"{name}_scale": scale, f"{name}_projection": projection}
+    return {name: array.astype(np.float16 if "projection" in name else np.float32) for name, array in arrays.items()}
+
+
+def prepare(values: Floats, arrays: Mapping[str, Floats], name: str) -> Floats:
+    """Inputs of the networks, as the product computes them."""
+    standard = np.clip((values - arrays[f"{name}_centre"]) / arrays[f"{name}_scale"], -5, 5)
+    projection = arrays[f"{name}_projection"].astype(np.float32)
+    deep = len(projection)
+    return np.concatenate([standard[..., :deep] @ projection, standard[..., deep:]], axis=-1).astype(np.float32)
+
+
+class Network(torch.nn.Module):
+    """Parts first, then the whole with the most and the mean of what was found in its parts."""
+
+    def __init__(self, whole: int, part: int) -> None:
+        super().__init__()
+        flaws = len(FLAWS)
+        self.part = _layers(part + CONTEXT, PART_HIDDEN, flaws)
+        self.whole = _layers(whole + 2 * flaws, *HIDDEN, flaws + len(KIND_NAMES))
+        self.light, self.heavy = torch.nn.Dropout(0.1), torch.nn.Dropout(0.4)
+        # People of another source call the same flaw by other amounts.
+        self.slope = torch.nn.Parameter(torch.ones(flaws))
+        self.shift = torch.nn.Parameter(torch.zeros(flaws))
+
+    def forward(self, whole: torch.Tensor, parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        context = whole[:, None, :CONTEXT].expand(-1, parts.shape[1], -1)
+        values = torch.relu(self.part[0](self.light(torch.cat([parts, context], dim=2))))
+        placed = self.part[1](self.heavy(values))
+        values = torch.cat([self.light(whole), placed.amax(1), placed.mean(1)], dim=1)
+        for layer in self.whole[:-1]:
+            values = self.heavy(torch.relu(layer(values)))
+        strengths, kinds = self.whole[-1](values).split((len(FLAWS), len(KIND_NAMES)), dim=1)
+        return strengths, placed, kinds
+
+
+def _layers(*widths: int) -> torch.nn.ModuleList:
+    return torch.nn.ModuleList([torch.nn.Linear(before, after) for before, after in itertools.pairwise(widths)])
+
+
+def train(
+    inputs: tuple[Floats, Floats], examples: Examples, rows: npt.NDArray[np.bool_], seed: int, epochs: int
+) -> Network:
+    """One network on some of the rows."""
+    torch.manual_seed(seed)
+    network = Network(inputs[0].shape[1], inputs[1].shape[2])
+    optimiser = torch.optim.AdamW(network.parameters(), 1e-3, weight_decay=0.05)
+    first = examples.features[:, -OPINIONS:][:, : len(FLAWS) + len(KIND_NAMES)]
+    told = (*inputs, first, examples.whole, examples.placed, examples.kinds, examples.weight)
+    whole, parts, opinions, wanted, placed, kinds, weight = (
+        torch.from_numpy(np.ascontiguousarray(a[rows])) for a in told
+    )
+    foreign = torch.from_numpy(examples.source[rows] == "mmp2k").float()
+    steps = epochs * -(-len(whole) // BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps)
+    for _ in range(epochs):
+        for batch in torch.randperm(len(whole)).split(BATCH):
+            noisy = whole[batch] + 0.1 * torch.randn_like(whole[batch])
+            strengths, found, logits = network(noisy, parts[batch] + 0.1 * torch.randn_like(parts[batch]))
+            corrections = torch.nn.functional.softshrink(strengths, LEAST_CORRECTION)
+            strengths = corrections + opinions[batch, : len(FLAWS)]
+            logits = logits + opinions[batch, len(FLAWS) :]
+            away = foreign[batch]
+            strengths, found = (_on_their_scale(network, each, away) for each in (strengths, found))
+            cost = (
+                _missed(strengths, wanted[batch])
+                + 0.5 * _missed(found, placed[batch])
+                + 0.5 * _kind_cost(logits, kinds[batch])
+            )
+            # What the first opinion of a photograph is worth is known: it is left alone unless there is a reason.
+            cost = cost + RELUCTANCE * corrections.abs().mean(1)
+            optimiser.zero_grad()
+            ((cost * weight[batch]).sum() / weight[batch].sum()).backward()
+            optimiser.step()
+            schedule.step()
+    return network.eval()
+
+
+def _on_their_scale(network: Network, values: torch.Tensor, away: torch.Tensor) -> torch.Tensor:
+    away = away.reshape(-1, *[1] * (values.dim() - 1))
+    return torch.where(away > 0, values * network.slope + network.shift, values)
+
+
+def _missed(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """The mean squared error of what is known; what is badly flawed counts more."""
+    known = ~wanted.isnan()
+    true = torch.where(known, wanted, found.detach())
+    error = (found - true) ** 2 * known * (1 + true.clamp(0, 3) / 2)
+    return error.flatten(1).sum(1) / known.flatten(1).sum(1).clamp(min=1)
+
+
+def _kind_cost(logits: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
+    known = ~kinds.isnan()
+    target = torch.where(known, kinds, torch.zeros_like(kinds))
+    cost = torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none") * known
+    return cost.sum(1) / known.sum(1).clamp(min=1)
+
+
+def read_all(cache: Path, terms: WeightSet, table: Path | None) -> Examples:
+    """Every set of the cache but those for choosing."""
+    sets = [found for name in WEIGHTS if (found := read_set(cache, name, terms, table)) is not None]
+    return with_folds(Examples(*(np.concatenate([getattr(s, f.name) for s in sets]) for f in fields(Examples))))
+
+
+def fit(examples: Examples, epochs: int) -> tuple[dict[str, Floats], Floats, Floats]:
+    """All arrays but the curves, and what each network says of the whole and the parts of the fold it did not see."""
+    arrays = fit_inputs(examples)
+    inputs = (
+        prepare(examples.features, arrays, "whole"),
+        prepare(examples.parts, arrays, "part"),
+    )
+    whole = np.zeros_like(examples.whole)
+    placed = np.zeros_like(examples.placed)
+    for member in range(FOLDS):
+        outside = examples.fold == member
+        network = train(inputs, examples, ~outside, member, epochs)
+        with torch.no_grad():
+            strengths, found, _ = network(*(torch.from_numpy(values[outside]) for values in inputs))
+        corrections = torch.nn.functional.softshrink(strengths, LEAST_CORRECTION).numpy()
+        whole[outside] = corrections + examples.features[outside, -OPINIONS:][:, : len(FLAWS)]
+        placed[outside] = found.numpy()
+        for name in ("part", "whole"):
+            for depth, layer in enumerate(getattr(network, name)):
+                arrays[f"{name}_weight_{member}_{depth}"] = layer.weight.detach().numpy().T.astype(np.float16)
+                arrays[f"{name}_bias_{member}_{depth}"] = layer.bias.detach().numpy().astype(np.float16)
+        print("member", member, "scale of the others", network.slope.detach().numpy().round(2), flush=True)
+    return arrays, whole, placed
+
+
+def fit_slope(examples: Examples, found: Floats) -> float:
+    """How fast the odds of at least slight grow about where it begins."""
+    known = ~np.isnan(examples.whole) & (examples.source != "mmp2k")[:, None]
+    distance, present = found[known] - SLIGHT, examples.whole[known] >= SLIGHT
+    slopes = np.geomspace(1, 12, 24)
+    likely = (1 / (1 + np.exp(-np.clip(slope * distance, -30, 30))) for slope in slopes)
+    errors = [-np.where(present, np.log(p + 1e-9), np.log(1 - p + 1e-9)).mean() for p in likely]
+    return float(slopes[int(np.argmin(errors))])
+
+
+def kappa(truth: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
+    """Quadratic kappa of severity words from none to severe, halves rounded up."""
+    first, second = (np.clip(np.floor(values + 0.5), 0, 3).astype(int) for values in (truth, found))
+    table = np.zeros((4, 4))
+    np.add.at(table, (first, second), 1)
+    apart = np.subtract.outer(np.arange(4), np.arange(4)) ** 2
+    chance = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    return float(1 - (apart * table).sum() / max((apart * chance).sum(), 1e-9))
+
+
+def _slope(distance: Floats, present: npt.NDArray[np.bool_]) -> float:
+    """How fast the odds of at least slight grow about the output where it begins."""
+    slopes = np.geomspace(1, 12, 24)
+    likely = 1 / (1 + np.exp(-np.clip(slopes[:, None] * distance, -30, 30)))
+    error = -np.where(present, np.log(likely + 1e-9), np.log(1 - likely + 1e-9)).mean(axis=1)
+    return float(slopes[error.argmin()])
+
+
+def report(examples: Examples, found: Floats, placed: Floats) -> None:
+    """What is found in folds: of our labels, of those of other people, and of places."""
+    strengths = np.clip(found, 0, STRONGEST)
+    for source in sorted(set(examples.source)):
+        own = examples.source == source
+        if source in ("looks", "other"):
+            print(source)
+            _report_labels(examples[own], strengths[own])
+        if source == "mmp2k":
+            _report_people(examples.whole[own], found[own], strengths[own])
+        if source in ("parts", "mmp2k"):
+            _report_places(source, examples[own], strengths[own], placed[own])
+
+
+def _report_labels(examples: Examples, strengths: Floats) -> None:
+    for n, flaw in enumerate(FLAWS):
+        truth, said = examples.whole[:, n], strengths[:, n]
+        present, alarmed = truth >= PRESENT, said >= PRESENT
+        print(f"  {flaw:12} {present.sum():4d} found {alarmed[present].mean():.3f} ", end="")
+        print(f"false {alarmed[~present].mean():.3f} kappa {kappa(truth, said):.3f}")
+    named = np.where(strengths.max(1) >= SLIGHT, np.array(FLAWS)[strengths.argmax(1)], "none") == examples.main
+    asked = examples.main != ""
+    clear = asked & ((examples.whole.max(1) >= PRESENT) | (examples.main == "none"))
+    print(f"  main flaw {named[asked].mean():.3f}, of the {clear.sum()} clear ones {named[clear].mean():.3f}")
+
+
+def _report_people(truth: Floats, found: Floats, strengths: Floats) -> None:
+    for flaw in sorted(set(FACTORS.values())):
+        n = FLAWS.index(flaw)
+        present, free = truth[:, n] >= MAGNITUDES["medium"], truth[:, n] == 0
+        above = found[present, n] > np.quantile(found[free, n], 0.95)
+        alarmed = strengths[:, n] >= PRESENT
+        print(f"mmp2k {flaw:7} {present.sum():4d} found at .05 {above.mean():.3f}; by the words ", end="")
+        print(f"{alarmed[present].mean():.3f} / {alarmed[free].mean():.3f}")
+
+
+def _report_places(source: str, examples: Examples, strengths: Floats, placed: Floats) -> None:
+    """How often the worst flaw is found that lies in a part, and its box has its centre there."""
+    hits = []
+    for row, severities in enumerate(np.nan_to_num(examples.whole)):
+        n = int(severities.argmax())
+        there = examples.placed[row, :, n]
+        inside = there > 0.6 * np.nanmax(there)
+        if severities[n] >= 1 and not inside.all():
+            box = box_of(placed[row, :, n], (40, 40))
+            centre = ((box.top + box.bottom) // 2, (box.left + box.right) // 2) if box else (0, 0)
+            right = box is not None and inside[centre[0] // 10 * 4 + centre[1] // 10]
+            hits.append((strengths[row, n] >= SLIGHT, right))
+    print(f"{source}: {len(hits)} in parts, found and place right: {np.mean(hits, axis=0).round(3)}")
+
+
+def main() -> None:
+    """Fit on everything extracted so far and write the weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--terms", choices=("research", "open"), default="research")
+    parser.add_argument("--mmp2k", type=Path, help="table of MMP-2K's labels")
+    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--keep", type=Path, help="where what is said of the folds is kept")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    examples = read_all(given.cache, given.terms, given.mmp2k)
+    arrays, whole, placed = fit(examples, given.epochs)
+    arrays["slope"] = np.array(fit_slope(examples, whole), np.float32)
+    if given.keep:
+        np.savez(given.keep, whole=whole, placed=placed, **arrays)  # type: ignore[arg-type]
+    ship(f"detector_{given.terms}", arrays | {"kinds": np.array(KIND_NAMES)})
+    report(examples, whole, placed)
+
+
+if __name__ == "__main__":
+    main()
