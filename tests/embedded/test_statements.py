@@ -81,10 +81,11 @@ def test_declining_tells_the_main_finding_and_the_score_all_the_same() -> None:
     assert [each.kind for each in reasons] == ["question", "finding", "judgement"]
 
 
-def test_a_question_whose_polarity_alone_was_not_understood_gets_the_statement() -> None:
-    question = Declined(Topic(BLUR), Reply(), "unclear", doubts=("polarity",))
+def test_declining_says_what_was_understood() -> None:
+    for topic, told in ((Topic(BLUR), "I read a question about blur"), (Topic(), "I did not understand this")):
+        question, evidence = Declined(topic, Reply(), "unclear"), gather({GLOBAL: BLURRED})
 
-    assert answer(question, gather({GLOBAL: BLURRED})).text == "Severe blur"
+        assert explain(question, evidence, answer(question, evidence))[0].text.startswith(told)
 
 
 def test_a_comparison_that_may_be_asked_either_way_is_told_without_a_yes_or_a_no() -> None:

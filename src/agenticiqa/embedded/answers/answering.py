@@ -60,7 +60,6 @@ _WORDS = {"yes": ("yes", "no"), "true": ("true", "false"), "agree": ("agree", "d
 
 def answer(question: Question, evidence: Evidence) -> Answer:
     """The answer in the form asked for; "Unable to determine" with the reason where there is none."""
-    question = as_answerable(question)
     if is_about_what_is_absent(question, evidence):
         return _unable("not_found")
     if (which := _which_of_them(question, evidence)) is not None:
@@ -71,13 +70,6 @@ def answer(question: Question, evidence: Evidence) -> Answer:
     # A letter of the choices is an answer in any form that was wished for; JSON around it is none of the choices.
     wants_json = question.reply.json and not question.reply.choices
     return _as_json(question, given) if wants_json and given.why_not is None else given
-
-
-def as_answerable(question: Question) -> Question:
-    """The question; where only the polarity was not understood, one that a statement answers."""
-    if isinstance(question, Declined) and question.doubts == ("polarity",):
-        return YesNo(question.topic, question.reply, None)
-    return question
 
 
 def is_about_what_is_absent(question: Question, evidence: Evidence) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
-from agenticiqa.embedded.answers.answering import as_answerable, is_about_what_is_absent
+from agenticiqa.embedded.answers.answering import is_about_what_is_absent
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
 from agenticiqa.embedded.answers.places import EQUAL, place_told, rests_on_parts, share_in, side_by_side
 from agenticiqa.embedded.answers.statements import parts_told
@@ -32,7 +32,6 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reaso
 
     The score and the main finding are told whatever was asked: they are of use even to whoever gets no answer.
     """
-    question = as_answerable(question)
     if isinstance(question, Measure) and question.fact and given.why_not is None:
         told = capitalised(given.text) + phrase("marks", "stop", question.reply.language)
         return [Reason(told, "fact", name=question.fact)]
@@ -49,11 +48,9 @@ def _declined(question: Question, evidence: Evidence, given: Answer) -> Iterator
     if not isinstance(question, Declined):
         return
     language, why = question.reply.language, question.why
-    name = phrase("attributes", question.topic.flaw.attribute, language)
-    if why == "unclear" and question.doubts and "attribute" not in question.doubts:
-        told = say("unclear_intent", language, attribute=name)
-    else:
-        told = say(why, language, what=capitalised(phrase("unmeasured", question.what or "", language)))
+    flaw, what = question.topic.flaw, capitalised(phrase("unmeasured", question.what or "", language))
+    sentence = "unclear_intent" if why == "unclear" and flaw.category else why
+    told = say(sentence, language, what=what, attribute=phrase("attributes", flaw.attribute, language))
     told += phrase("marks", "gap", language) + say("can_tell", language)
     yield Reason(told, "question", name=question.what or why)
 
