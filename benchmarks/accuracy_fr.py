@@ -33,11 +33,11 @@ from agenticiqa.embedded.full_reference.pair_model import (
     Prediction,
     load_model,
 )
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, LevelLetter
 from agenticiqa.tools.curve_fitting import evaluate, fit_curve
+from agenticiqa.values import level_probabilities
 from agenticiqa.weights import read_arrays
 from benchmarks.fr_field import field_checks
 from training.fr_data import Pairs, read_tid

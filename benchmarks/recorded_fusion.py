@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.quality.quality_model import load_quality_model
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.images import load_image
 from agenticiqa.score_fusion import ScoreFusion, eta_for
 from agenticiqa.tools.calibration import packaged_calibrations
+from agenticiqa.values import level_probabilities
 
 Values = npt.NDArray[np.float64]
 LETTERS = "EDCBA"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 from agenticiqa.limits import BELOW_SLIGHT, MOST_WHILE_ABSENT, PRESENT, SLIGHT, STRONGEST
@@ -258,3 +259,25 @@ def severity_of(strength: float) -> Severity:
 def level_of(score: float) -> LevelLetter:
     """The letter of a score between 1 and 5, halves rounded up."""
     return LEVEL_LETTERS[5 - min(5, max(1, math.floor(score + 0.5)))]
+
+
+LEVEL_EDGES = (4.5, 3.5, 2.5, 1.5)
+NARROWEST_SPREAD = 0.3
+
+
+def level_probabilities(score: float, error: float) -> dict[LevelLetter, float]:
+    """Probabilities of A to E: a normal curve cut at the halves, placed so that its mean is the score."""
+    spread, wanted = max(error, NARROWEST_SPREAD), min(max(score, 1.0), 5.0)
+    low, high = -40.0, 46.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        # The mean level is 1 and as much as lies above each edge.
+        low, high = (middle, high) if 1 + sum(_above(middle, spread)) < wanted else (low, middle)
+    above = (0.0, *_above((low + high) / 2, spread), 1.0)
+    shares = (upper - lower for lower, upper in pairwise(above))
+    return dict(zip(LEVEL_LETTERS, shares, strict=True))
+
+
+def _above(centre: float, spread: float) -> tuple[float, ...]:
+    """The share of the curve above each edge, the highest edge first."""
+    return tuple(0.5 * math.erfc((edge - centre) / (spread * math.sqrt(2))) for edge in LEVEL_EDGES)

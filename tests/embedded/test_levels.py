@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.state import LEVEL_SCORES
+from agenticiqa.values import level_probabilities
 
 
 @given(st.floats(1, 5), st.floats(0.05, 2.5))

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from agenticiqa.embedded.answers.evidence import ToolScore
 from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
 from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_SCORES, LocatedRegion, Region
 from agenticiqa.tools.calibration import EmbeddedScale
-from agenticiqa.values import Distortion, Judgement
+from agenticiqa.values import Distortion, Judgement, level_probabilities
 from agenticiqa.weights import WeightSet
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, LevelLetter, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
-from agenticiqa.values import Disagreement, Judgement, severity_of
+from agenticiqa.values import Disagreement, Judgement, level_probabilities, severity_of
 from agenticiqa.weights import WeightSet
 
 NAME = "AIQA_FR"

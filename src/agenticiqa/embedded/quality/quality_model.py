@@ -18,7 +18,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.quality.domain import OutOfDomain, find_out_of_domain
 from agenticiqa.embedded.quality.quality_head import QualityHead, Span
 from agenticiqa.embedded.trunk import (
@@ -33,6 +32,7 @@ from agenticiqa.embedded.trunk import (
 )
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import LevelLetter, Region
+from agenticiqa.values import level_probabilities
 from agenticiqa.weights import WeightSet, read_arrays
 
 Pixels = npt.NDArray[np.uint8]

@@ -21,11 +21,10 @@ import cv2
 import numpy as np
 
 from agenticiqa.embedded.findings import Look
-from agenticiqa.embedded.levels import level_probabilities
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
 from agenticiqa.limits import BLURRED, BLURRED_FACE, IN_FOCUS, SOFT_BACKGROUND, TIMES_SOFTER
 from agenticiqa.state import LocatedRegion, Region
-from agenticiqa.values import Distortion, Judgement, Reading
+from agenticiqa.values import Distortion, Judgement, Reading, level_probabilities
 
 Steps = tuple[tuple[float, ...], tuple[float, ...]]
 
