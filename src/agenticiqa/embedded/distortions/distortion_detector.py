@@ -28,6 +28,7 @@ from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
 from agenticiqa.embedded.trunk import Features, load_backbone, load_tail
 from agenticiqa.limits import STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES, DistortionCategory, Region
+from agenticiqa.tools.metrics.blur_radius import LARGEST_RADIUS
 from agenticiqa.tools.metrics.planes import Plane
 from agenticiqa.tools.synthetic.kinds import KINDS
 from agenticiqa.values import CATEGORY_OF, DIRECTION_OF, Attribute, Distortion, severity_of
@@ -99,7 +100,9 @@ def _look(pixels: Pixels, features: Features, weights: WeightSet, drawn: bool | 
     tiles = cut_tiles(features.working)
     traces = measure_all(pixels, features.working, tiles)
     whole, model = whole_vector(features, last, traces), load_flaw_model(weights)
-    if find_out_of_domain(features.working) is not None if drawn is None else drawn:
+    drawn = find_out_of_domain(features.working) is not None if drawn is None else drawn
+    # Without any edge a picture shows a camera's faults as little as a drawing does.
+    if drawn or (tiles.radii >= LARGEST_RADIUS).all():
         return _Seen(model.judge_drawn(whole), traces, tiles)
     return _Seen(model.judge(whole, part_features(features, last, tiles)), traces, tiles)
 
