@@ -13,6 +13,7 @@ from benchmarks.field.ledger import LEDGER, Entry, FieldLedger
 
 VERSIONS = ("0.1.0", "0.2.0")
 ROOT = LEDGER.parents[1]
+KINDS = ("Blurs", "Brightness change", "Noise", "Compression", "Contrast", "Color distortions")
 README, WHOLE = ROOT / "README.md", ROOT / "docs" / "benchmarks-field.md"
 FROM, TO = "<!-- the ledger's table -->\n", "<!-- end of the ledger's table -->"
 
@@ -82,7 +83,7 @@ SECTIONS = (
           for source, title in (
               ("looks", "BIQ2021 test"), ("looks-imagenet", "ImageNet sample"), ("looks-bsds", "BSDS500"),
           )
-          for kind in ("Blurs", "Brightness change", "Noise", "Compression", "Contrast", "Color distortions")
+          for kind in KINDS
           for what in ("found", "false alarms")),
         ("multiple choice right", "multiple choice about known damage"),
         *((f"questions {language} {what}", f"locked questions, {language}, {what}")
@@ -108,7 +109,7 @@ FRONT = frozenset((
     *(f"{source} {who} (direct) SRCC" for source in ("koniq", "spaq") for who in ("model", "fused")),
     *(f"{source} covered by 95 %" for source in ("koniq", "spaq", "avt", "biq2021-test", "ai")),
     *(f"{source} width of 95 %" for source in ("koniq", "spaq", "avt", "biq2021-test", "ai")),
-    *(f"looks {kind} {what}" for kind in ("Blurs", "Brightness change", "Noise") for what in ("found", "false alarms")),
+    *(f"looks {kind} {what}" for kind in KINDS for what in ("found", "false alarms")),
     "multiple choice right", *(f"questions {language} {what}" for language in ("en", "zh", "other")
                                for what in ("right", "wrong")),
     "objects located by name", "ladders SRCC",
