@@ -83,18 +83,29 @@ def mark(row: Mapping[str, Any], version: str, text: str) -> Mark:
     """The verdict on one answer to a question about one version."""
     accepted = row["answers"][version]
     declined = text.startswith(UNABLE)
-    if row["intent"] == "decline":
+    if row["intent"] in ("decline", "declined"):
         return "right" if declined else "wrong"
     if declined:
         return "declined"
-    if row["intent"] == "where":
+    if row["intent"] in ("where", "measure"):
         return "right"
     if row["intent"] == "choose":
         return "right" if _chosen(text, accepted, row) else "wrong"
+    if isinstance(accepted, Mapping):
+        return "right" if _within(text, accepted) else "wrong"
     told = said(text, row["intent"])
     if row["intent"] == "yesno" and not told:
         return "declined"  # a statement without a yes or a no
     return "right" if told & set(accepted) else "wrong"
+
+
+def _within(text: str, accepted: Mapping[str, Any]) -> bool:
+    """Whether a score is one of the letters, or a number between the ends, that are accepted."""
+    value = _value(text).strip()
+    if value in accepted.get("letters", ()):
+        return True
+    number = re.search(r"-?\d+(?:\.\d+)?", value)
+    return number is not None and accepted["min"] <= float(number.group()) <= accepted["max"]
 
 
 def said(text: str, intent: str) -> set[str]:

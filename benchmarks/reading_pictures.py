@@ -1,4 +1,4 @@
-"""Six versions of three photographs that no model was fitted on: clean, and five flaws that anyone notices."""
+"""Six versions of five photographs that no model was fitted on: clean, and five flaws that anyone notices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 
 Pixels = NDArray[np.uint8]
 # Sharp, well exposed, colourful photographs bundled with scikit-image; none is in a training list.
-PHOTOGRAPHS = ("astronaut", "chelsea", "motorcycle_left")
+PHOTOGRAPHS = ("astronaut", "chelsea", "motorcycle_left", "coffee", "rocket")
 VERSIONS = ("clean", "blurred", "noisy", "dark", "bright", "blocky")
 
 

@@ -58,7 +58,7 @@ from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 # Chosen on held-out rows: at most 0.5 % of yes/no questions are read the other way round, and of what is about quality
 # at most 2 % is declined.
 SURE_POLARITY = 0.97
-SURELY_NOT_ABOUT_QUALITY = 0.2
+LIKELY_NOT_ABOUT_QUALITY = 0.1
 SURE_INTENT = 0.4
 SURELY_NAMED = 0.8
 SURE_PRAISE = 0.8
@@ -165,7 +165,8 @@ class _Asked:
             case "choose":
                 meanings = _in_their_light(meanings, options)
                 of_truths = any(meaning.truth is not None for meaning in meanings.values())
-                stance = self._yes_means(read(self.stem)) if of_truths else polarity
+                # One of the choices has to be named: the likelier meaning of a yes decides.
+                stance = cast(Polarity, read(self.stem).best("yes_means")) if of_truths else polarity
                 absent = self.reading.best("which") in ("absent", "least") or asks_for_absent(self.stem)
                 return Choose(topic, reply, stance, meanings, self._allowed(), absent)
             case "degree":
@@ -193,9 +194,9 @@ class _Asked:
             return "declined" if likely["declined"] > SURELY_NO_CHOICE else "choose"
         if self.tool:
             return "score" if likely["score"] >= likely["measure"] else "measure"
-        # Whatever names a flaw for certain is about quality.
+        # The surer a flaw is named, the less it can be about something else.
         named = max(p for name, p in self.reading.probabilities["attributes"].items() if name != "overall")
-        if not self.excepted and likely["declined"] * (1.0 - named * (named > SURELY_NAMED)) > SURELY_NOT_ABOUT_QUALITY:
+        if not self.excepted and likely["declined"] * (1.0 - named) > LIKELY_NOT_ABOUT_QUALITY:
             return "declined"
         rest = {intent: p for intent, p in likely.items() if intent not in ("declined", "choose")}
         best = max(rest, key=rest.__getitem__)
