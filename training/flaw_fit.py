@@ -39,13 +39,13 @@ FOLDS, COMPONENTS, PART_COMPONENTS, CONTEXT = 5, 64, 64, 32
 PART_HIDDEN, HIDDEN = 96, (256, 128)
 DEEP, OPINIONS = 2112, 62
 MEASURED_OF_PART = 14
-RELUCTANCE = 0.3
+RELUCTANCE = 1.0
 BATCH = 192
 KIND_NAMES = tuple(KINDS)
 BY_EYE = ("looks", "other")
 BLURS = {"defocus": "defocus_blur", "motion": "motion_blur", "soft": "gaussian_blur"}
 # What a row counts, by its set.
-WEIGHTS = {"looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 2.0, "camera": 0.4, "hard": 0.6}
+WEIGHTS = {"looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 1.5, "camera": 0.4, "hard": 0.6}
 FACTORS = {
     "out of focus": "blur", "motion blur": "blur", "overexposure": "bright", "underexposure": "dark",
     "noise and artifact": "noise",
