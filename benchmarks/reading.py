@@ -33,7 +33,7 @@ from benchmarks.reading_marks import Mark, mark
 from benchmarks.reading_pictures import PHOTOGRAPHS, VERSIONS, version_of
 
 LOCKED = Path(__file__).parents[1] / "training/questions/LOCKED.md"
-TARGETS = {"en": (0.88, 0.04), "zh": (0.85, 0.05), "other": (0.75, 0.06)}
+TARGETS = dict.fromkeys(("zh", "de", "es", "fr", "ja", "pt", "other"), (0.85, 0.05)) | {"en": (0.90, 0.04)}
 # Stock sentences around a question that must not change what it means.
 BOILERPLATE = (
     "No explanation needed. {q}", "{q} Do not explain.", "I have no idea, {q}", "{q} No other text.",
@@ -256,8 +256,8 @@ def reading_time(questions: Sequence[Mapping[str, Any]]) -> float:
 
 
 def group_of(row: Mapping[str, Any]) -> str:
-    """English, Chinese, or one of the other five languages."""
-    return row["lang"] if row["lang"] in ("en", "zh") else "other"
+    """The language; the earlier sets have too few questions to tell the five others apart."""
+    return row["lang"] if row["lang"] in ("en", "zh") or "attributes" in row else "other"
 
 
 if __name__ == "__main__":
