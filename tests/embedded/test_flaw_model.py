@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from agenticiqa.embedded.distortions.distortion_detector import find_distortions
 from agenticiqa.embedded.distortions.flaw_model import (
     CONTEXT,
     LAYERS,
@@ -19,7 +20,10 @@ from agenticiqa.embedded.distortions.flaw_model import (
 )
 from agenticiqa.embedded.distortions.parts import box_of
 from agenticiqa.embedded.distortions.photograph_model import FLAWS
+from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError
+from agenticiqa.tools.synthetic.kinds import distort
+from tests.support.photos import photo
 
 WHOLE, PART, PARTS, KINDS = 40, 3, 16, 1
 
@@ -94,3 +98,16 @@ def test_no_part_shows_more_than_the_whole_is_said_to_have(terms: Any) -> None:
     opinion = model.judge(whole, np.tile(model.arrays["part_centre"], (PARTS, 1)))
 
     assert all(flaw.parts.max() <= flaw.strength + 1e-4 for flaw in opinion.flaws.values())
+
+
+@pytest.mark.parametrize("name", ["coffee", "astronaut"])
+def test_noise_in_a_half_is_found_there(name: str) -> None:
+    picture = photo(name).copy()
+    half = picture.shape[1] // 2
+    picture[:, half:] = distort(np.ascontiguousarray(picture[:, half:]), "white_noise", 5)
+
+    noise = next(f for f in find_distortions(picture, load_backbone().features(picture)) if f.category == "Noise")
+
+    assert noise.disturbs
+    assert noise.region is not None
+    assert noise.region.left == half
