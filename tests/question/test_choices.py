@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.question.choices import split_alternatives, split_choices
+from agenticiqa.question.read import read_question
 from agenticiqa.question.scales import ends_said, scale_in
 
 
@@ -69,3 +70,11 @@ def test_the_ends_of_a_scale_are_told_in_the_words_of_the_question() -> None:
 
     assert scale is not None
     assert ends_said(text, scale) == ("awful", "flawless")
+
+
+def test_who_offers_better_and_worse_wants_the_reference() -> None:
+    query = "Compared with the reference image, how good is the quality of this image?"
+
+    asked = read_question(query, {"A": "About the same", "B": "Better", "C": "Worse"})
+
+    assert asked.topic.reference == "wanted"

@@ -164,6 +164,9 @@ class _Asked:
                 return self._yes_or_no(topic, reply)
             case "choose":
                 meanings = _in_their_light(meanings, options)
+                if topic.reference == "refused" and any(meaning.relation for meaning in meanings.values()):
+                    # Who offers "better" and "worse" wants to know than what.
+                    topic = replace(topic, reference="wanted")
                 of_truths = any(meaning.truth is not None for meaning in meanings.values())
                 # One of the choices has to be named: the likelier meaning of a yes decides.
                 stance = cast(Polarity, read(self.stem).best("yes_means")) if of_truths else polarity
