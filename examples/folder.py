@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from agenticiqa.batch import BatchOptions, open_manifest, read_records, run_batch
+from agenticiqa.batch import BatchOptions, open_manifest, run_batch
 from agenticiqa.report.page import write_report
 from agenticiqa.tools.synthetic.ladder import photographs
 
@@ -20,7 +20,7 @@ def main(photos: Path | None = None, records: Path = Path("results.jsonl")) -> N
     folder = photos or shipped(Path("photos"))
     summary = run_batch(open_manifest([str(folder)]), records, BatchOptions(engine="threads", concurrency=2))
     sys.stdout.write(f"{summary.answered} answered, {summary.failed} failed, {summary.done_before} done before\n")
-    write_report(list(read_records(records)), records.with_name("report.html"), title="My photographs")
+    write_report(records, records.with_name("report.html"), title="My photographs")
 
 
 def shipped(folder: Path) -> Path:

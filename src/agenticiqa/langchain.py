@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from pydantic import BaseModel, Field
 
 from agenticiqa.assessor import Assessment, Assessor, assess
+from agenticiqa.assessor.wording import assessment_in_words
 from agenticiqa.errors import AgenticIQAError
 
 DESCRIPTION = (
@@ -39,7 +40,7 @@ def tool(assessor: Assessor | None = None, *, name: str = "assess_image_quality"
             found = judge(given.image, given.question, reference=given.reference, choices=given.choices)
         except AgenticIQAError as error:
             raise ToolException(str(error)) from error
-        return f"{found}\nWhy: {found.reasoning}", found
+        return assessment_in_words(found, evidence=True), found
 
     return StructuredTool(
         name=name,

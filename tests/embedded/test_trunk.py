@@ -84,11 +84,11 @@ def test_threads_get_the_same_features(backbone: Backbone, photograph: npt.NDArr
     assert all(np.array_equal(alone, other) for other in together)
 
 
-def test_every_shipped_file_has_the_recorded_size_and_all_stay_under_40_megabytes() -> None:
+def test_every_shipped_file_has_the_recorded_size_and_all_leave_room_for_a_wheel_of_60_megabytes() -> None:
     sizes = {name: len(read_weights(name)) for name in manifest()}
 
     assert sizes == {name: entry["bytes"] for name, entry in manifest().items()}
-    assert sum(sizes.values()) <= 40_000_000
+    assert sum(sizes.values()) <= 54_000_000
 
 
 def test_a_changed_weight_file_is_refused() -> None:

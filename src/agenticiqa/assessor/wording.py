@@ -23,7 +23,8 @@ LIKELY = 0.8
 def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
     """The answer, one reason and the score as a person reads them; with `evidence` also what they rest on."""
     rating = is_rating(assessment)
-    lines = [rating_in_words(assessment) if rating else f"Answer: {assessment.answer}"]
+    score = ", ".join(filter(None, [rating_in_words(assessment), likely_in_words(assessment)]))
+    lines = [score if rating else f"Answer: {assessment.answer}"]
     lines += [f"  {line}" for line in dict.fromkeys(assessment.ledger.stand_ins)]
     if evidence or assessment.error is None:
         lines.append(f"Why: {assessment.reasoning if evidence else one_reason(assessment)}")
@@ -31,10 +32,8 @@ def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
         lines.append(f"Score: {score_in_words(assessment)}")
         lines += [_finding_line(finding) for finding in assessment.distortions]
         lines += [_reading_line(reading) for reading in assessment.tools]
-    elif assessment.score is not None:
-        parts = [] if rating else [f"Score: {rating_in_words(assessment)}"]
-        parts += [likely] if (likely := likely_in_words(assessment)) else []
-        lines.append(", ".join(parts))
+    elif assessment.score is not None and not rating:
+        lines.append(f"Score: {score}")
     lines += [_region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")
