@@ -209,8 +209,6 @@ def test_a_question_about_one_image_is_said_to_be_none_for_a_comparison() -> Non
     [
         "Which of my shots is best?",
         "Which shot is the best?",
-        "Which photo should I keep?",
-        "Which one should I send to the print shop?",
         "Welches der Bilder ist am besten?",
     ],
 )

@@ -384,7 +384,6 @@ def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
     [
         ("Which image is noisier?", "the reference image"),
         ("Is the test image noisier than the reference?", "No"),
-        ("Is the reference noisier than the test image?", "Yes"),
         ("Is the test image more noise-free than the reference?", "Yes"),
     ],
 )
@@ -425,11 +424,13 @@ def test_there_is_one_embedded_model() -> None:
         PerceptionClient.from_settings("other", settings.planner, settings)
 
 
-@pytest.mark.parametrize(("noise", "expected"), [("none", "JPEG compression"), ("severe", "compression of a noisy")])
+@pytest.mark.parametrize(
+    ("noise", "expected"), [("none", "severe JPEG compression"), ("severe", "severe compression of a noisy image")]
+)
 def test_a_compressed_image_is_called_noisy_only_if_noise_is_found(noise: Severity, expected: str) -> None:
     seen_by_models = seen(3.0, Compression=(0.95, "severe", "noisy_jpeg"), Noise=(0.9, noise, None))
     look = replace(seen_by_models, findings=compressed_as_it_is(seen_by_models.findings))
 
-    value, _ = ask(FixedEyes(look), AnswerInputs(query="Which kind of compression is it?"), AnswerReply)
+    value, _ = ask(FixedEyes(look), AnswerInputs(query="What is wrong with the compression?"), AnswerReply)
 
     assert value.final_answer.startswith(expected)

@@ -170,7 +170,8 @@ AMOUNTS = {
     ),
 }
 _ABSENT = LatePattern(
-    r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\babsent\b|不存在|没有出现|nicht (?:vorhanden|vorkommt|vor\b)"
+    r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\b(?:absent|least)\b|不存在|没有出现"
+    r"|nicht (?:vorhanden|vorkommt|vor\b)"
     r"|no (?:está presente|aparece)|n'est pas (?:présent|visible)|não (?:está presente|aparece)|当てはまらない",
     re.IGNORECASE,
 )

@@ -60,6 +60,13 @@ def things_in(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place_named(part) or part for part in parts if part))
 
 
+def sides_in(text: str) -> tuple[str, ...]:
+    """The sides of the picture that a text names, in their order."""
+    words = re.findall(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+", text.lower())
+    named = [place for word in words if (place := place_named(word)) in ("left", "right", "top", "bottom")]
+    return tuple(dict.fromkeys(place for place in named if place))
+
+
 def place_named(name: str) -> str | None:
     """The place of the picture that a name stands for ("upper left corner", "links oben"); None for a thing."""
     plain = _ARTICLE.sub("", name.strip(" .").lower())

@@ -50,7 +50,7 @@ from agenticiqa.question.exact_words import (
     written_language,
 )
 from agenticiqa.question.model import Reading, read
-from agenticiqa.question.object_words import place_named, things_in
+from agenticiqa.question.object_words import object_called, place_named, sides_in, things_in
 from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
@@ -151,11 +151,20 @@ class _Asked:
         options = self.labelled
         # "True or false: …" and "… or not?" offer no alternatives but a yes and a no.
         no_choice = {"true", "agree"} & set(self.reading.several("flags")) or _OR_NOT.search(self.text)
-        if not options and not no_choice and self.reading.best("intent") == "choose":
+        offers = self.reading.best("intent") in ("choose", "compare")
+        if not options and not no_choice and offers:
             options = split_alternatives(self.text)[1]
         meanings = {label: read_option(text, self.attributes[0]) for label, text in options.items()}
         if not self.labelled and all(meaning.truth is not None for meaning in meanings.values()):
             options, meanings = {}, {}
+        # "Which is sharper, the face or the background?" asks for one of two places.
+        things = [name for text in options.values() for name in things_in(text)]
+        if options and not self.labelled and all(place_named(name) or object_called(name) for name in things):
+            topic = replace(self._topic("where"), scope=tuple(things))
+            if not set(things) <= {"left", "right"}:
+                return Where(topic, self._reply("where", labelled=False), self._wants_least(topic))
+        if not self.labelled and self.reading.best("intent") == "compare":
+            options = {}
         intent = self._intent(has_options=bool(options))
         topic, polarity = self._topic(intent), self._polarity()
         reply = self._reply(intent, labelled=bool(self.labelled))
@@ -170,7 +179,7 @@ class _Asked:
                 of_truths = any(meaning.truth is not None for meaning in meanings.values())
                 # One of the choices has to be named: the likelier meaning of a yes decides.
                 stance = cast(Polarity, read(self.stem).best("yes_means")) if of_truths else polarity
-                absent = self.reading.best("which") in ("absent", "least") or asks_for_absent(self.stem)
+                absent = self.reading.best("which") == "absent" or asks_for_absent(self.stem)
                 return Choose(topic, reply, stance, meanings, self._allowed(), absent)
             case "degree":
                 return Degree(topic, reply, polarity, self._scale())
@@ -180,7 +189,7 @@ class _Asked:
             case "compare":
                 return self._compare(topic, reply, polarity)
             case "where":
-                return Where(topic, reply, self.reading.best("which") == "least")
+                return Where(topic, reply, self._wants_least(topic))
             case "measure":
                 return self._measure(topic, reply)
             case "advice":
@@ -210,6 +219,10 @@ class _Asked:
             return Topic(Flaw("none" if intent == "declined" else self.attributes[0]))
         light = self.attributes[0] in ("dark", "bright", "exposure")
         names = [name for words in self.reading.named for name in things_in(words)]
+        # "Which image is sharper, left or right?" speaks of two pictures.
+        of_places = intent == "where" or (intent == "compare" and self.reading.best("which") == "-")
+        if of_places and len(sides := sides_in(self.stem)) > 1 and len(names) < 2:
+            names = list(sides)
         # Shadows and highlights are no things that could be located.
         scope = () if light and self._kind() in ("clipped", "crushed") else tuple(dict.fromkeys(names))
         reference = self.reading.best("reference")
@@ -330,15 +343,21 @@ class _Asked:
         return high or ("flaw" if low == "fine" else "fine")
 
     def _compare(self, topic: Topic, reply: Reply, polarity: Polarity | None) -> Question:
-        by, beside, which = (self.reading.best(head) for head in ("by", "beside", "which"))
-        if len(topic.scope) >= 2 and beside not in ("reference", "test"):
+        by, which = (self.reading.best(head) for head in ("by", "which"))
+        if len(topic.scope) >= 2 and topic.reference != "wanted":
             if which != "-":
-                return Where(topic, reply, which == "least")
+                return Where(topic, reply, self._wants_least(topic))
             return Compare(topic, reply, polarity, "more", (topic.scope[0], topic.scope[1]))
         topic = replace(topic, reference=topic.reference or "wanted")
         is_asked = self.reading.probabilities["beside"]["reference"] > SURE_POLARITY
         between: Literal["test", "reference"] = "reference" if is_asked else "test"
         return Compare(topic, reply, polarity, cast(Any, by if by != "-" else "more"), between, which != "-")
+
+    def _wants_least(self, topic: Topic) -> bool:
+        """Whether the place with the least of a flaw is wanted: "Which side is sharper?"."""
+        which = self.reading.best("which")
+        praises = self.reading.probabilities["yes_means"]["fine"] > 0.7
+        return which == "least" or (praises and (which == "most" or len(topic.scope) > 1))
 
     def _measure(self, topic: Topic, reply: Reply) -> Question:
         likely = self.reading.probabilities["fact"]
@@ -400,6 +419,8 @@ def read_option(text: str, asked: Attribute = "overall") -> OptionMeaning:
         return (
             OptionMeaning(nothing=True, severity=0.0) if amount == "none" else OptionMeaning(amount=cast(Any, amount))
         )
+    if place := place_named(plain):
+        return OptionMeaning(place=place)
     tints = cast("tuple[Tint, ...]", tints_in(plain))
     if asked == "colour" and tints and len(plain.split()) <= 3:
         return OptionMeaning(attribute="colour", says="flaw", kind="color_cast", tints=tints)
