@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -18,8 +18,9 @@ from agenticiqa.embedded.corrections import compressed_as_it_is
 from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
+from agenticiqa.question.asked import Choose, Compare, Flaw, Open, OptionMeaning, Question, Reply, Topic, Where
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
-from agenticiqa.values import Distortion, Reading
+from agenticiqa.values import Distortion, Language, Polarity, Reading
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
 from agenticiqa.vlm_client.structured import value_of
 from agenticiqa.vlm_client.tasks import (
@@ -38,10 +39,12 @@ from agenticiqa.vlm_client.tasks import (
     TaskInputs,
     ToolOffer,
 )
+from tests.support.answered import answered
 from tests.support.looks import BLURRED, CLEAN, NOISE, NOISY, FixedEyes, judged, seen
 
 PICTURE = load_image(np.full((32, 48, 3), 120, np.uint8))
 ORIGINAL = load_image(np.full((32, 48, 3), 121, np.uint8))
+BLUR, QUALITY = Flaw("blur"), Flaw()
 CATEGORIES = ("Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast")
 
 
@@ -199,9 +202,10 @@ def test_a_place_is_located_in_fractions_and_an_unknown_object_is_not() -> None:
 
 def test_an_answer_rests_on_the_evidence_given_and_lists_it() -> None:
     analysis = {"Global": [DistortionAnalysis(type="Noise", severity="severe", explanation="Heavy grain.")]}
+    options = {"A": OptionMeaning("blur", "flaw"), "B": OptionMeaning("noise", "flaw")}
     inputs = AnswerInputs(
         query="Which is worse?",
-        choices={"A": "Blur", "B": "Noise"},
+        question=Choose(Topic(), Reply(form="letter", choices={"A": "Blur", "B": "Noise"}), "flaw", options),
         distortion_analysis=analysis,
         quality_scores={"Global": {"Noise": ("NIQE", 2.0)}},
     )
@@ -281,19 +285,28 @@ def test_a_reference_without_any_judgement_is_not_scored_by_the_no_reference_mod
     assert reply.level_logprobs is None
 
 
+def at(*places: str, flaw: Flaw = BLUR) -> Topic:
+    """What a question is about that names these places."""
+    return Topic(flaw, places)
+
+
+def sides() -> tuple[Reply, dict[str, OptionMeaning]]:
+    """The left and the right offered as choices."""
+    reply = Reply(form="letter", choices={"A": "Left", "B": "Right"})
+    return reply, {"A": OptionMeaning(place="left"), "B": OptionMeaning(place="right")}
+
+
 def test_where_is_answered_by_looking_at_each_place() -> None:
     eyes = FixedEyes(BLURRED, {"left": CLEAN, "right": BLURRED})
-    inputs = AnswerInputs(query="Which side is blurrier?", choices={"A": "Left", "B": "Right"})
+    reply, options = sides()
 
-    value, _ = ask(eyes, inputs, AnswerReply)
-
-    assert value.final_answer == "B"
+    assert answered(Choose(at(), reply, "flaw", options), PICTURE, eyes=eyes).final_answer == "B"
 
 
 def test_places_a_question_names_are_compared_with_each_other() -> None:
     eyes = FixedEyes(CLEAN, {"face": BLURRED, "background": CLEAN})
 
-    value, _ = ask(eyes, AnswerInputs(query="Which is sharper, the face or the background?"), AnswerReply)
+    value = answered(Where(at("face", "background"), Reply(), least=True), PICTURE, eyes=eyes)
 
     assert value.final_answer == "background"
     assert "the background shows the least blur (none)" in value.quality_reasoning
@@ -312,59 +325,62 @@ LEFT_BLURRED = {
 }
 
 
+ZH = Reply("zh")
+
+
+def between(one: str, other: str, polarity: Polarity, flaw: Flaw = BLUR, language: Language = "en") -> Compare:
+    """Whether one place has more of a flaw than the other, or is better in that."""
+    return Compare(at(one, other, flaw=flaw), Reply(language, "yesno"), polarity, between=(one, other))
+
+
 @pytest.mark.parametrize(
-    ("query", "expected"),
+    ("question", "expected"),
     [
-        ("Where is the quality lowest?", "left"),
-        ("Where is the quality highest?", "right"),
-        ("Where is the image worst?", "left"),
-        ("Which part is best?", "right"),
-        ("Which side is better, left or right?", "right"),
-        ("Which side is worse, left or right?", "left"),
-        ("哪里质量最低？", "左侧"),
-        ("哪里质量最差？", "左侧"),
-        ("哪里质量最好？", "右侧"),
-        ("Where is it blurry?", "left"),
-        ("Which half is the sharpest?", "right"),
-        ("Where is the blur strongest?", "left"),
-        ("Which side is blurry? A. Left B. Right", "A"),
-        ("Which side is sharper, left or right?", "right"),
-        ("哪一边更模糊？", "左侧"),
-        ("Is the left side blurrier than the right side?", "Yes"),
-        ("Is the right side blurrier than the left side?", "No"),
-        ("Is the left side sharper than the right side?", "No"),
-        ("Is the left side less sharp than the right side?", "Yes"),
-        ("Is the left half noisier than the right half?", "No"),
-        ("Is the right half noisier than the left half?", "Yes"),
-        ("Is the left half better than the right half?", "No"),
-        ("左半边比右半边差吗？", "是"),
-        ("左边比右边更模糊吗？", "是"),
-        ("左边比右边更清晰吗？", "否"),
-        ("Is the background blurrier than the cat?", UNABLE),
-        ("背景比猫更模糊吗？", UNABLE),
+        (Where(at(flaw=QUALITY), Reply()), "left"),
+        (Where(at(flaw=QUALITY), Reply(), least=True), "right"),
+        (Where(at("left", "right", flaw=QUALITY), Reply(), least=True), "right"),
+        (Where(at("left", "right", flaw=QUALITY), Reply()), "left"),
+        (Where(at(flaw=QUALITY), ZH), "左侧"),
+        (Where(at(flaw=QUALITY), ZH, least=True), "右侧"),
+        (Where(at(), Reply()), "left"),
+        (Where(at(), Reply(), least=True), "right"),
+        (Choose(at(), sides()[0], "flaw", sides()[1]), "A"),
+        (Where(at("left", "right"), Reply(), least=True), "right"),
+        (Where(at("left", "right"), ZH), "左侧"),
+        (between("left", "right", "flaw"), "Yes"),
+        (between("right", "left", "flaw"), "No"),
+        (between("left", "right", "fine"), "No"),
+        (between("left", "right", "flaw", Flaw("noise")), "No"),
+        (between("right", "left", "flaw", Flaw("noise")), "Yes"),
+        (between("left", "right", "fine", QUALITY), "No"),
+        (between("left", "right", "flaw", QUALITY, "zh"), "是"),
+        (between("left", "right", "flaw", BLUR, "zh"), "是"),
+        (between("left", "right", "fine", BLUR, "zh"), "否"),
+        (between("background", "cat", "flaw"), UNABLE),
+        (between("background", "cat", "flaw", BLUR, "zh"), UNABLE),
     ],
 )
-def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(query: str, expected: str) -> None:
+def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(
+    question: Question, expected: str
+) -> None:
     eyes = FixedEyes(seen(4.4, Blurs=FOCUSED), {**LEFT_BLURRED, "background": CLEAN})
 
-    value, _ = ask(eyes, AnswerInputs(query=query), AnswerReply)
+    value = answered(question, PICTURE, eyes=eyes)
 
     assert re.split(r" \(|（", value.final_answer)[0] == expected
 
 
 def test_a_comparison_of_places_tells_both_measurements() -> None:
-    inputs = AnswerInputs(query="Is the left side blurrier than the right side?")
-
-    value, _ = ask(FixedEyes(CLEAN, LEFT_BLURRED), inputs, AnswerReply)
+    value = answered(between("left", "right", "flaw"), PICTURE, eyes=FixedEyes(CLEAN, LEFT_BLURRED))
 
     assert value.quality_reasoning.startswith("Left: blur radius 5.7 px; Right: blur radius 0.2 px.")
     assert "no visible sign" not in value.quality_reasoning
 
 
 def test_places_that_are_alike_are_called_about_equal() -> None:
-    inputs = AnswerInputs(query="Is the left side sharper than the right side?")
+    eyes = FixedEyes(CLEAN, {"left": CLEAN, "right": CLEAN})
 
-    value, _ = ask(FixedEyes(CLEAN, {"left": CLEAN, "right": CLEAN}), inputs, AnswerReply)
+    value = answered(between("left", "right", "fine"), PICTURE, eyes=eyes)
 
     assert value.final_answer == "No"
     assert "The two are about equal." in value.quality_reasoning
@@ -373,22 +389,33 @@ def test_places_that_are_alike_are_called_about_equal() -> None:
 def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
     eyes = FixedEyes(CLEAN, {"background": BLURRED})
 
-    value, _ = ask(eyes, AnswerInputs(query="Which is blurrier, the zebra or the background?"), AnswerReply)
+    value = answered(Where(at("zebra", "background"), Reply()), PICTURE, eyes=eyes)
 
     assert value.final_answer == UNABLE
     assert "No zebra could be found in the picture." in value.quality_reasoning
 
 
+def noisier(of: Literal["test", "reference"], polarity: Polarity = "flaw", *, which: bool = False) -> Compare:
+    """Whether that image of a pair is the noisier one, or with "fine" the cleaner one."""
+    topic = Topic(Flaw("noise"), reference="wanted")
+    return Compare(topic, Reply(form="word" if which else "yesno"), polarity, between=of, which=which)
+
+
 @pytest.mark.parametrize(
-    ("query", "expected"),
+    ("question", "expected"),
     [
-        ("Which image is noisier?", "the reference image"),
-        ("Is the test image noisier than the reference?", "No"),
-        ("Is the test image more noise-free than the reference?", "Yes"),
+        (noisier("test", which=True), "the reference image"),
+        (noisier("test"), "No"),
+        (noisier("reference"), "Yes"),
+        (noisier("test", "fine"), "Yes"),
     ],
 )
-def test_a_reference_that_is_the_noisy_one_is_found_out_by_looking_at_each_alone(query: str, expected: str) -> None:
-    value, _ = ask(NoisyReferenceEyes(CLEAN), AnswerInputs(query=query), AnswerReply, reference=True)
+def test_a_reference_that_is_the_noisy_one_is_found_out_by_looking_at_each_alone(
+    question: Compare, expected: str
+) -> None:
+    inputs = AnswerInputs(query="as a value", question=question)
+
+    value, _ = ask(NoisyReferenceEyes(CLEAN), inputs, AnswerReply, reference=True)
 
     assert re.split(r" \(|（", value.final_answer)[0] == expected
 
@@ -431,6 +458,6 @@ def test_a_compressed_image_is_called_noisy_only_if_noise_is_found(noise: Severi
     seen_by_models = seen(3.0, Compression=(0.95, "severe", "noisy_jpeg"), Noise=(0.9, noise, None))
     look = replace(seen_by_models, findings=compressed_as_it_is(seen_by_models.findings))
 
-    value, _ = ask(FixedEyes(look), AnswerInputs(query="What is wrong with the compression?"), AnswerReply)
+    value = answered(Open(Topic(Flaw("compression")), Reply(form="word")), PICTURE, eyes=FixedEyes(look))
 
     assert value.final_answer.startswith(expected)
