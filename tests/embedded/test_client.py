@@ -300,13 +300,13 @@ def test_where_is_answered_by_looking_at_each_place() -> None:
     eyes = FixedEyes(BLURRED, {"left": CLEAN, "right": BLURRED})
     reply, options = sides()
 
-    assert answered(Choose(at(), reply, "flaw", options), PICTURE, eyes=eyes).final_answer == "B"
+    assert answered(Choose(at(), reply, "flaw", options), PICTURE, eyes).final_answer == "B"
 
 
 def test_places_a_question_names_are_compared_with_each_other() -> None:
     eyes = FixedEyes(CLEAN, {"face": BLURRED, "background": CLEAN})
 
-    value = answered(Where(at("face", "background"), Reply(), least=True), PICTURE, eyes=eyes)
+    value = answered(Where(at("face", "background"), Reply(), least=True), PICTURE, eyes)
 
     assert value.final_answer == "background"
     assert "the background shows the least blur (none)" in value.quality_reasoning
@@ -365,13 +365,13 @@ def test_a_part_of_the_picture_is_told_from_another_by_what_is_measured_there(
 ) -> None:
     eyes = FixedEyes(seen(4.4, Blurs=FOCUSED), {**LEFT_BLURRED, "background": CLEAN})
 
-    value = answered(question, PICTURE, eyes=eyes)
+    value = answered(question, PICTURE, eyes)
 
     assert re.split(r" \(|（", value.final_answer)[0] == expected
 
 
 def test_a_comparison_of_places_tells_both_measurements() -> None:
-    value = answered(between("left", "right", "flaw"), PICTURE, eyes=FixedEyes(CLEAN, LEFT_BLURRED))
+    value = answered(between("left", "right", "flaw"), PICTURE, FixedEyes(CLEAN, LEFT_BLURRED))
 
     assert value.quality_reasoning.startswith("Left: blur radius 5.7 px; Right: blur radius 0.2 px.")
     assert "no visible sign" not in value.quality_reasoning
@@ -380,7 +380,7 @@ def test_a_comparison_of_places_tells_both_measurements() -> None:
 def test_places_that_are_alike_are_called_about_equal() -> None:
     eyes = FixedEyes(CLEAN, {"left": CLEAN, "right": CLEAN})
 
-    value = answered(between("left", "right", "fine"), PICTURE, eyes=eyes)
+    value = answered(between("left", "right", "fine"), PICTURE, eyes)
 
     assert value.final_answer == "No"
     assert "The two are about equal." in value.quality_reasoning
@@ -389,7 +389,7 @@ def test_places_that_are_alike_are_called_about_equal() -> None:
 def test_a_place_that_is_not_found_is_not_ruled_out() -> None:
     eyes = FixedEyes(CLEAN, {"background": BLURRED})
 
-    value = answered(Where(at("zebra", "background"), Reply()), PICTURE, eyes=eyes)
+    value = answered(Where(at("zebra", "background"), Reply()), PICTURE, eyes)
 
     assert value.final_answer == UNABLE
     assert "No zebra could be found in the picture." in value.quality_reasoning
@@ -452,12 +452,12 @@ def test_there_is_one_embedded_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("noise", "expected"), [("none", "severe JPEG compression"), ("severe", "severe compression of a noisy image")]
+    ("noise", "expected"), [("none", "JPEG compression"), ("severe", "compression of a noisy image")]
 )
 def test_a_compressed_image_is_called_noisy_only_if_noise_is_found(noise: Severity, expected: str) -> None:
     seen_by_models = seen(3.0, Compression=(0.95, "severe", "noisy_jpeg"), Noise=(0.9, noise, None))
     look = replace(seen_by_models, findings=compressed_as_it_is(seen_by_models.findings))
 
-    value = answered(Open(Topic(Flaw("compression")), Reply(form="word")), PICTURE, eyes=FixedEyes(look))
+    value = answered(Open(Topic(Flaw("compression")), Reply(form="word")), PICTURE, FixedEyes(look))
 
     assert value.final_answer.startswith(expected)

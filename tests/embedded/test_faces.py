@@ -16,7 +16,7 @@ from agenticiqa.embedded.regions.sharpness import FACE_WIDTH, face_softness
 from agenticiqa.images import load_image
 from agenticiqa.question.asked import Compare, Flaw, Reply, Topic, Use, Where, YesNo
 from agenticiqa.state import UNABLE, Region
-from tests.support.answered import answered
+from tests.support.answered import assessed
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -57,7 +57,7 @@ def test_where_one_of_two_faces_is_soft_nobody_s_face_is_called_sharp() -> None:
 
 @pytest.mark.parametrize(("side", "answer"), [("left", "Yes"), ("right", "No")])
 def test_a_face_whose_side_is_named_is_the_one_judged(side: str, answer: str) -> None:
-    assert answered(sharp(f"face on the {side}"), side_by_side(0, 2.5)).final_answer.startswith(answer)
+    assert assessed(sharp(f"face on the {side}"), side_by_side(0, 2.5)).answer.startswith(answer)
 
 
 def test_what_holds_for_every_face_is_the_answer_whoever_is_meant() -> None:
@@ -76,8 +76,8 @@ def test_of_one_face_nothing_is_said_about_others() -> None:
 
 @pytest.mark.parametrize("everyone", ["faces", "everyone", "every face"])
 def test_a_question_about_everyone_is_answered_by_the_softest_face(everyone: str) -> None:
-    assert answered(sharp(everyone), side_by_side(0, 2.5)).final_answer.startswith("No")
-    assert answered(sharp(everyone), side_by_side(0, 0)).final_answer.startswith("Yes")
+    assert assessed(sharp(everyone), side_by_side(0, 2.5)).answer.startswith("No")
+    assert assessed(sharp(everyone), side_by_side(0, 0)).answer.startswith("Yes")
 
 
 def test_a_person_with_a_soft_face_is_not_in_focus() -> None:
@@ -171,10 +171,10 @@ def test_of_a_picture_without_colour_no_skin_is_called_natural() -> None:
 def test_without_a_face_the_colour_of_skin_is_not_guessed() -> None:
     question = YesNo(Topic(Flaw("colour"), ("skin tones",)), Reply(form="yesno"), "fine")
 
-    found = answered(question, photo("coffee"))
+    found = assessed(question, photo("coffee"))
 
-    assert found.final_answer == UNABLE
-    assert "No skin tones could be found" in found.quality_reasoning
+    assert found.answer == UNABLE
+    assert "No skin tones could be found" in found.reasoning
 
 
 def which(of: Literal["any", "most", "least"]) -> Where:
@@ -186,7 +186,7 @@ def which(of: Literal["any", "most", "least"]) -> Where:
     ("of", "named"), [("any", "number 2 of 2"), ("most", "number 2 of 2"), ("least", "number 1 of 2")]
 )
 def test_which_of_several_is_told_by_its_place(of: Literal["any", "most", "least"], named: str) -> None:
-    assert answered(which(of), side_by_side(0, 2.5)).final_answer.startswith(named)
+    assert assessed(which(of), side_by_side(0, 2.5)).answer.startswith(named)
 
 
 def test_which_of_several_sharp_ones_is_blurred_is_none() -> None:
@@ -202,24 +202,24 @@ def test_which_of_them_is_told_by_its_place_too() -> None:
 def test_whether_anyone_s_face_is_soft_is_told_by_the_softest() -> None:
     question = YesNo(Topic(Flaw("blur"), ("any face",)), Reply(form="yesno"), "flaw")
 
-    assert answered(question, side_by_side(0, 2.5)).final_answer.startswith("Yes")
-    assert answered(question, side_by_side(0, 0)).final_answer.startswith("No")
+    assert assessed(question, side_by_side(0, 2.5)).answer.startswith("Yes")
+    assert assessed(question, side_by_side(0, 0)).answer.startswith("No")
 
 
 def test_two_names_for_one_kind_of_thing_are_not_compared() -> None:
     names = ("man", "woman")
     question = Compare(Topic(Flaw("blur"), names), Reply(form="yesno"), "fine", between=names)
 
-    found = answered(question, side_by_side(0, 2.5))
+    found = assessed(question, side_by_side(0, 2.5))
 
-    assert found.final_answer == UNABLE
-    assert "cannot be told apart" in found.quality_reasoning
+    assert found.answer == UNABLE
+    assert "cannot be told apart" in found.reasoning
 
 
 def test_few_pixels_are_not_sharp_enough_for_a_large_print() -> None:
     """512 pixels across 40 cm are 33 per inch."""
     topic = Topic(Flaw("blur"), use=Use("print", 40 / 2.54))
 
-    found = answered(YesNo(topic, Reply(form="yesno"), "fine", "acceptable", limit=40 / 2.54), portrait())
+    found = assessed(YesNo(topic, Reply(form="yesno"), "fine", "acceptable", limit=40 / 2.54), portrait())
 
-    assert found.final_answer == "No (no visible blur; 512 × 512 pixels, 33 per inch at that size)"
+    assert found.answer == "No (no visible blur; 512 × 512 pixels, 33 per inch at that size)"

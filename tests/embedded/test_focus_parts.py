@@ -9,7 +9,12 @@ import pytest
 
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.regions.sharpness import find_edges, focus_parts
+from agenticiqa.images import load_image
+from agenticiqa.question.asked import Flaw, Reply, Topic, YesNo
 from agenticiqa.state import UNABLE
+from agenticiqa.values import Language
+from tests.support.answered import answered, assessed
+from tests.support.looks import CLEAN, FixedEyes
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -26,19 +31,14 @@ def soft_on_the_right(sigma: float = 4.0) -> Pixels:
     return picture
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "Is everything in focus?",
-        "Is the whole picture sharp from front to back?",
-        "Is it sharp edge to edge?",
-        "Is the focus even across the frame?",
-        "Ist alles scharf?",
-        "全部清晰吗？",
-    ],
-)
-def test_everything_is_in_focus_only_where_no_part_is_soft(query: str) -> None:
-    sharp, mixed = assess(street(), query).answer, assess(soft_on_the_right(), query).answer
+def everything(language: Language = "en") -> YesNo:
+    """ "Is everything in focus?"."""
+    return YesNo(Topic(Flaw("blur")), Reply(language, "yesno"), "fine", part="all")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_everything_is_in_focus_only_where_no_part_is_soft(language: Language) -> None:
+    sharp, mixed = (assessed(everything(language), each).answer for each in (street(), soft_on_the_right()))
 
     assert sharp.startswith(("Yes", "Ja", "是"))
     assert mixed.startswith(("No", "Nein", "否"))
@@ -128,7 +128,8 @@ def test_of_a_small_thing_before_a_plain_ground_nobody_knows_whether_all_is_in_f
     picture = np.full((480, 640, 3), 170, np.uint8)
     picture[20:100, 20:140] = street()[200:280, 200:320]
 
-    assert assess(picture, "Is everything in focus?").answer == UNABLE
+    assert answered(everything(), load_image(picture), FixedEyes(CLEAN)).final_answer == UNABLE
+    assert not assessed(everything(), picture).answer.startswith("Yes")
 
 
 @pytest.mark.parametrize("query", ["Which part of the picture is blurred?", "Where is it soft?"])

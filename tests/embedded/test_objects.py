@@ -12,7 +12,9 @@ from agenticiqa.embedded.combined_models import ShippedPerception
 from agenticiqa.embedded.objects.object_detector import Candidate, load_detector, merged
 from agenticiqa.embedded.objects.scene import Scene, in_words, without_repeats
 from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.question.asked import Flaw, Question, Reply, Score, Topic, YesNo
 from agenticiqa.state import DOUBTFUL, UNABLE, LocatedRegion
+from tests.support.answered import assessed
 from tests.support.photos import photo
 
 Pixels = npt.NDArray[np.uint8]
@@ -91,12 +93,19 @@ def test_whether_something_is_blurred_that_was_not_found_is_not_guessed_from_the
     assert "Seen there: cat" in found.reasoning
 
 
-@pytest.mark.parametrize("query", ["Rate the quality of the car.", "Is the zebra sharp?", "Is the bus well lit?"])
-def test_what_is_not_there_is_not_judged_and_the_whole_pictures_score_has_its_own_name(query: str) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        Score(Topic(scope=("car",)), Reply(form="number")),
+        YesNo(Topic(Flaw("blur"), ("zebra",)), Reply(form="yesno"), "fine"),
+        YesNo(Topic(Flaw("dark"), ("bus",)), Reply(form="yesno"), "fine"),
+    ],
+)
+def test_what_is_not_there_is_not_judged_and_the_whole_pictures_score_has_its_own_name(question: Question) -> None:
     whole = assess(photo("chelsea"))
-    thing = next(word for word in ("car", "zebra", "bus") if word in query)
+    (thing,) = question.topic.scope
 
-    found = assess(photo("chelsea"), query)
+    found = assessed(question, photo("chelsea"))
 
     assert found.answer == UNABLE
     assert found.reasoning.startswith(f"No {thing} could be found in the picture")
@@ -111,7 +120,7 @@ def test_what_is_not_there_is_not_judged_and_the_whole_pictures_score_has_its_ow
 
 
 def test_of_two_things_the_one_that_is_there_is_judged_and_the_other_is_said_to_be_missing() -> None:
-    found = assess(photo("chelsea"), "Are the cat and the zebra sharp?")
+    found = assessed(YesNo(Topic(Flaw("blur"), ("cat", "zebra")), Reply(form="yesno"), "fine"), photo("chelsea"))
 
     assert found.gap == "Missing analysis for {'zebra'}"
     assert "No zebra could be found in the picture." in found.reasoning
