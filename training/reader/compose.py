@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -100,6 +101,14 @@ def written_now(folder: Path) -> list[Row]:
             if line.strip():
                 rows += map(with_particulars, _from_guide(json.loads(line), file.stem))
     return rows
+
+
+def held_out(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Training and held-out rows: whole authors (`en-b`, files ending in `-held`) and a fifth of the former pairs."""
+    _, held = phrasings.split(phrasings.written())
+    texts = {row["q"] for row in held}
+    apart = [row for row in rows if row.text in texts or row.source.endswith("-held")]
+    return [row for row in rows if not (row.text in texts or row.source.endswith("-held"))], apart
 
 
 def made(rng: random.Random) -> Row:

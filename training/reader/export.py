@@ -1,8 +1,9 @@
 """Writes a trained reader as the ONNX file that is shipped, weights in bytes, vocabulary and heads beside them.
 
-    python -m training.reader.export --reader reader.pt --out src/agenticiqa/weights/reader.onnx
+    python -m training.reader.export --reader reader.pt [later.pt …] --out src/agenticiqa/weights/reader.onnx
 
-Runs in the environment that has torch and onnx.
+Of several readers, each begun with the one before it, the weights are averaged. Runs in the environment that has torch
+and onnx.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import io
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,16 @@ class Read(nn.Module):
         scores = self.reader(pieces, torch.ones(pieces.shape))
         told = [scores[head].softmax(-1) if head in CHOICES else scores[head].sigmoid() for head in HEADS]
         return (*told, scores["scope"].sigmoid())
+
+
+def averaged(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The last state with the mean of all weights, but of what the first does not have (new letters) the last's own."""
+    mean = {}
+    for name, last in states[-1]["reader"].items():
+        known = len(states[0]["reader"][name])
+        ours = torch.stack([state["reader"][name][:known] for state in states]).mean(0)
+        mean[name] = torch.cat([ours, last[known:]])
+    return {**states[-1], "reader": mean}
 
 
 def written(state: dict[str, Any]) -> onnx.ModelProto:
@@ -80,10 +92,11 @@ def _in_bytes(graph: onnx.GraphProto) -> None:
 def main() -> None:
     """Writes the file."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--reader", type=Path, required=True)
+    options.add_argument("--reader", type=Path, nargs="+", required=True)
     options.add_argument("--out", type=Path, required=True)
     given = options.parse_args()
-    given.out.write_bytes(written(torch.load(given.reader, weights_only=True)).SerializeToString())
+    states = [torch.load(file, weights_only=True) for file in given.reader]
+    given.out.write_bytes(written(averaged(states)).SerializeToString())
 
 
 if __name__ == "__main__":

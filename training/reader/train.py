@@ -25,8 +25,7 @@ from torch import nn
 from torch.nn import functional
 
 from agenticiqa.question.word_pieces import pieces_of
-from training.questions import phrasings
-from training.reader.compose import Row, changed, made, written_before, written_now
+from training.reader.compose import Row, changed, held_out, made, written_before, written_now
 from training.reader.model import CHOICES, HEADS, LONGEST, SEVERAL, Reader, continued, from_pretrained
 
 WEIGHT = {
@@ -131,10 +130,11 @@ def train(
     encoder = [value for name, value in reader.named_parameters() if not name.startswith(("heads", "weigh", "scope"))]
     groups = [{"params": encoder, "base": given.rate * RATE}, {"params": heads, "base": given.rate * HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
-    steps, step, began = given.epochs * math.ceil((len(kept) + given.made) / BATCH), 0, time.time()
+    length = sum(_times(row, given) for row in kept) + given.made
+    steps, step, began = given.epochs * math.ceil(length / BATCH), 0, time.time()
     for epoch in range(given.epochs):
         reader.train()
-        written = [row for row in kept for _ in range(_times(row, given.english, rng))]
+        written = [row for row in kept for _ in range(int(_times(row, given) + rng.random()))]
         for chunk in _batches([*(changed(row, rng) for row in written), *(made(rng) for _ in range(given.made))], rng):
             share = min(1.0, step / 100) * (0.02 + 0.49 * (1 + math.cos(math.pi * min(1.0, step / steps))))
             for group in optimizer.param_groups:
@@ -154,9 +154,11 @@ def train(
         print(f"epoch {epoch + 1}: {json.dumps(accuracy(reader, held, vocabulary))}", flush=True)
 
 
-def _times(row: Row, english: float, rng: random.Random) -> int:
+def _times(row: Row, given: argparse.Namespace) -> float:
     """How often a written row is read in an epoch: of English ones a share, the more of the others."""
-    return int(rng.random() < english) if row.language == "en" else round(1 / english)
+    if row.source in given.often:
+        return 3.0
+    return given.english if row.language == "en" else 1 / given.english
 
 
 def accuracy(reader: Reader, rows: Sequence[Row], vocabulary: dict[str, int]) -> dict[str, str]:
@@ -194,14 +196,6 @@ def _batches(rows: list[Row], rng: random.Random) -> list[list[Row]]:
     return chunks
 
 
-def held_out(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Training and held-out rows: whole authors (`en-b`, files ending in `-held`) and a fifth of the former pairs."""
-    _, held = phrasings.split(phrasings.written())
-    texts = {row["q"] for row in held}
-    apart = [row for row in rows if row.text in texts or row.source.endswith("-held")]
-    return [row for row in rows if not (row.text in texts or row.source.endswith("-held"))], apart
-
-
 def _begun(given: argparse.Namespace, texts: Sequence[str]) -> tuple[Reader, dict[str, int]]:
     """The reader with the weights it begins with, and its vocabulary."""
     if given.former:
@@ -226,6 +220,7 @@ def main() -> None:
     options.add_argument("--made", type=int, default=6000)
     options.add_argument("--rate", type=float, default=1.0, help="share of the rates, less where a reader is continued")
     options.add_argument("--english", type=float, default=1.0, help="share of the English rows that an epoch reads")
+    options.add_argument("--often", nargs="*", default=[], help="names of files whose rows an epoch reads three times")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--hold-out", action="store_true")
     given = options.parse_args()

@@ -206,9 +206,7 @@ class _Asked:
             return "declined" if likely["declined"] > SURELY_NO_CHOICE else "choose"
         if self.tool:
             return "score" if likely["score"] >= likely["measure"] else "measure"
-        # The surer a flaw is named, the less it can be about something else.
-        named = max(p for name, p in self.reading.probabilities["attributes"].items() if name != "overall")
-        if not self.excepted and likely["declined"] * (1.0 - named) > LIKELY_NOT_ABOUT_QUALITY:
+        if not self.excepted and not_about_quality(self.reading) > LIKELY_NOT_ABOUT_QUALITY:
             return "declined"
         rest = {intent: p for intent, p in likely.items() if intent not in ("declined", "choose")}
         best = max(rest, key=rest.__getitem__)
@@ -378,6 +376,12 @@ class _Asked:
         if self._kind() in ("clipped", "crushed"):
             names.sort(key=lambda each: not each[1].startswith("clipped"))
         return Measure(topic, reply, readings=tuple(names))
+
+
+def not_about_quality(reading: Reading) -> float:
+    """How likely a question is about something else: the surer a flaw is named, the less."""
+    named = max(p for name, p in reading.probabilities["attributes"].items() if name != "overall")
+    return reading.probabilities["intent"]["declined"] * (1.0 - named)
 
 
 def _attributes(reading: Reading) -> tuple[Attribute, ...]:
