@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agenticiqa.question.object_words import names_several, object_called, things_in, word_for
+from agenticiqa.question.object_words import names_several, object_called, subject_of, things_in, word_for
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,24 @@ def test_skin_is_looked_at_in_the_faces_and_is_no_plural_of_ski() -> None:
 @pytest.mark.parametrize("name", ["wall", "hands", "boots", "banks", "care", "kinds", "label"])
 def test_a_noun_without_a_class_never_becomes_another_thing(name: str) -> None:
     assert object_called(name) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "things"),
+    [
+        ("Is the zebra sharp?", ("zebra",)),
+        ("Are the cat and the dog sharp?", ("cat", "dog")),
+        ("Is the man sharper than the woman?", ("man", "woman")),
+        ("Is the face on the left sharp?", ("face on the left",)),
+        ("Is every face sharp?", ("every face",)),
+        ("Is everyone in focus?", ("everyone",)),
+        ("Which face is the sharpest?", ("face",)),
+        ("Is the portrait sharp?", ()),
+        ("Is the orange too strong?", ()),
+        ("Is the plane of focus right?", ()),
+        ("Is it sharper than the original?", ()),
+        ("Is the bride's hair soft?", ()),
+    ],
+)
+def test_the_known_things_a_question_begins_with_are_what_it_is_about(query: str, things: tuple[str, ...]) -> None:
+    assert subject_of(query) == things

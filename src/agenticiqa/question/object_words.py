@@ -60,6 +60,36 @@ def things_in(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place_named(part) or part for part in parts if part))
 
 
+_BEGINS = LatePattern(r"(?:is|are|was|were|how \w+ (?:is|are|was|were)) (?:all )?|(?=which )")
+_SUBJECTS = tuple(
+    LatePattern(
+        r"(?:(?:the|this|that|these|those|my|his|her|our|their|which) |(?P<each>(?:every|each|any) )"
+        rf"|(?=(?:every|any)(?:one|body)))(?P<noun>{words})(?P<side> (?:on|to|at) the (?:left|right)(?: side)?)?"
+        r"(?=[ ?,]|$)(?! of )"
+    )
+    for words in ("[a-z]+ [a-z]+", "[a-z]+")
+)
+_AND_THAN = LatePattern(r" (?:and|or) |[^,?]* than ")
+
+
+def subject_of(text: str) -> tuple[str, ...]:
+    """The known things an English question is plainly about: "Is the zebra …", "Is every face …", "Which cat …"."""
+    begins, found = _BEGINS.match(text.lower()), list[str]()
+    rest = text.lower()[begins.end() :] if begins else ""
+    while named := next((fit for each in _SUBJECTS if (fit := each.match(rest)) and _is_english(fit["noun"])), None):
+        found.append((named["each"] or "") + named["noun"] + (named["side"] or ""))
+        rest = rest[named.end() :]
+        joined = _AND_THAN.match(rest)
+        rest = rest[joined.end() :] if joined else ""
+    return tuple(found)
+
+
+def _is_english(word: str) -> bool:
+    """Whether a word is an English name; a portrait is the picture, and an orange tint no fruit."""
+    known = any("en" in _languages_of().get(form, ()) for form in _spellings(word))
+    return known and word not in ("portrait", "orange")
+
+
 def sides_in(text: str) -> tuple[str, ...]:
     """The sides of the picture that a text names, in their order."""
     words = re.findall(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+", text.lower())

@@ -50,7 +50,7 @@ from agenticiqa.question.exact_words import (
     written_language,
 )
 from agenticiqa.question.model import Reading, read
-from agenticiqa.question.object_words import object_called, place_named, sides_in, things_in
+from agenticiqa.question.object_words import object_called, place_named, sides_in, subject_of, things_in
 from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
@@ -162,7 +162,7 @@ class _Asked:
         if options and not self.labelled and all(place_named(name) or object_called(name) for name in things):
             topic = replace(self._topic("where"), scope=tuple(things))
             if not set(things) <= {"left", "right"}:
-                return Where(topic, self._reply("where", labelled=False), self._wants_least(topic))
+                return self._where(topic, self._reply("where", labelled=False))
         if not self.labelled and self.reading.best("intent") == "compare":
             options = {}
         intent = self._intent(has_options=bool(options))
@@ -189,7 +189,7 @@ class _Asked:
             case "compare":
                 return self._compare(topic, reply, polarity)
             case "where":
-                return Where(topic, reply, self._wants_least(topic))
+                return self._where(topic, reply)
             case "measure":
                 return self._measure(topic, reply)
             case "advice":
@@ -217,6 +217,8 @@ class _Asked:
             return Topic(Flaw("none" if intent == "declined" else self.attributes[0]))
         light = self.attributes[0] in ("dark", "bright", "exposure")
         names = [name for words in self.reading.named for name in things_in(words)]
+        plain = subject_of(self.stem)
+        names = [*plain, *(name for name in names if not any(name in each or each in name for each in plain))]
         # "Which image is sharper, left or right?" speaks of two pictures.
         of_places = intent == "where" or (intent == "compare" and self.reading.best("which") == "-")
         if of_places and len(sides := sides_in(self.stem)) > 1 and len(names) < 2:
@@ -344,18 +346,18 @@ class _Asked:
         by, which = (self.reading.best(head) for head in ("by", "which"))
         if len(topic.scope) >= 2 and topic.reference != "wanted":
             if which != "-":
-                return Where(topic, reply, self._wants_least(topic))
+                return self._where(topic, reply)
             return Compare(topic, reply, polarity, "more", (topic.scope[0], topic.scope[1]))
         topic = replace(topic, reference=topic.reference or "wanted")
         is_asked = self.reading.probabilities["beside"]["reference"] > SURE_POLARITY
         between: Literal["test", "reference"] = "reference" if is_asked else "test"
         return Compare(topic, reply, polarity, cast(Any, by if by != "-" else "more"), between, which != "-")
 
-    def _wants_least(self, topic: Topic) -> bool:
-        """Whether the place with the least of a flaw is wanted: "Which side is sharper?"."""
-        which = self.reading.best("which")
+    def _where(self, topic: Topic, reply: Reply) -> Where:
+        """ "Which side is sharper?" and "Where is it sharp?" want the place with the least of a flaw."""
         praises = self.reading.probabilities["yes_means"]["fine"] > 0.7
-        return which == "least" or (praises and (which == "most" or len(topic.scope) > 1))
+        least = praises or self.reading.best("which") == "least"
+        return Where(topic, replace(reply, which="least") if least and reply.which else reply, least)
 
     def _measure(self, topic: Topic, reply: Reply) -> Question:
         likely = self.reading.probabilities["fact"]
