@@ -18,7 +18,7 @@ NAMES: dict[DistortionCategory, list[str]] = {
     "Brightness change": ["Brightness change", "Underexposure", "Overexposure", "Too dark", "Too bright"],
     "Contrast": ["Contrast change", "Low contrast", "Excessive contrast"],
     "Color distortions": ["Color distortions", "Color saturation change", "Color cast", "Oversaturation"],
-    "Sharpness": ["Oversharpening", "Over-sharpening artifacts", "High sharpen"],
+    "Sharpness": ["Sharpness distortion", "Oversharpening", "Over-sharpening artifacts", "High sharpen"],
 }
 
 
@@ -41,6 +41,21 @@ def test_the_categories_are_options_in_every_layout(style: str) -> None:
 
         assert isinstance(question, Choose)
         assert all(meaning.attribute and meaning.says == "flaw" for meaning in question.options.values())
+
+
+def test_the_categories_as_options_are_seven_different_flaws() -> None:
+    question = read_question("Which distortion is most apparent in this image?", list(DISTORTION_CATEGORIES))
+
+    assert isinstance(question, Choose)
+    assert [CATEGORY_OF[meaning.attribute or "none"] for meaning in question.options.values()] == list(
+        DISTORTION_CATEGORIES
+    )
+
+
+def test_the_severity_of_a_category_is_asked_of_that_category() -> None:
+    asked = [read_question(f"How severe is the {name.lower()} distortion?") for name in DISTORTION_CATEGORIES]
+
+    assert [each.topic.flaw.category for each in asked] == list(DISTORTION_CATEGORIES)
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,14 @@ def grey_or_colour(text: str) -> str:
     return "either" if grey == colour else "grey" if grey else "colour"
 
 
+_SHARPNESS = LatePattern(r"\bsharpness (?=distortion|artifact|artefact)", re.IGNORECASE)
+
+
+def categories_made_plain(text: str) -> str:
+    """The text with "sharpness distortion", the category of too much sharpness, said so that it is no lack of it."""
+    return _SHARPNESS.sub("over-sharpening ", text)
+
+
 # The longer side of DIN papers in inches, and the least of what is printed otherwise: a column, a cover, a poster.
 _PAPERS = {"a0": 46.8, "a1": 33.1, "a2": 23.4, "a3": 16.5, "a4": 11.7, "a5": 8.3, "a6": 5.8}
 _SMALLEST = {

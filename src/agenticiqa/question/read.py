@@ -38,6 +38,7 @@ from agenticiqa.question.choices import Choices, lettered, split_alternatives, s
 from agenticiqa.question.exact_words import (
     AMOUNTS,
     asks_for_absent,
+    categories_made_plain,
     grey_or_colour,
     json_key,
     left_out,
@@ -52,7 +53,7 @@ from agenticiqa.question.exact_words import (
 from agenticiqa.question.model import Reading, read
 from agenticiqa.question.object_words import object_called, place_named, sides_in, subject_of, things_in
 from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
-from agenticiqa.state import AgenticIQAState, DistortionCategory
+from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
 # Chosen on held-out rows: at most 0.5 % of yes/no questions are read the other way round, and of what is about quality
@@ -138,7 +139,7 @@ class _Asked:
     def __init__(self, text: str, stem: str, labelled: dict[str, str], tools: Iterable[str]) -> None:
         rest, without = (stem, None) if labelled else left_out(text)
         self.text, self.stem, self.labelled = text, stem, labelled
-        self.reading = read(text)
+        self.reading = read(categories_made_plain(text))
         self.excepted: tuple[DistortionCategory, ...] = ()
         if without and (excepted := _categories(read(without, option=True))):
             self.reading, self.excepted = read(rest), excepted
@@ -434,7 +435,7 @@ def read_option(text: str, asked: Attribute = "overall") -> OptionMeaning:
     head, comma, rest = plain.partition(",")
     if comma and rest.strip() and (truth := read_option(head, asked).truth) is not None:
         return replace(read_option(rest, asked), truth=truth)
-    reading = read(plain or text, option=True)
+    reading = read(categories_made_plain(plain or text), option=True)
     said = reading.best("option")
     likely = reading.probabilities["attributes"]
     named = [name for name in reading.several("attributes") if name in CATEGORY_OF and likely[name] > SURELY_NAMED]
@@ -505,4 +506,9 @@ def _in_their_light(meanings: Mapping[str, OptionMeaning], texts: Mapping[str, s
         for label, meaning in found.items():
             if meaning.says == "fine" and read(texts[label], option=True).probabilities["option"]["fine"] < SURE_PRAISE:
                 found[label] = replace(meaning, says="flaw")
+    # "Sharpness" beside "Blurs" is the category of too much of it.
+    for label, meaning in found.items():
+        blurs = any(each.attribute == "blur" for other, each in found.items() if other != label)
+        if meaning.attribute == "blur" and blurs and canonical_category(texts[label]) == "Sharpness":
+            found[label] = OptionMeaning(attribute="oversharp", says="flaw")
     return found
