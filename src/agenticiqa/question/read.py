@@ -95,6 +95,8 @@ _OR_NOT = re.compile(
     r"|还是不|还是没有?|かどうか|否か",
     re.IGNORECASE,
 )
+# A category by its own name, which nobody says of blur.
+_SHARPNESS = re.compile(r"\bsharpness distortions?\b", re.IGNORECASE)
 _ASKS = re.compile(r"[?？]$|^(?:is|are|was|were|does|has|have|how|what|where|why) ", re.IGNORECASE)
 
 
@@ -146,6 +148,8 @@ class _Asked:
         self.tool = named_tool(stem, tools)
         self.language = written_language(text, cast(Language, self.reading.best("language")))
         self.attributes = ("overall",) if self.excepted else _attributes(self.reading)
+        if _SHARPNESS.search(stem):
+            self.attributes = ("oversharp",)
 
     def value(self) -> Question:
         """The question as one of the kinds."""
@@ -356,7 +360,7 @@ class _Asked:
 
     def _where(self, topic: Topic, reply: Reply) -> Where:
         """ "Which side is sharper?" and "Where is it sharp?" want the place with the least of a flaw."""
-        praises = self.reading.probabilities["yes_means"]["fine"] > 0.7
+        praises = all(self.reading.probabilities[head]["fine"] > 0.7 for head in ("yes_means", "high_means"))
         least = praises or self.reading.best("which") == "least"
         return Where(topic, replace(reply, which="least") if least and reply.which else reply, least)
 
