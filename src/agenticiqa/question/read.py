@@ -95,8 +95,6 @@ _OR_NOT = re.compile(
     r"|还是不|还是没有?|かどうか|否か",
     re.IGNORECASE,
 )
-# A category by its own name, which nobody says of blur.
-_SHARPNESS = re.compile(r"\bsharpness distortions?\b", re.IGNORECASE)
 _ASKS = re.compile(r"[?？]$|^(?:is|are|was|were|does|has|have|how|what|where|why) ", re.IGNORECASE)
 
 
@@ -148,8 +146,6 @@ class _Asked:
         self.tool = named_tool(stem, tools)
         self.language = written_language(text, cast(Language, self.reading.best("language")))
         self.attributes = ("overall",) if self.excepted else _attributes(self.reading)
-        if _SHARPNESS.search(stem):
-            self.attributes = ("oversharp",)
 
     def value(self) -> Question:
         """The question as one of the kinds."""
