@@ -147,13 +147,6 @@ def test_every_other_example_of_every_help_text_works(folder: Path, example: str
     assert result.stdout
 
 
-def test_the_page_on_everyday_use_shows_examples_of_the_help() -> None:
-    page = (Path(__file__).parents[2] / "docs/use.md").read_text(encoding="utf-8")
-
-    assert examples(page)
-    assert set(examples(page)) <= {line for lines in EXAMPLES.values() for line in lines}
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_stand_in_the_help_line_by_line(name: str) -> None:
     output = runner.invoke(app, [*name.split()[1:], "--help"]).output
@@ -222,7 +215,7 @@ def test_a_score_below_the_bar_is_exit_code_3(folder: Path, scripted_backend: st
     result = runner.invoke(app, ["assess", "photo.jpg", "--backend", scripted_backend, "--fail-under", str(bar)])
 
     assert result.exit_code == code, result.output
-    assert re.match(r"\d\.\d\d? of 5, [A-Z][a-z]+\n", result.stdout)
+    assert re.match(r"\d\.\d\d? of 5, [A-Z][a-z]+, probably [A-Z]", result.stdout)
 
 
 def test_a_rule_that_is_met_is_exit_code_3_and_named(folder: Path, scripted_backend: str) -> None:

@@ -18,7 +18,9 @@ from agenticiqa.images.apart import decode_apart
 
 # Loads its first argument, then says so and waits.
 LOADING = """
-import sys, time
+import signal, sys, time
+# A shell starts what runs in the background deaf to Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from agenticiqa.images.apart import decode_apart
 image = open(sys.argv[1], "rb").read()
 decode_apart("AVIF", image)

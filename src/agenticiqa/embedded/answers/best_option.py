@@ -43,9 +43,6 @@ def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str
     """The label of the option that fits best with its share of the belief, or the reason why there is none."""
     fits = {label: fit_of(option, question, evidence) for label, option in question.options.items()}
     known = {label: fit for label, fit in fits.items() if fit is not None}
-    if len(fits) == 2 and len(known) == 1:
-        # Of two options one of which is understood, the other is its opposite.
-        known = {label: 1 - next(iter(known.values())) if fit is None else fit for label, fit in fits.items()}
     if not known:
         asks_truth = question.polarity is None and any(each.truth is not None for each in question.options.values())
         return "unclear_polarity" if asks_truth else "no_match"
