@@ -106,7 +106,7 @@ def looked_at_rows(part: dict[str, npt.NDArray[np.generic]], clusters: dict[str,
     known = {photograph.image: photograph for photograph in read_looks("train")}
     looked_at = [known[str(name)] for name in part["names"]]
     groups = np.array([clusters[photograph.image.lower()] for photograph in looked_at])
-    wanted = np.array([_wanted(photograph) for photograph in looked_at])
+    wanted = np.array([wanted_of(photograph) for photograph in looked_at])
     count = len(looked_at)
     # The photographs picked where a first fit was unsure or a flaw was likely are no fair sample: they teach, but do
     # not calibrate.
@@ -119,7 +119,7 @@ def other_rows(part: dict[str, npt.NDArray[np.generic]]) -> Rows:
     """The labelled photographs of another source: they teach, and calibrate what is said of sources nobody knows."""
     known = {photograph.image: photograph for photograph in read_looks("train", OTHER_TABLE)}
     looked_at = [known[str(name)] for name in part["names"]]
-    wanted = np.array([_wanted(photograph) for photograph in looked_at])
+    wanted = np.array([wanted_of(photograph) for photograph in looked_at])
     count = len(looked_at)
     # Each shows another thing: there are no twins to keep together.
     fold = np.random.default_rng(3).permutation(count) % FOLDS
@@ -132,7 +132,7 @@ def resized_rows(part: dict[str, npt.NDArray[np.generic]], table: Path, original
     known = {photograph.image: photograph for photograph in read_looks("train", table)}
     fold_of = dict(zip(names, originals.fold, strict=True))
     shown = [str(name) for name in part["names"]]
-    wanted = np.array([_wanted(known[name]) for name in shown])
+    wanted = np.array([wanted_of(known[name]) for name in shown])
     wanted[:, : len(FLAWS)] = at_scale(wanted[:, : len(FLAWS)], part["scale"].astype(np.float64))
     count = len(shown)
     fold = np.array([fold_of[name] for name in shown])
@@ -200,7 +200,7 @@ def _features(part: dict[str, npt.NDArray[np.generic]]) -> tuple[Floats, Floats]
     return network, np.concatenate([part["traces"], part["seen"]], axis=1).astype(np.float64)
 
 
-def _wanted(photograph: LookedAt) -> list[float]:
+def wanted_of(photograph: LookedAt) -> list[float]:
     """Flaws, shares of the kinds of blur (unknown without blur), and whether nothing is the main flaw."""
     kinds = [kind for kind in photograph.blur_kinds if kind in BLUR_KINDS]
     shares = [kinds.count(kind) / len(kinds) if kinds else np.nan for kind in BLUR_KINDS]

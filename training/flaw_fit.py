@@ -4,8 +4,9 @@
 
 DIR holds what `training.flaw_pictures` wrote. Every network looks at the sixteen parts first and then at the whole with
 what was found in its parts. Labels on the scale of other people (mild, medium, strong) are learned through a straight
-line per flaw that is fitted too. Where slight, moderate and severe begin is chosen on what each network says of the
-fold it did not see. Nothing here reads the `choice`, `check` and `bsds` rows or the test split.
+line per flaw that is fitted too. The kernel's opinion of the photographs that taught it is replaced by that of a kernel
+without their fold, or nothing could be learned of how far it holds. Where moderate and severe begin is chosen on what
+each network says of the fold it did not see. Nothing here reads the `choice`, `check`, `bsds` rows or the test split.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import itertools
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,23 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agenticiqa.embedded.distortions.flaw_model import LEAST_CORRECTION, load_first_opinions
+from agenticiqa.embedded.distortions.flaw_model import CURVE, LEAST_CORRECTION, load_first_opinions
 from agenticiqa.embedded.distortions.parts import box_of
-from agenticiqa.limits import SLIGHT, STRONGEST
+from agenticiqa.limits import MODERATE, SLIGHT, STRONGEST
 from agenticiqa.tools.synthetic.kinds import KINDS
 from agenticiqa.weights import WeightSet
 from training.detect_fit import ship
-from training.detect_photographs import FLAW_OF_CATEGORY, FLAW_OF_KIND, kind_losses
+from training.detect_photographs import (
+    FLAW_OF_CATEGORY,
+    FLAW_OF_KIND,
+    OTHER_WEIGHT,
+    distances,
+    fit_kernel,
+    kind_losses,
+    wanted_of,
+)
 from training.looks import FLAWS, OTHER_TABLE, PRESENT, TABLE, LookedAt, read_looks
+from training.photograph_curves import FALSE_ALARMS, kappa
 from training.resized import at_scale
 
 Floats = npt.NDArray[np.float32]
@@ -39,8 +49,17 @@ FOLDS, COMPONENTS, PART_COMPONENTS, CONTEXT = 5, 64, 64, 32
 PART_HIDDEN, HIDDEN = 96, (256, 128)
 DEEP, OPINIONS = 2112, 62
 MEASURED_OF_PART = 14
-RELUCTANCE = 1.0
+RELUCTANCE = 0.1
+# How many photographs in which other people see none of a flaw may be called moderately flawed, and the lowest output
+# that is moderate; of those our eyes judged, as many as the kernel's curves allow.
+FALSE_ALARMS_OF_PEOPLE, LEAST_MODERATE = 0.03, 1.0
+# Below which label a photograph of a source is without the flaw.
+CALM = {"looks": PRESENT, "other": PRESENT, "mmp2k": 0.5}
 BATCH = 192
+# How much of an example's likeness to itself is put down to chance.
+PEOPLE_RIDGE = 2e-3
+# What naming the main flaw wrongly costs beside wrong strengths, and how far a step of strength tells flaws apart.
+MAIN_COST, MAIN_SHARP = 0.3, 4.0
 KIND_NAMES = tuple(KINDS)
 BY_EYE = ("looks", "other")
 BLURS = {"defocus": "defocus_blur", "motion": "motion_blur", "soft": "gaussian_blur"}
@@ -103,6 +122,57 @@ def _with_opinions(whole: Floats, terms: WeightSet) -> Floats:
     """Features of the whole with the first opinions behind them."""
     first = load_first_opinions(terms)
     return np.array([np.concatenate([row, first.of(row)]) for row in whole])
+
+
+def with_honest_opinions(examples: Examples, terms: WeightSet) -> None:
+    """Puts what the kernel would say of a labelled photograph that had not taught it in the place of what it says."""
+    rows = np.flatnonzero(np.isin(examples.source, BY_EYE))
+    if not len(rows):
+        return
+    first = load_first_opinions(terms)
+    kernel = first.photographs
+    raw = examples.features[rows, :-OPINIONS]
+    known = {each.image: each for table in (TABLE, OTHER_TABLE) for each in read_looks("train", table)}
+    wanted = np.array([wanted_of(known[name]) for name in examples.names[rows]])
+    weight = np.where(examples.source[rows] == "other", OTHER_WEIGHT, 1.0)
+    near = [kernel.near(row) for row in raw]
+    landmarks = kernel.arrays["landmarks"].astype(np.float64)
+    among = [np.exp(-gamma * distances(landmarks, landmarks)) for gamma in kernel.arrays["gamma"]]
+    widths = [each.astype(np.float64) for each in np.stack(near, axis=1)]
+    for fold in range(FOLDS):
+        inside = examples.fold[rows] != fold
+        duals, means = fit_kernel([each[inside] for each in widths], among, wanted[inside], weight[inside])
+        arrays = dict(kernel.arrays) | {"dual": np.stack(duals) / len(duals), "bias": means}
+        honest = replace(first, photographs=replace(kernel, arrays=arrays))
+        for row in np.flatnonzero(~inside):
+            examples.features[rows[row], -OPINIONS:] = honest.of(raw[row])
+
+
+def with_people(examples: Examples, terms: WeightSet) -> tuple[Examples, dict[str, Floats]]:
+    """What people of another source would say, before the first opinions; of its own photographs by folds."""
+    kernel = load_first_opinions(terms).photographs
+    near = np.array([kernel.near(row).ravel() for row in examples.features[:, :-OPINIONS]])
+    own = np.flatnonzero(examples.source == "mmp2k")
+    columns = [FLAWS.index(flaw) for flaw in sorted(set(FACTORS.values()))] if len(own) else []
+    said = np.zeros((len(near), len(columns)), np.float32)
+    weights, means = _fit_people(near[own], examples.whole[own][:, columns])
+    said[:] = near @ weights + means
+    for fold in range(FOLDS if columns else 0):
+        inside, outside = own[examples.fold[own] != fold], own[examples.fold[own] == fold]
+        fitted, mean = _fit_people(near[inside], examples.whole[inside][:, columns])
+        said[outside] = near[outside] @ fitted + mean
+    features = np.concatenate([examples.features[:, :-OPINIONS], said, examples.features[:, -OPINIONS:]], axis=1)
+    return replace(examples, features=features), {"people": weights, "people_mean": means}
+
+
+def _fit_people(near: Floats, wanted: Floats) -> tuple[Floats, Floats]:
+    """Weights of the landmarks for what people said, and its mean: a ridge regression."""
+    if not wanted.shape[1]:
+        return np.zeros((near.shape[1], 0), np.float32), np.zeros(0, np.float32)
+    mean = wanted.mean(axis=0)
+    alike = near @ near.T
+    alike = alike + PEOPLE_RIDGE * np.median(np.diag(alike)) * np.eye(len(alike))
+    return (near.T @ np.linalg.solve(alike, wanted - mean)).astype(np.float32), mean
 
 
 def _mains(name: str, names: npt.NDArray[np.str_]) -> npt.NDArray[np.str_]:
@@ -318,8 +388,9 @@ def train(
     network = Network(inputs[0].shape[1], inputs[1].shape[2])
     optimiser = torch.optim.AdamW(network.parameters(), 1e-3, weight_decay=0.05)
     first = examples.features[:, -OPINIONS:][:, : len(FLAWS) + len(KIND_NAMES)]
-    told = (*inputs, first, examples.whole, examples.placed, examples.kinds, examples.weight)
-    whole, parts, opinions, wanted, placed, kinds, weight = (
+    main = np.array([(*FLAWS, "none").index(name) if name else -1 for name in examples.main])
+    told = (*inputs, first, examples.whole, examples.placed, examples.kinds, examples.weight, main)
+    whole, parts, opinions, wanted, placed, kinds, weight, named = (
         torch.from_numpy(np.ascontiguousarray(a[rows])) for a in told
     )
     foreign = torch.from_numpy(examples.source[rows] == "mmp2k").float()
@@ -329,8 +400,9 @@ def train(
         for batch in torch.randperm(len(whole)).split(BATCH):
             noisy = whole[batch] + 0.1 * torch.randn_like(whole[batch])
             strengths, found, logits = network(noisy, parts[batch] + 0.1 * torch.randn_like(parts[batch]))
-            corrections = torch.nn.functional.softshrink(strengths, LEAST_CORRECTION)
-            strengths = corrections + opinions[batch, : len(FLAWS)]
+            corrections = strengths
+            strengths = strengths + opinions[batch, : len(FLAWS)]
+            misnamed = _misnamed(strengths, named[batch])
             logits = logits + opinions[batch, len(FLAWS) :]
             away = foreign[batch]
             strengths, found = (_on_their_scale(network, each, away) for each in (strengths, found))
@@ -338,6 +410,7 @@ def train(
                 _missed(strengths, wanted[batch])
                 + 0.5 * _missed(found, placed[batch])
                 + 0.5 * _kind_cost(logits, kinds[batch])
+                + MAIN_COST * misnamed
             )
             # What the first opinion of a photograph is worth is known: it is left alone unless there is a reason.
             cost = cost + RELUCTANCE * corrections.abs().mean(1)
@@ -359,6 +432,13 @@ def _missed(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     true = torch.where(known, wanted, found.detach())
     error = (found - true) ** 2 * known * (1 + true.clamp(0, 3) / 2)
     return error.flatten(1).sum(1) / known.flatten(1).sum(1).clamp(min=1)
+
+
+def _misnamed(strengths: torch.Tensor, main: torch.Tensor) -> torch.Tensor:
+    """What it costs that the strongest flaw, or none that is slight, is not the main one a person named."""
+    none = torch.full_like(strengths[:, :1], SLIGHT)
+    logits = MAIN_SHARP * torch.cat([strengths, none], dim=1)
+    return torch.nn.functional.cross_entropy(logits, main, ignore_index=-1, reduction="none")
 
 
 def _kind_cost(logits: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
@@ -399,6 +479,31 @@ def fit(examples: Examples, epochs: int) -> tuple[dict[str, Floats], Floats, Flo
     return arrays, whole, placed
 
 
+def fit_curves(examples: Examples, found: Floats) -> Floats:
+    """Per flaw the outputs at which the heights of `CURVE` lie.
+
+    Moderate begins as low as false alarms allow, of the photographs our eyes do not call moderately flawed, of either
+    source, and of those in which other people see nothing of it; severe where the words agree best with our labels.
+    """
+    curves = np.tile(np.array(CURVE, np.float32), (len(FLAWS), 1))
+    looks = examples.source == "looks"
+    for n, flaw in enumerate(FLAWS if looks.any() else ()):
+        truth, said = examples.whole[:, n], found[:, n]
+        calm = {source: said[(examples.source == source) & (truth < least)] for source, least in CALM.items()}
+        allowed = {source: FALSE_ALARMS[flaw] if source in BY_EYE else FALSE_ALARMS_OF_PEOPLE for source in CALM}
+        lowest = [np.quantile(each, 1 - allowed[source]) for source, each in calm.items() if len(each)]
+        moderate = float(np.clip(max(lowest), LEAST_MODERATE, MODERATE))
+        tried = [(-1.0, SLIGHT, moderate, severe, severe + 1.5) for severe in np.arange(2.0, 2.81, 0.1)]
+        curves[n] = max(tried, key=lambda curve: kappa(truth[looks], np.interp(said[looks], curve, CURVE)))
+        print(f"{flaw:12} moderate from {moderate:.2f}, severe from {curves[n][3]:.2f}")
+    return curves
+
+
+def on_scale(found: Floats, curves: Floats) -> Floats:
+    """Outputs on the scale of severity, as the product computes them."""
+    return np.stack([np.interp(found[:, n], curve, CURVE) for n, curve in enumerate(curves)], axis=1).astype(np.float32)
+
+
 def fit_slope(examples: Examples, found: Floats) -> float:
     """How fast the odds of at least slight grow about where it begins."""
     known = ~np.isnan(examples.whole) & (examples.source != "mmp2k")[:, None]
@@ -407,24 +512,6 @@ def fit_slope(examples: Examples, found: Floats) -> float:
     likely = (1 / (1 + np.exp(-np.clip(slope * distance, -30, 30))) for slope in slopes)
     errors = [-np.where(present, np.log(p + 1e-9), np.log(1 - p + 1e-9)).mean() for p in likely]
     return float(slopes[int(np.argmin(errors))])
-
-
-def kappa(truth: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
-    """Quadratic kappa of severity words from none to severe, halves rounded up."""
-    first, second = (np.clip(np.floor(values + 0.5), 0, 3).astype(int) for values in (truth, found))
-    table = np.zeros((4, 4))
-    np.add.at(table, (first, second), 1)
-    apart = np.subtract.outer(np.arange(4), np.arange(4)) ** 2
-    chance = np.outer(table.sum(1), table.sum(0)) / table.sum()
-    return float(1 - (apart * table).sum() / max((apart * chance).sum(), 1e-9))
-
-
-def _slope(distance: Floats, present: npt.NDArray[np.bool_]) -> float:
-    """How fast the odds of at least slight grow about the output where it begins."""
-    slopes = np.geomspace(1, 12, 24)
-    likely = 1 / (1 + np.exp(-np.clip(slopes[:, None] * distance, -30, 30)))
-    error = -np.where(present, np.log(likely + 1e-9), np.log(1 - likely + 1e-9)).mean(axis=1)
-    return float(slopes[error.argmin()])
 
 
 def report(examples: Examples, found: Floats, placed: Floats) -> None:
@@ -484,12 +571,16 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--mmp2k", type=Path, help="table of MMP-2K's labels")
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--keep", type=Path, help="where what is said of the folds is kept")
     given = parser.parse_args()
     torch.set_num_threads(1)
     examples = read_all(given.cache, given.terms, given.mmp2k)
-    arrays, whole, placed = fit(examples, given.epochs)
+    with_honest_opinions(examples, given.terms)
+    examples, people = with_people(examples, given.terms)
+    arrays, found, placed = fit(examples, given.epochs)
+    arrays |= people | {"curves": fit_curves(examples, found)}
+    whole = on_scale(found, arrays["curves"])
     arrays["slope"] = np.array(fit_slope(examples, whole), np.float32)
     if given.keep:
         np.savez(given.keep, whole=whole, placed=placed, **arrays)  # type: ignore[arg-type]

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.distortions.photograph_model import HEIGHTS, LIKE_HOME, SLIGHT, on_scale
+from agenticiqa.embedded.distortions.photograph_model import HEIGHTS, LIKE_HOME, on_scale
+from agenticiqa.limits import SLIGHT
 from training.clusters import folds_of
 from training.looks import FLAWS, PRESENT
 
@@ -91,7 +93,7 @@ def knots(slight: float, moderate: float, severe: float) -> Floats:
     return np.array([slight - 1.5, slight, moderate, severe, severe + 1.5 * (severe - moderate)])
 
 
-def kappa(truth: Floats, found: Floats) -> float:
+def kappa(truth: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
     """Quadratic kappa of severity words from none to severe, halves rounded up."""
     first, second = (np.clip(np.floor(values + 0.5), 0, 3).astype(int) for values in (truth, found))
     table = np.zeros((4, 4))

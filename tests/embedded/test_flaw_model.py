@@ -11,6 +11,7 @@ import pytest
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions
 from agenticiqa.embedded.distortions.flaw_model import (
     CONTEXT,
+    CURVE,
     LAYERS,
     LEAST_CORRECTION,
     MEMBERS,
@@ -37,16 +38,23 @@ class Opinion(FirstOpinions):
     def of(self, whole: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.array([0.5] * len(FLAWS) + [0.25] * KINDS + [3.0], np.float32)
 
+    def of_people(self, whole: npt.NDArray[np.float32], arrays: Any) -> npt.NDArray[np.float32]:
+        return np.asarray(arrays["people_mean"], np.float32)
+
 
 def a_model() -> FlawModel:
     """Parts pass on their first feature for every flaw; the whole adds its own to the most of the parts."""
-    told = WHOLE + len(FLAWS) + KINDS + 1
+    told = WHOLE + 1 + len(FLAWS) + KINDS + 1
     part = [np.zeros((PART + CONTEXT, PART), np.float32), np.zeros((PART, len(FLAWS)), np.float32)]
     part[0][0, 0] = part[1][0, :] = 1
     whole = [np.zeros((told + 2 * len(FLAWS), 2), np.float32), np.eye(2, dtype=np.float32)]
     whole[0][0, 0] = whole[0][told, 1] = 1
     whole.append(np.ones((2, len(FLAWS) + KINDS), np.float32))
-    arrays: dict[str, npt.NDArray[Any]] = {"slope": np.array(2, np.float32)}
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "slope": np.array(2, np.float32),
+        "people_mean": np.array([0.3], np.float32),
+        "curves": np.tile(np.array(CURVE, np.float32), (len(FLAWS), 1)),
+    }
     for name, width, layers in (("whole", told, whole), ("part", PART, part)):
         arrays |= {f"{name}_centre": np.zeros(width, np.float32), f"{name}_scale": np.ones(width, np.float32)}
         arrays[f"{name}_projection"] = np.zeros((0, 0), np.float32)
@@ -73,6 +81,18 @@ def test_the_whole_is_judged_with_its_parts_from_the_first_opinions_on() -> None
     assert blur.parts.sum() == pytest.approx(blur.strength)
 
 
+def test_a_flaw_of_which_false_alarms_allow_it_is_moderate_from_a_smaller_output_on() -> None:
+    whole, parts = np.zeros(WHOLE, np.float32), np.zeros((PARTS, PART), np.float32)
+    parts[5, 0] = 0.75
+    model = a_model()
+    model.arrays["curves"][FLAWS.index("noise"), 2] = 1.0
+
+    flaws = model.judge(whole, parts).flaws
+
+    assert flaws["blur"].strength == pytest.approx(1.0)
+    assert flaws["noise"].strength == pytest.approx(1.5)
+
+
 def test_features_of_another_length_are_refused() -> None:
     with pytest.raises(ModelFileError, match="other features"):
         a_model().judge(np.zeros(3, np.float32), np.zeros((PARTS, PART), np.float32))
@@ -93,7 +113,7 @@ def test_the_box_lies_around_the_parts_that_hang_together_with_the_worst() -> No
 @pytest.mark.parametrize("terms", ["research", "open"])
 def test_no_part_shows_more_than_the_whole_is_said_to_have(terms: Any) -> None:
     model = load_flaw_model(terms)
-    whole = model.arrays["whole_centre"][: -len(model.first.of(np.zeros(2448, np.float32)))]
+    whole = model.arrays["whole_centre"][: len(model.first.photographs.arrays["centre"])]
 
     opinion = model.judge(whole, np.tile(model.arrays["part_centre"], (PARTS, 1)))
 

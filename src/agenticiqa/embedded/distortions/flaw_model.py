@@ -1,9 +1,10 @@
 """The detector of flaws: how strong each is in every part of a picture and in the whole, from one fit.
 
-Two models have a first opinion of the whole: one knows labelled photographs, one clean pictures damaged by code. Five
-small networks look at the sixteen parts, then at the whole with what was found in its parts and those opinions, and
-learned how far each opinion holds; their outputs are averaged. Plain arrays, evaluated with NumPy; a file is used only
-with the hash in the manifest.
+Two models have a first opinion of the whole: one knows labelled photographs, one clean pictures damaged by code. A
+regression adds what other people would say. Five small networks look at the sixteen parts, then at the whole with what
+was found in its parts and those opinions, and learned how far each holds; their outputs are averaged and put on the
+scale of severity by one rising curve per flaw. Plain arrays, evaluated with NumPy; a file is used only with the hash in
+the manifest.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from agenticiqa.embedded.distortions.distortion_model import DistortionModel, Opinion, load_distortion_model
 from agenticiqa.embedded.distortions.photograph_model import FLAWS, PhotographModel, load_photograph_model
 from agenticiqa.errors import ModelFileError
-from agenticiqa.limits import SLIGHT, STRONGEST
+from agenticiqa.limits import MODERATE, SEVERE, SLIGHT, STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.values import CATEGORY_OF, Attribute
 from agenticiqa.weights import WeightSet, read_arrays
@@ -33,6 +34,8 @@ CONTEXT = 32
 POOLED, MEASURED = 1088, slice(2112, 2316)
 # By less than this, in steps of severity, a first opinion is not corrected.
 LEAST_CORRECTION = 0.25
+# The severities a flaw's curve passes through; below nothing it goes on, so that of calm pictures one is nearer to it.
+CURVE = (-1.0, SLIGHT, MODERATE, SEVERE, STRONGEST)
 # Features further from training than this say only that they are far.
 BOUND = 5.0
 
@@ -69,6 +72,10 @@ class FirstOpinions:
         values = [value for each in told for value in each.values()]
         return np.array([*values, photograph.gate, *damage.presence, *damage.strength], np.float32)
 
+    def of_people(self, whole: Floats, arrays: Arrays) -> Floats:
+        """What people who labelled another source would say of some flaws, on their own scale."""
+        return np.asarray(self.photographs.near(whole).ravel() @ arrays["people"] + arrays["people_mean"], np.float32)
+
     def of_damage(self, whole: Floats) -> Opinion:
         """What the model of damage alone says."""
         return self.damage.judge(np.concatenate([whole[:POOLED], whole[MEASURED]]))
@@ -85,7 +92,7 @@ class FlawModel:
     def judge(self, whole: Floats, parts: Floats) -> FlawOpinion:
         """What the networks together say of a picture: its features, and those of each part in a row."""
         opinions = self.first.of(whole)
-        told = np.concatenate([whole, opinions])
+        told = np.concatenate([whole, self.first.of_people(whole, self.arrays), opinions])
         if told.shape != self.arrays["whole_centre"].shape or parts.shape[1:] != self.arrays["part_centre"].shape:
             raise ModelFileError("the weights for flaws belong to other features; reinstall the package")
         inputs = self._prepared("whole", told), self._prepared("part", parts)
@@ -95,7 +102,9 @@ class FlawModel:
         found[: len(FLAWS)] = np.sign(changed) * np.maximum(np.abs(changed) - LEAST_CORRECTION, 0)
         found += opinions[: len(found)]
         placed = np.mean([places for _, places in outputs], axis=0)
-        flaws = {flaw: self._flaw(float(found[n]), placed[:, n]) for n, flaw in enumerate(FLAWS)}
+        curves = self.arrays["curves"]
+        strengths = [float(np.interp(found[n], curves[n], CURVE)) for n in range(len(FLAWS))]
+        flaws = {flaw: self._flaw(strengths[n], placed[:, n]) for n, flaw in enumerate(FLAWS)}
         return FlawOpinion(flaws, dict(zip(self.kinds, map(float, found[len(FLAWS) :]), strict=True)))
 
     def judge_drawn(self, whole: Floats) -> FlawOpinion:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.errors import ModelFileError
-from agenticiqa.limits import STRONGEST
+from agenticiqa.limits import BELOW_SLIGHT, MODERATE, SEVERE, SLIGHT, STRONGEST
 from agenticiqa.values import Attribute
 from agenticiqa.weights import read_arrays
 
@@ -27,8 +27,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 FLAWS: tuple[Attribute, ...] = ("blur", "noise", "compression", "dark", "bright", "contrast", "colour", "oversharp")
 BLUR_KINDS = ("defocus", "motion", "soft")
 # The strengths a flaw's curve passes through: nothing, and where slight, moderate, severe and the utmost begin.
-HEIGHTS = (0.0, 0.5, 1.5, 2.5, 4.0)
-SLIGHT, MODERATE = 0.5, 1.5
+HEIGHTS = (0.0, SLIGHT, MODERATE, SEVERE, STRONGEST)
 # The output from which the largest is the main flaw, and how much more it takes where nothing seems to be wrong: per
 # share of calm above the usual one. Chosen on content folds, as the curves are.
 MAIN_FROM, CALM_COSTS, USUAL_CALM = 0.75, 0.8, 0.3
@@ -36,8 +35,6 @@ MAIN_FROM, CALM_COSTS, USUAL_CALM = 0.75, 0.8, 0.3
 MAIN_FROM_ELSEWHERE = 0.85
 # The likeness to the photographs most labels come from at which their curves begin to count, and count alone.
 LIKE_HOME = (-0.3, 0.4)
-# Below slight by this much: of two calm pictures one is still nearer to having a flaw.
-BELOW_SLIGHT = 0.02
 # Features further from training than this say only that they are far.
 BOUND = 5.0
 
@@ -62,9 +59,7 @@ class PhotographModel:
 
     def judge(self, vector: Floats) -> PhotographOpinion:
         """What the model says about one vector of features."""
-        if vector.shape != self.arrays["centre"].shape:
-            raise ModelFileError("the photograph weights belong to other features; reinstall the package")
-        near = self._nearness(self._prepared(vector))
+        near = self.near(vector)
         # Flaws, kinds of blur, and how likely nothing is the main flaw.
         outputs = np.einsum("wl,wlo->o", near, self.arrays["dual"]) + self.arrays["bias"]
         strength = self._on_scale(outputs, near)
@@ -75,17 +70,19 @@ class PhotographModel:
             float(np.sum(near * self.arrays["gate"])),
         )
 
+    def near(self, vector: Floats) -> Floats:
+        """How near each landmark is to a vector of features, once per width of the kernel."""
+        if vector.shape != self.arrays["centre"].shape:
+            raise ModelFileError("the photograph weights belong to other features; reinstall the package")
+        values, landmarks = self._prepared(vector), self.arrays["landmarks"]
+        distance = self.arrays["lengths"] - 2 * (landmarks @ values) + values @ values
+        return np.asarray(np.exp(-self.arrays["gamma"][:, None] * np.maximum(distance, 0)), np.float32)
+
     def _prepared(self, vector: Floats) -> Floats:
         standard = np.clip((vector - self.arrays["centre"]) / self.arrays["scale"], -BOUND, BOUND)
         projection = self.arrays["projection"]
         projected = standard[: len(projection)] @ projection * self.arrays["projection_scale"]
         return np.concatenate([projected, standard[len(projection) :] * self.arrays["rest_scale"]]).astype(np.float32)
-
-    def _nearness(self, values: Floats) -> Floats:
-        """How near each landmark is, once per width of the kernel."""
-        landmarks = self.arrays["landmarks"]
-        distance = self.arrays["lengths"] - 2 * (landmarks @ values) + values @ values
-        return np.asarray(np.exp(-self.arrays["gamma"][:, None] * np.maximum(distance, 0)), np.float32)
 
     def _on_scale(self, outputs: Floats, near: Floats) -> Floats:
         """Strengths on the guide's scale, the main flaw first."""
