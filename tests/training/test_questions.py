@@ -49,3 +49,19 @@ def test_a_made_row_says_what_it_was_made_of() -> None:
     assert all(row.text for row in rows)
     assert {row.option is None for row in rows} == {True, False}
     assert {row.fact for row in rows if row.intent == "measure"} > {"print", "alpha"}
+
+
+def test_every_question_written_by_the_guide_has_a_whole_meaning() -> None:
+    rows = compose.written_now(compose.phrasings.FOLDER / "guided")
+    questions = [row for row in rows if row.option is None]
+
+    assert all(row.intent in compose.INTENTS and row.kind for row in questions)
+    assert all((row.yes_means is not None) == (row.intent == "yesno") for row in questions)
+    assert not [row.text for row in questions if row.intent == "declined" and row.attributes]
+
+
+def test_no_held_out_question_is_learnt_from() -> None:
+    kept, held = compose.held_out(compose.written_now(compose.phrasings.FOLDER / "guided"))
+
+    assert {row.source for row in held} >= {"strays-hand-held", "languages-hand-held", "english-hand-held"}
+    assert not {row.text for row in kept if row.option is None} & {row.text for row in held if row.option is None}
