@@ -56,10 +56,11 @@ from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
-# Chosen on held-out rows: at most 0.5 % of yes/no questions are read the other way round, and of what is about quality
-# at most 2 % is declined.
-SURE_POLARITY = 0.97
-LIKELY_NOT_ABOUT_QUALITY = 0.1
+# Chosen on held-out rows by `training.reader.thresholds`: of yes/no questions 0.5 % are read the other way round, and
+# of what is about quality at most 1.5 % is declined.
+SURE_POLARITY = 0.985
+LIKELY_NOT_ABOUT_QUALITY = 0.05
+SURELY = 0.97
 SURE_INTENT = 0.4
 SURELY_NAMED = 0.8
 SURE_PRAISE = 0.8
@@ -312,7 +313,7 @@ class _Asked:
     def _polarity(self) -> Polarity | None:
         """What more of it says; of the quality as a whole more is better unless that is sure to be meant otherwise."""
         high, sure = self.reading.best("high_means"), self.reading.sure("high_means")
-        if self.attributes[0] == "overall" and sure < SURE_POLARITY:
+        if self.attributes[0] == "overall" and sure < SURELY:
             return "fine"
         return None if high == "centred" else cast(Polarity, high)
 
@@ -350,7 +351,7 @@ class _Asked:
                 return self._where(topic, reply)
             return Compare(topic, reply, polarity, "more", (topic.scope[0], topic.scope[1]))
         topic = replace(topic, reference=topic.reference or "wanted")
-        is_asked = self.reading.probabilities["beside"]["reference"] > SURE_POLARITY
+        is_asked = self.reading.probabilities["beside"]["reference"] > SURELY
         between: Literal["test", "reference"] = "reference" if is_asked else "test"
         return Compare(topic, reply, polarity, cast(Any, by if by != "-" else "more"), between, which != "-")
 
@@ -365,7 +366,7 @@ class _Asked:
         fact = max((name for name in likely if name != "-"), key=likely.__getitem__)
         # Of these a number is measured, whatever fact of the file the question resembles.
         if likely[fact] < 0.3 and (
-            self.attributes[0] in _MEASURED or (self.attributes[0] == "colour" and likely["-"] > SURE_POLARITY)
+            self.attributes[0] in _MEASURED or (self.attributes[0] == "colour" and likely["-"] > SURELY)
         ):
             fact = "-"
         if self.tool:
@@ -382,9 +383,8 @@ class _Asked:
 
 
 def not_about_quality(reading: Reading) -> float:
-    """How likely a question is about something else: the surer a flaw is named, the less."""
-    named = max(p for name, p in reading.probabilities["attributes"].items() if name != "overall")
-    return reading.probabilities["intent"]["declined"] * (1.0 - named)
+    """How likely a question is about something else: the surer a flaw or the quality as a whole is named, the less."""
+    return reading.probabilities["intent"]["declined"] * (1.0 - max(reading.probabilities["attributes"].values()))
 
 
 def _attributes(reading: Reading) -> tuple[Attribute, ...]:
