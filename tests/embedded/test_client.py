@@ -19,6 +19,7 @@ from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.question.asked import Choose, Compare, Flaw, Open, OptionMeaning, Question, Reply, Topic, Where
+from agenticiqa.question.exact_words import named_tool
 from agenticiqa.state import UNABLE, DistortionAnalysis, Gap, GapKind, PlannerOutput, Region, Severity
 from agenticiqa.values import Distortion, Language, Polarity, Reading
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
@@ -93,6 +94,15 @@ def test_a_wish_for_a_score_is_planned_with_everything_inferred() -> None:
     assert plan.distortions is None
     assert plan.reference_mode == "Full-Reference"
     assert all(plan.plan.model_dump().values())
+
+
+@pytest.mark.parametrize("question", ["Is it over-exposed?", "Is it underexposed?", "How bad is the banding?"])
+def test_an_everyday_word_that_is_also_a_tool_names_no_tool(question: str) -> None:
+    names = ("OVEREXPOSED", "UNDEREXPOSED", "BANDING", "SSIM")
+
+    assert named_tool(question, names) is None
+    assert named_tool("Use BANDING and tell me.", names) == "BANDING"
+    assert named_tool("what is its ssim?", names) == "SSIM"
 
 
 def test_a_named_tool_is_required_and_not_selected() -> None:

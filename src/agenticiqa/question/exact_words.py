@@ -33,18 +33,16 @@ def written_language(text: str, read_as: Language) -> Language:
     return read_as if is_spaceless or (has_words and read_as not in ("zh", "ja")) else "en"
 
 
-# Names of tools that may be asked for although none of that name is installed.
+# Names of metrics, known however they are written, also where none of that name is installed. Other tools may be called
+# by everyday words ("overexposed"), so their names are believed only as they are written, with their underscore.
 _TOOLS = (
     "TOPIQ_FR", "TOPIQ_NR", "AHIQ", "FSIM", "LPIPS", "DISTS", "WaDIQaM_FR", "WaDIQaM_NR", "PieAPP", "MS_SSIM", "GMSD",
     "SSIM", "CKDN", "VIF", "PSNR", "VSI", "QAlign", "CLIPIQA", "UNIQUE", "HyperIQA", "TReS", "MUSIQ", "DBCNN",
     "ARNIQA", "NIMA", "BRISQUE", "NIQE", "MANIQA", "LIQE", "ILNIQE", "PIQE", "HaarPSI", "MDSI", "MS_GMSD", "NLPD",
     "MAD", "CW_SSIM", "SR_SIM", "DSS", "VMAF", "SSIMULACRA2", "AIQA_NR", "AIQA_FR",
 )  # fmt: skip
-# Names that are also words are believed only as they are written, those of two words with their underscore.
-_WORDS = frozenset(
-    ("unique", "mad", "vif", "dists", "tres", "contrast", "blur", "noise", "sharpness", "brightness", "colorfulness",
-     "compression", "saturation", "entropy", "exposure", "jpeg_quality")
-)  # fmt: skip
+# Those of them that are words too.
+_WORDS = frozenset(("unique", "mad", "vif", "dists", "tres"))
 _REFUSED = LatePattern(
     r"(?:not|n't|never|without|ohne|sin|sans|sem|不要?|别)\s*(?:use|using|使用|用)?\s*(?:the\s+)?$", re.IGNORECASE
 )
@@ -68,7 +66,7 @@ def named_tool(text: str, available: Iterable[str] = ()) -> str | None:
         for short in dict.fromkeys((name, re.sub(r"_[FN]R$", "", name))):
             if short == "AIQA" or _letters(short) not in letters:
                 continue
-            is_word = short.casefold() in _WORDS
+            is_word = name not in _TOOLS or short.casefold() in _WORDS
             flags = 0 if is_word and "_" not in short else re.IGNORECASE
             gaps = short if is_word else "[-_ ]?".join(map("[-_]?".join, short.split("_")))
             for match in re.finditer(rf"(?<![A-Za-z0-9_-]){gaps}(?![A-Za-z0-9_-])", text, flags):
