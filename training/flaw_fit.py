@@ -25,10 +25,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agenticiqa.embedded.distortions.flaw_model import CURVE, LEAST_CORRECTION, load_first_opinions
+from agenticiqa.embedded.distortions.flaw_model import CURVE, GATE_AND_PRESENCE, LEAST_CORRECTION, load_first_opinions
 from agenticiqa.embedded.distortions.parts import box_of
 from agenticiqa.limits import MODERATE, SLIGHT, STRONGEST
+from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.values import CATEGORY_OF
 from agenticiqa.weights import WeightSet
 from training.detect_fit import ship
 from training.detect_photographs import (
@@ -47,6 +49,8 @@ from training.resized import at_scale
 Floats = npt.NDArray[np.float32]
 FOLDS, COMPONENTS, PART_COMPONENTS, CONTEXT = 5, 64, 64, 32
 PART_HIDDEN, HIDDEN = 96, (256, 128)
+# What a row counts for how far the model of damage is heard, by its set; whole pictures made by code teach only that.
+SHARE_WEIGHTS = {"looks": 3.0, "other": 3.0, "camera": 0.4, "hard": 0.6, "mmp2k": 0.7}
 DEEP, OPINIONS = 2112, 62
 MEASURED_OF_PART = 14
 RELUCTANCE = 0.1
@@ -479,6 +483,45 @@ def fit(examples: Examples, epochs: int) -> tuple[dict[str, Floats], Floats, Flo
     return arrays, whole, placed
 
 
+def fit_share(examples: Examples, found: Floats, rows: npt.NDArray[np.bool_]) -> dict[str, Floats]:
+    """How far the model of damage is heard of each flaw, behind what the networks found: a logistic map."""
+    torch.manual_seed(0)
+    told, made = _told_of_share(examples, found)
+    weight = np.array([SHARE_WEIGHTS.get(str(source), 1.0) for source in examples.source], np.float32)
+    values, above, below, wanted, weights = (
+        torch.from_numpy(each[rows]) for each in (told, made, found, examples.whole, weight)
+    )
+    centre, scale = values.mean(0), values.std(0) + 1e-3
+    layer = torch.nn.Linear(values.shape[1], len(FLAWS))
+    torch.nn.init.constant_(layer.bias, -2)
+    optimiser = torch.optim.Adam(layer.parameters(), 0.03)
+    for _ in range(300):
+        share = torch.sigmoid(layer((values - centre) / scale))
+        missed = (_missed(below + share * (above - below), wanted) * weights).sum() / weights.sum()
+        optimiser.zero_grad()
+        (missed + 1e-3 * layer.weight.square().sum()).backward()
+        optimiser.step()
+    steep = layer.weight.detach() / scale
+    return {"share_weight": steep.numpy(), "share_bias": (layer.bias.detach() - steep @ centre).numpy()}
+
+
+def with_share(examples: Examples, found: Floats, arrays: Mapping[str, Floats]) -> Floats:
+    """What was found, with the model of damage heard."""
+    told, made = _told_of_share(examples, found)
+    share = 1 / (1 + np.exp(-(told @ arrays["share_weight"].T + arrays["share_bias"])))
+    return np.asarray(found + share * (made - found), np.float32)
+
+
+def _told_of_share(examples: Examples, found: Floats) -> tuple[Floats, Floats]:
+    opinions = examples.features[:, -OPINIONS:]
+    kinds = opinions[:, len(FLAWS) : len(FLAWS) + len(KIND_NAMES)]
+    darker = kinds[:, KIND_NAMES.index("darken")] >= kinds[:, KIND_NAMES.index("brighten")]
+    made = opinions[:, [DISTORTION_CATEGORIES.index(CATEGORY_OF[flaw]) - len(DISTORTION_CATEGORIES) for flaw in FLAWS]]
+    made[darker, FLAWS.index("bright")] = 0
+    made[~darker, FLAWS.index("dark")] = 0
+    return np.concatenate([opinions[:, GATE_AND_PRESENCE], found, made], axis=1).astype(np.float32), made
+
+
 def fit_curves(examples: Examples, found: Floats) -> Floats:
     """Per flaw the outputs at which the heights of `CURVE` lie.
 
@@ -579,6 +622,12 @@ def main() -> None:
     with_honest_opinions(examples, given.terms)
     examples, people = with_people(examples, given.terms)
     arrays, found, placed = fit(examples, given.epochs)
+    joined = found.copy()
+    for fold in range(FOLDS):
+        outside = examples.fold == fold
+        joined[outside] = with_share(examples[outside], found[outside], fit_share(examples, found, ~outside))
+    arrays |= fit_share(examples, found, np.ones(len(found), bool))
+    found = joined
     arrays |= people | {"curves": fit_curves(examples, found)}
     whole = on_scale(found, arrays["curves"])
     arrays["slope"] = np.array(fit_slope(examples, whole), np.float32)

@@ -32,6 +32,8 @@ MEMBERS, PARTS, LAYERS = 5, 16, {"part": 2, "whole": 3}
 CONTEXT = 32
 # How many of the whole's features the model of damage is shown: the pooled trunk, and the first of the measurements.
 POOLED, MEASURED = 1088, slice(2112, 2316)
+# Among the first opinions: which world a picture is of, and the presence of each category of made damage.
+GATE_AND_PRESENCE = slice(-15, -7)
 # By less than this, in steps of severity, a first opinion is not corrected.
 LEAST_CORRECTION = 0.25
 # The severities a flaw's curve passes through; below nothing it goes on, so that of calm pictures one is nearer to it.
@@ -81,6 +83,13 @@ class FirstOpinions:
         return self.damage.judge(np.concatenate([whole[:POOLED], whole[MEASURED]]))
 
 
+def strengths_by_flaw(damage: Opinion) -> list[float]:
+    """What the model of damage says of each flaw; a brightness is changed one way or the other."""
+    other_way = "bright" if damage.kinds["darken"] >= damage.kinds["brighten"] else "dark"
+    numbers = [DISTORTION_CATEGORIES.index(CATEGORY_OF[flaw]) for flaw in FLAWS]
+    return [0.0 if flaw == other_way else float(damage.strength[n]) for flaw, n in zip(FLAWS, numbers, strict=True)]
+
+
 @dataclass(frozen=True)
 class FlawModel:
     """The networks with their standardisation, and the first opinions they go on from."""
@@ -101,21 +110,27 @@ class FlawModel:
         changed = found[: len(FLAWS)]
         found[: len(FLAWS)] = np.sign(changed) * np.maximum(np.abs(changed) - LEAST_CORRECTION, 0)
         found += opinions[: len(found)]
+        found[: len(FLAWS)] = self._heard(found[: len(FLAWS)], self.first.of_damage(whole), opinions)
         placed = np.mean([places for _, places in outputs], axis=0)
         curves = self.arrays["curves"]
         strengths = [float(np.interp(found[n], curves[n], CURVE)) for n in range(len(FLAWS))]
         flaws = {flaw: self._flaw(strengths[n], placed[:, n]) for n, flaw in enumerate(FLAWS)}
         return FlawOpinion(flaws, dict(zip(self.kinds, map(float, found[len(FLAWS) :]), strict=True)))
 
+    def _heard(self, found: Floats, damage: Opinion, opinions: Floats) -> Floats:
+        """What was found, with the model of damage heard as far as it was learned to be, flaw by flaw."""
+        made = np.array(strengths_by_flaw(damage), np.float32)
+        told = np.concatenate([opinions[GATE_AND_PRESENCE], found, made])
+        share = 1 / (1 + np.exp(-(self.arrays["share_weight"] @ told + self.arrays["share_bias"])))
+        return np.asarray(found + share * (made - found), np.float32)
+
     def judge_drawn(self, whole: Floats) -> FlawOpinion:
         """The damage of a page or a drawing, everywhere: it was never before a camera, and white paper is no flaw."""
         damage = self.first.of_damage(whole)
-        other_way = "bright" if damage.kinds["darken"] >= damage.kinds["brighten"] else "dark"
         flaws = {}
-        for flaw in FLAWS:
-            number = DISTORTION_CATEGORIES.index(CATEGORY_OF[flaw])
-            strength = 0.0 if flaw == other_way else float(damage.strength[number])
-            flaws[flaw] = Flaw(float(damage.presence[number]), strength, np.full(PARTS, strength, np.float32))
+        for flaw, strength in zip(FLAWS, strengths_by_flaw(damage), strict=True):
+            presence = float(damage.presence[DISTORTION_CATEGORIES.index(CATEGORY_OF[flaw])])
+            flaws[flaw] = Flaw(presence, strength, np.full(PARTS, strength, np.float32))
         return FlawOpinion(flaws, damage.kinds)
 
     def _prepared(self, name: str, values: Floats) -> Floats:
