@@ -49,7 +49,7 @@ from training.resized import at_scale
 Floats = npt.NDArray[np.float32]
 FOLDS, COMPONENTS, PART_COMPONENTS, CONTEXT = 5, 64, 64, 32
 PART_HIDDEN, HIDDEN = 96, (256, 128)
-# What a row counts for how far the model of damage is heard, by its set; whole pictures made by code teach only that.
+# What a row counts for how far the model of damage is heard, by its set.
 SHARE_WEIGHTS = {"looks": 3.0, "other": 3.0, "camera": 0.4, "hard": 0.6, "mmp2k": 0.7}
 DEEP, OPINIONS = 2112, 62
 MEASURED_OF_PART = 14
@@ -67,8 +67,11 @@ MAIN_COST, MAIN_SHARP = 0.3, 4.0
 KIND_NAMES = tuple(KINDS)
 BY_EYE = ("looks", "other")
 BLURS = {"defocus": "defocus_blur", "motion": "motion_blur", "soft": "gaussian_blur"}
-# What a row counts, by its set.
-WEIGHTS = {"looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 1.5, "camera": 0.4, "hard": 0.6}
+# What a row counts for the networks, by its set; whole pictures made by code teach only how far the model of damage is
+# heard.
+WEIGHTS = {
+    "looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 1.5, "camera": 0.4, "hard": 0.6, "whole": 0.0,
+}  # fmt: skip
 FACTORS = {
     "out of focus": "blur", "motion blur": "blur", "overexposure": "bright", "underexposure": "dark",
     "noise and artifact": "noise",

@@ -9,9 +9,11 @@ import numpy.typing as npt
 import pytest
 
 from agenticiqa.embedded.distortions.distortion_detector import find_distortions
+from agenticiqa.embedded.distortions.distortion_model import Opinion as Damage
 from agenticiqa.embedded.distortions.flaw_model import (
     CONTEXT,
     CURVE,
+    GATE_AND_PRESENCE,
     LAYERS,
     LEAST_CORRECTION,
     MEMBERS,
@@ -23,6 +25,7 @@ from agenticiqa.embedded.distortions.parts import box_of
 from agenticiqa.embedded.distortions.photograph_model import FLAWS
 from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.errors import ModelFileError
+from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.synthetic.kinds import distort
 from tests.support.photos import photo
 
@@ -38,12 +41,20 @@ class Opinion(FirstOpinions):
     def of(self, whole: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return np.array([0.5] * len(FLAWS) + [0.25] * KINDS + [3.0], np.float32)
 
+    def of_damage(self, whole: npt.NDArray[np.float32]) -> Damage:
+        count = len(DISTORTION_CATEGORIES)
+        return Damage(np.ones(count, np.float32), np.full(count, 3.0, np.float32), {"darken": 0.0, "brighten": 1.0})
+
     def of_people(self, whole: npt.NDArray[np.float32], arrays: Any) -> npt.NDArray[np.float32]:
         return np.asarray(arrays["people_mean"], np.float32)
 
 
-def a_model() -> FlawModel:
-    """Parts pass on their first feature for every flaw; the whole adds its own to the most of the parts."""
+def a_model(share: float = -50.0) -> FlawModel:
+    """Parts pass on their first feature for every flaw; the whole adds its own to the most of the parts.
+
+    `share` is the log-odds with which the model of damage is heard; it says 3 of all but darkness.
+    """
+    told_of_share = 2 * len(FLAWS) + len(np.arange(len(FLAWS) + KINDS + 1)[GATE_AND_PRESENCE])
     told = WHOLE + 1 + len(FLAWS) + KINDS + 1
     part = [np.zeros((PART + CONTEXT, PART), np.float32), np.zeros((PART, len(FLAWS)), np.float32)]
     part[0][0, 0] = part[1][0, :] = 1
@@ -53,6 +64,8 @@ def a_model() -> FlawModel:
     arrays: dict[str, npt.NDArray[Any]] = {
         "slope": np.array(2, np.float32),
         "people_mean": np.array([0.3], np.float32),
+        "share_weight": np.zeros((len(FLAWS), told_of_share), np.float32),
+        "share_bias": np.full(len(FLAWS), share, np.float32),
         "curves": np.tile(np.array(CURVE, np.float32), (len(FLAWS), 1)),
     }
     for name, width, layers in (("whole", told, whole), ("part", PART, part)):
@@ -79,6 +92,16 @@ def test_the_whole_is_judged_with_its_parts_from_the_first_opinions_on() -> None
     assert opinion.kinds == {"jpeg": 1.75}
     assert blur.parts[5] == pytest.approx(blur.strength)
     assert blur.parts.sum() == pytest.approx(blur.strength)
+
+
+def test_the_model_of_damage_is_heard_as_far_as_was_learned() -> None:
+    whole, parts = np.zeros(WHOLE, np.float32), np.zeros((PARTS, PART), np.float32)
+
+    half, wholly = (a_model(share).judge(whole, parts).flaws for share in (0.0, 50.0))
+
+    assert half["blur"].strength == pytest.approx((0.5 + 3) / 2)
+    assert (wholly["blur"].strength, wholly["bright"].strength) == pytest.approx((3, 3))
+    assert wholly["dark"].strength == pytest.approx(0)
 
 
 def test_a_flaw_of_which_false_alarms_allow_it_is_moderate_from_a_smaller_output_on() -> None:
