@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agenticiqa.question.choices import split_alternatives, split_choices
+from agenticiqa.question.asked import Choose
+from agenticiqa.question.choices import match_choice, split_alternatives, split_choices
 from agenticiqa.question.read import read_question
 from agenticiqa.question.scales import ends_said, scale_in
 
@@ -78,3 +79,17 @@ def test_who_offers_better_and_worse_wants_the_reference() -> None:
     asked = read_question(query, {"A": "About the same", "B": "Better", "C": "Worse"})
 
     assert asked.topic.reference == "wanted"
+
+
+@pytest.mark.parametrize("praise", ["fine", "OK", "just right", "correct"])
+def test_plain_praise_beside_flaws_denies_them(praise: str) -> None:
+    question = read_question(f"Which is it? i. {praise} ii. too dark iii. too bright")
+
+    assert isinstance(question, Choose)
+    assert question.options["I"].nothing
+    assert (question.options["II"].attribute, question.options["III"].attribute) == ("dark", "bright")
+
+
+@pytest.mark.parametrize("answer", ["III", "iii)", "III. too bright"])
+def test_a_roman_label_is_an_answer(answer: str) -> None:
+    assert match_choice(answer, {"I": "fine", "II": "too dark", "III": "too bright"}) == "III"

@@ -79,8 +79,8 @@ _AFTER_LIST = LatePattern(
     r"[.;]\s|。|[?!]|\)\s|,\s*(?=[请請只回答选選三你]|please|letter|which)|\s+(?=番号|記号)|\s[–—-]\s"
 )
 _EDGES = " \t\n,;。、/|.?!:\"'“”()[]{}"
-# "B", "b)", "B. Good" at the head of an answer.
-_LABELLED = LatePattern(r"^[(\[（【]?\s*([A-Za-z]|\d)\s*(?:[)\].、,，:：）】]\s*(.*)|)$", re.DOTALL)
+# "B", "b)", "III. Good" at the head of an answer.
+_LABELLED = LatePattern(r"^[(\[（【]?\s*([A-Za-z]{1,4}|\d{1,2})\s*(?:[)\].、,，:：）】]\s*(.*)|)$", re.DOTALL)
 
 
 Choices = Mapping[str, str] | Sequence[str]

@@ -56,9 +56,9 @@ from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
-# Chosen on held-out rows by `training.reader.thresholds`: of yes/no questions 0.5 % are read the other way round, and
-# of what is about quality at most 1.5 % is declined.
-SURE_POLARITY = 0.985
+# Chosen on held-out rows by `training.reader.thresholds`: of 826 yes/no questions 8 are read the other way round and
+# 169 left open (at .985: 4 and 237, "Is the image sharp?" among them); of what is about quality 1.5 % are declined.
+SURE_POLARITY = 0.975
 LIKELY_NOT_ABOUT_QUALITY = 0.05
 SURELY = 0.97
 SURE_INTENT = 0.4
@@ -496,7 +496,7 @@ def _claim(text: str, said: str, reading: Reading) -> OptionMeaning:
 
 
 def _in_their_light(meanings: Mapping[str, OptionMeaning], texts: Mapping[str, str]) -> dict[str, OptionMeaning]:
-    """The options in view of each other: among flaws a bare name is one too, and a lone "correct" is praise."""
+    """The options in view of each other: "fine" beside flaws denies them, and a lone "correct" is praise."""
     found = dict(meanings)
     truths = [label for label, meaning in found.items() if meaning.truth is not None]
     if len(truths) == 1:
@@ -504,8 +504,8 @@ def _in_their_light(meanings: Mapping[str, OptionMeaning], texts: Mapping[str, s
         found[truths[0]] = OptionMeaning(level=4.0) if praised else OptionMeaning(nothing=True, severity=0.0)
     if any(meaning.says == "flaw" for meaning in found.values()):
         for label, meaning in found.items():
-            if meaning.says == "fine" and read(texts[label], option=True).probabilities["option"]["fine"] < SURE_PRAISE:
-                found[label] = replace(meaning, says="flaw")
+            if meaning.says == "fine" and not read(texts[label], option=True).several("attributes"):
+                found[label] = OptionMeaning(nothing=True, severity=0.0)
     # "Sharpness" beside "Blurs" is the category of too much of it.
     for label, meaning in found.items():
         blurs = any(each.attribute == "blur" for other, each in found.items() if other != label)
