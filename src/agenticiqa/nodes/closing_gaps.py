@@ -6,25 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
+from agenticiqa.nodes.reply_normalisation import Distortions
 from agenticiqa.nodes.sufficiency import tried_on
-from agenticiqa.state import (
-    GLOBAL,
-    DistortionCategory,
-    ExecutorOutput,
-    Gap,
-    PlannerOutput,
-    Region,
-    ToolExecutionLog,
-)
+from agenticiqa.state import GLOBAL, ExecutorOutput, Gap, PlannerOutput, Region, ToolExecutionLog
 from agenticiqa.values import Distortion
 
 CLOSE_UP = 768
 """The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
 _NARROWS = ("missing_analysis", "contradiction")
+Kind = TypeVar("Kind")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class Focus:
         """What this pass found with what stays of the last pass's evidence."""
         if self.before is None:
             return now
-        return joined(self.before, now) if self.is_narrow else filled(self.before, now)
+        return _joined(self.before, now) if self.is_narrow else _filled(self.before, now)
 
     def objects(self) -> list[str]:
         """The objects of the plan that are looked at."""
@@ -80,6 +74,7 @@ class Focus:
                 names.append(log.tool_name)
         return tried_tools
 
+    @property
     def wants_close_up(self) -> bool:
         """Whether the doubt may go away when the model sees the pixels as they are."""
         return self.gap is not None and self.gap.kind in ("contradiction", "uncertainty")
@@ -103,7 +98,7 @@ _LEFT_BY = {
 }
 
 
-def filled(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
+def _filled(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
     """This pass's evidence; a step that failed has the last pass's in its place, beside its error."""
     failed = [
         name
@@ -117,18 +112,23 @@ def filled(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
     return now.model_copy(update=update)
 
 
-def joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
+def _joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
     """The last pass's evidence with what this pass found in its place, distortion by distortion."""
-    scores = {name: dict(values) for name, values in (before.quality_scores or {}).items()}
-    for name, values in (now.quality_scores or {}).items():
-        scores.setdefault(name, {}).update(values)
-    chosen = {name: dict(values) for name, values in (before.selected_tools or {}).items()}
-    for name, picks in (now.selected_tools or {}).items():
-        chosen.setdefault(name, {}).update(picks)
+    scores = _merged(before.quality_scores, now.quality_scores)
+    analysis, again = before.distortion_analysis or {}, now.distortion_analysis or {}
+    found = {**{name: [] for name in again}, **(before.distortion_set or {}), **(now.distortion_set or {})}
+    looked_at = {(name, entry.type) for name, entries in again.items() for entry in entries}
+    # A distortion that a second look does not find is not there.
+    gone = {(name, entry.type) for name, entries in again.items() for entry in entries if entry.severity == "none"}
     return ExecutorOutput(
-        distortion_set=_found(before, now),
-        distortion_analysis=_analysis(before.distortion_analysis or {}, now.distortion_analysis or {}) or None,
-        selected_tools=chosen or None,
+        distortion_set={name: [kind for kind in kinds if (name, kind) not in gone] for name, kinds in found.items()}
+        or None,
+        distortion_analysis={
+            name: [*(e for e in analysis.get(name, []) if (name, e.type) not in looked_at), *again.get(name, [])]
+            for name in {**analysis, **again}
+        }
+        or None,
+        selected_tools=_merged(before.selected_tools, now.selected_tools) or None,
         quality_scores=scores or None,
         tool_logs=_logs(before, now, scores),
         errors=now.errors,
@@ -136,6 +136,14 @@ def joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
         regions={**before.regions, **now.regions},
         notes=list(dict.fromkeys([*before.notes, *now.notes])),
     )
+
+
+def _merged(
+    before: Mapping[str, Mapping[Kind, Value]] | None, now: Mapping[str, Mapping[Kind, Value]] | None
+) -> dict[str, dict[Kind, Value]]:
+    """Values by object and distortion, the newer ones in the place of the older."""
+    before, now = before or {}, now or {}
+    return {name: {**before.get(name, {}), **now.get(name, {})} for name in {**before, **now}}
 
 
 def _logs(
@@ -156,23 +164,6 @@ def joined_findings(before: Sequence[Distortion], now: Sequence[Distortion]) -> 
     """The last pass's findings with those of this pass in their place."""
     fresh = {(found.place, found.category) for found in now}
     return [*(found for found in before if (found.place, found.category) not in fresh), *now]
-
-
-def _found(before: ExecutorOutput, now: ExecutorOutput) -> dict[str, list[DistortionCategory]] | None:
-    found = {**(before.distortion_set or {}), **(now.distortion_set or {})}
-    # A distortion that a second look does not find is not there.
-    for name, entries in (now.distortion_analysis or {}).items():
-        gone = {entry.type for entry in entries if entry.severity == "none"}
-        found[name] = [kind for kind in found.get(name, []) if kind not in gone]
-    return found or None
-
-
-def _analysis(before: Analysis, now: Analysis) -> Analysis:
-    merged = {name: list(entries) for name, entries in before.items()}
-    for name, entries in now.items():
-        fresh = {entry.type for entry in entries}
-        merged[name] = [entry for entry in merged.get(name, []) if entry.type not in fresh] + list(entries)
-    return merged
 
 
 def close_up(image: LoadedImage, objects: list[str], regions: Mapping[str, Region | None]) -> LoadedImage | None:

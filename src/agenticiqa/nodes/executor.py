@@ -15,7 +15,7 @@ from agenticiqa.nodes import reply_normalisation as replies
 from agenticiqa.nodes import tool_steps
 from agenticiqa.nodes.closing_gaps import Focus, close_up, joined_findings
 from agenticiqa.nodes.context import NodeContext, node_context, report
-from agenticiqa.nodes.fast_inspection import Inspection, inspect
+from agenticiqa.nodes.fast_inspection import inspect
 from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
 from agenticiqa.nodes.tool_steps import Pick, Scores
 from agenticiqa.question.object_words import names_a_thing
@@ -32,7 +32,7 @@ from agenticiqa.state import (
     ToolExecutionLog,
 )
 from agenticiqa.values import Distortion
-from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs, ToolOffer
+from agenticiqa.vlm_client.tasks import AnalyzeInputs, DetectInputs, LocateInputs, SelectToolsInputs
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
 
@@ -173,19 +173,21 @@ class Gathering:
 
     def __post_init__(self) -> None:
         before = self.focus.before.regions if self.focus.before else {}
-        shown = close_up(self.context.test, self.focus.objects(), before) if self.focus.wants_close_up() else None
+        shown = close_up(self.context.test, self.focus.objects(), before) if self.focus.wants_close_up else None
         if shown is not None:
             self.context = replace(self.context, images=(*self.context.images, LabelledImage("closeup", shown)))
 
     def gather(self) -> ExecutorOutput:
         """All the evidence the plan asks for."""
         measures = self.plan.plan.tool_execution
-        regions = self._try("location", measures and self._names_objects(), self.locate) or {}
+        names_objects = any(name != GLOBAL for name in self.plan.objects())
+        regions = self._try("location", measures and names_objects, self.locate) or {}
         if self._absent:
             # What is not there has no evidence: the whole image is looked at, under its own name.
             self.plan = replies.without(self.plan, self._absent)
             self.focus = replace(self.focus, plan=self.plan)
-        seen = self._look()
+        is_fast = self.context.parts.settings.pipeline.mode == "fast"
+        seen = self.look_once() if is_fast and len(self.plan.model_steps()) > 1 else self.look_in_steps()
         logs = self._try("tool_execution", measures, lambda: self.measure(seen.picks, seen.targets, regions))
         return ExecutorOutput.model_validate(
             {
@@ -201,69 +203,55 @@ class Gathering:
             }
         )
 
-    def _look(self) -> Seen:
-        """What the model sees: in one question if the mode is fast and it saves one, else in up to three."""
-        is_fast = self.context.parts.settings.pipeline.mode == "fast"
-        return self.look_once() if is_fast and len(self.plan.model_steps()) > 1 else self.look_in_steps()
-
     def look_in_steps(self) -> Seen:
         """Detection, analysis and selection, each asked for on its own."""
         steps, doubted = self.plan.model_steps(), self.focus.distortions()
         looks = "distortion_detection" in steps and doubted is None
         found = self._try("distortion_detection", looks, self.detect)
-        distortions = found if found is not None else self._in_focus(doubted or self.plan.distortions or {})
+        distortions = found if found is not None else self._known(doubted or self.plan.distortions or {})
         analysis = self._try("distortion_analysis", "distortion_analysis" in steps, lambda: self.analyze(distortions))
-        targets = self._targets(distortions)
+        targets = self._in_focus(replies.targets_of(distortions, self.plan))
         picks = self._try("tool_selection", "tool_selection" in steps, lambda: self.select(targets))
         return Seen(found, analysis, targets, picks)
 
-    def _in_focus(self, distortions: Mapping[str, Sequence[str]]) -> Distortions:
-        """The known distortions of the objects that are looked at."""
-        known = replies.detected_distortions(distortions, self.plan, self.notes)
-        return {
-            name: found for name, found in known.items() if not self.focus.is_narrow or name in self.focus.objects()
-        }
+    def _known(self, distortions: Mapping[str, Sequence[str]]) -> Distortions:
+        return self._in_focus(replies.detected_distortions(distortions, self.plan, self.notes))
 
-    def _targets(self, distortions: Distortions) -> Distortions:
-        targets = replies.targets_of(distortions, self.plan)
-        return {
-            name: kinds for name, kinds in targets.items() if not self.focus.is_narrow or name in self.focus.objects()
-        }
+    def _in_focus(self, distortions: Distortions) -> Distortions:
+        """Those of the objects that are looked at."""
+        looked_at = self.focus.objects() if self.focus.is_narrow else distortions
+        return {name: kinds for name, kinds in distortions.items() if name in looked_at}
 
     def look_once(self) -> Seen:
         """Detection, analysis and selection from one reply; without it none of them has a result."""
-        steps = self.plan.model_steps()
-        look = self._try("inspection", True, self._inspect)
+        steps, plan = self.plan.model_steps(), self.plan
+        look = self._try(
+            "inspection", True, lambda: inspect(self.context, INSPECTION_PROMPT_TEMPLATE, plan, self.query, self._doubt)
+        )
         if look is None:
             self.errors |= dict.fromkeys(steps, self.errors.pop("inspection"))
-            return Seen(
-                None,
-                None,
-                replies.targets_of(replies.detected_distortions(self.plan.distortions or {}, self.plan), self.plan),
-            )
-        analysis, unjudged = look.analysis() if "distortion_analysis" in steps else (None, [])
-        self.uncertainties += [*look.reply.uncertainties, *unjudged]
-        self.findings = replies.findings_of(analysis or {}, look.findings)
-        targets = replies.targets_of(look.distortions, self.plan)
-        picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools(), targets))
+            given = replies.detected_distortions(plan.distortions or {}, plan, [])
+            return Seen(None, None, replies.targets_of(given, plan))
+        self.uncertainties += look.reply.uncertainties
+        analysis = None
+        if "distortion_analysis" in steps:
+            analysis = self._analysis(look.reply.findings, look.distortions, look.findings)
+        targets = replies.targets_of(look.distortions, plan)
+        picks = self._try("tool_selection", "tool_selection" in steps, lambda: self._picked(look.tools, targets))
         return Seen(look.distortions if "distortion_detection" in steps else None, analysis, targets, picks)
-
-    def _inspect(self) -> Inspection:
-        return inspect(self.context, INSPECTION_PROMPT_TEMPLATE, self.plan, self.query, self._doubt())
 
     def detect(self) -> Distortions:
         """The distortions seen in each object of the scope."""
-        plan = self.plan
         inputs = DetectInputs(
             query=self.query,
             objects=tuple(self.focus.objects()),
             categories=DISTORTION_CATEGORIES,
-            reference_mode=plan.reference_mode,
-            gap=self._doubt(),
+            reference_mode=self.plan.reference_mode,
+            gap=self._doubt,
         )
         reply = self.context.ask(DETECTION_PROMPT_TEMPLATE, inputs).value
         self.uncertainties += reply.uncertainties
-        return self._in_focus(reply.distortion_set)
+        return self._known(reply.distortion_set)
 
     def analyze(self, distortions: Distortions) -> Analysis:
         """Severity and look of each distortion; nothing is asked when there is none."""
@@ -273,21 +261,28 @@ class Gathering:
         if not asked:
             return {name: [] for name in distortions}
         mode = self.plan.reference_mode
-        inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt())
+        inputs = AnalyzeInputs(query=self.query, distortions=asked, reference_mode=mode, gap=self._doubt)
         said = self.context.ask(ANALYSIS_PROMPT_TEMPLATE, inputs)
-        reply = said.value
-        analysis, unjudged = replies.analyzed_distortions(reply.distortion_analysis, distortions, self.plan)
-        self.uncertainties += [*reply.uncertainties, *unjudged]
-        self.findings = replies.findings_of(analysis, said.reply.findings)
+        self.uncertainties += said.value.uncertainties
+        return self._analysis(said.value.distortion_analysis, distortions, said.reply.findings)
+
+    def _analysis(
+        self, said: Mapping[str, Sequence[replies.Described]], asked: Distortions, own: Sequence[Distortion]
+    ) -> Analysis:
+        """What was said of the distortions asked about; the backend's `own` findings are those behind it."""
+        analysis, unjudged = replies.analyzed_distortions(said, asked, self.plan)
+        self.uncertainties += unjudged
+        self.findings = replies.findings_of(analysis, own)
         return analysis
 
     def select(self, targets: Distortions) -> list[Pick]:
         """A tool that can run for every target; nothing is asked when every tool has been tried."""
-        offered = self._offers(targets)
-        if not offered and self.focus.is_contradicted:
+        found = tool_steps.offers(targets, self.context.parts.tools, self.context.reference is not None)
+        untried = tuple(offer for offer in found if offer.name not in self.focus.avoided_tools())
+        if not untried and self.focus.is_contradicted:
             return []
         inputs = SelectToolsInputs(
-            query=self.query, distortions=targets, reference_mode=self.plan.reference_mode, tools=offered
+            query=self.query, distortions=targets, reference_mode=self.plan.reference_mode, tools=untried or found
         )
         reply = self.context.ask(SELECTION_PROMPT_TEMPLATE, inputs).value
         return self._picked(reply.selected_tools, targets)
@@ -301,18 +296,16 @@ class Gathering:
         names = tuple(name for name in self.focus.objects() if name != GLOBAL)
         said, test = self.context.ask(LOCATION_PROMPT_TEMPLATE, LocateInputs(objects=names)), self.context.test
         boxes = {name.strip().casefold(): box for name, box in said.value.regions.items()}
-
-        def located(name: str) -> Region | None:
+        rates = self.context.question.topic.flaw.category is None
+        regions: dict[str, Region | None] = {}
+        for name in names:
             box = boxes.get(name.casefold())
             said_region = replies.region_of(box, test.width, test.height) if box else None
-            return said.reply.regions.get(name) or said_region or self.context.parts.locate(test, name)
-
-        regions = {name: located(name) for name in names}
-        rates = self.context.question.topic.flaw.category is None
-        for name, region in regions.items():
+            region = said.reply.regions.get(name) or said_region or self.context.parts.locate(test, name)
             is_guess = rates and isinstance(region, LocatedRegion) and region.is_doubtful
-            if is_guess or (region is None and boxes.get(name.casefold(), ()) is None and names_a_thing(name)):
-                regions[name] = None
+            denied = region is None and name.casefold() in boxes and names_a_thing(name)
+            regions[name] = None if is_guess else region
+            if is_guess or denied:
                 self._absent.append(name)
         return regions
 
@@ -337,23 +330,16 @@ class Gathering:
             chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided, again=again
         )
 
-    def _offers(self, targets: Distortions) -> tuple[ToolOffer, ...]:
-        found = tool_steps.offers(targets, self.context.parts.tools, self.context.reference is not None)
-        left = tuple(offer for offer in found if offer.name not in self.focus.avoided_tools())
-        return left if left or self.focus.is_contradicted else found
-
+    @property
     def _doubt(self) -> Gap | None:
         """The gap, where hearing of it may change what the model sees."""
-        return self.focus.gap if self.focus.wants_close_up() else None
+        return self.focus.gap if self.focus.wants_close_up else None
 
     def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
         scores, failed = tool_steps.scores_of(logs), tool_steps.failures_of(logs)
         if failed:
             self.errors["tool_execution"] = failed
         return scores if scores or not failed else None
-
-    def _names_objects(self) -> bool:
-        return any(name != GLOBAL for name in self.plan.objects())
 
     def _try(self, name: str, wanted: bool, work: Callable[[], Result]) -> Result | None:
         if not wanted:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Optional, cast
@@ -25,7 +25,6 @@ from agenticiqa.state import (
     ExecutorOutput,
     Gap,
     Ledger,
-    PlanControlFlags,
     PlannerOutput,
 )
 from agenticiqa.tools.registry import ToolRegistry
@@ -72,20 +71,12 @@ Return the JSON object and nothing else.
 _QUESTION = ("query", "image_path", "reference_path", "choices")
 # What an earlier question may have left, and what it is at the start of one; a channel cannot be emptied but by None.
 _AT_THE_START: dict[str, Any] = {
-    "error": None,
-    "question": None,
+    **dict.fromkeys(
+        ("error", "question", "plan", "executor_evidence", "summarizer_result", "answer", "gap", "repeated")
+    ),
+    **{key: [] for key in ("replan_history", "reasons", "plan_notes", "pass_keys")},
     "iteration_count": 0,
-    "replan_history": [],
-    "plan": None,
-    "executor_evidence": None,
-    "summarizer_result": None,
-    "answer": None,
-    "reasons": [],
-    "gap": None,
-    "plan_notes": [],
-    "pass_keys": [],
     "tried_tools": {},
-    "repeated": False,
 }
 
 
@@ -99,26 +90,23 @@ def planner_node(state: AgenticIQAState, config: Optional[RunnableConfig] = None
         return {
             "error": f"planner: the state has no {' and no '.join(missing)}; give the question and the image's path"
         }
-    begun: dict[str, Any] = {}
+    update: dict[str, Any] = {}
     if not is_replan(state):
         if state.get("error") and "asked" not in state:
             return {}
-        begun, state = fresh_start(state)
+        update = fresh_start(state)
+        state = cast(AgenticIQAState, {**state, **update})
     try:
-        return {**begun, **_planned(state, config)}
+        context = node_context("planner", state, config)
     except Exception as error:  # a node reports, it does not raise
-        return {**begun, "error": f"planner: {report('planner', error)}"}
-
-
-def _planned(state: AgenticIQAState, config: Optional[RunnableConfig]) -> dict[str, Any]:
-    context = node_context("planner", state, config)
+        return {**update, "error": f"planner: {report('planner', error)}"}
     try:
         with context.reporting():
             plan, notes = make_plan(context, state)
-            noted = {"plan_notes": notes} if notes else {}
-            return {"question": context.question, "plan": plan, "ledger": context.booked(), **noted}
+        update |= {"question": context.question, "plan": plan, **({"plan_notes": notes} if notes else {})}
     except Exception as error:
-        return {"error": f"planner: {report('planner', error)}", "ledger": context.booked()}
+        update["error"] = f"planner: {report('planner', error)}"
+    return {**update, "ledger": context.booked()}
 
 
 def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutput, list[str]]:
@@ -131,7 +119,7 @@ def make_plan(context: NodeContext, state: AgenticIQAState) -> tuple[PlannerOutp
         query=state["query"],
         has_reference=context.reference is not None,
         choices=context.question.reply.choices,
-        tools=tuple(name for name in tools.names() if _is_told(name, context, state["query"])),
+        tools=tuple(name for name in tools.names() if _is_offered(name, context, state["query"])),
         previous_plan=state.get("plan") if again else None,
         evidence=in_short(state.get("executor_evidence")) if again else None,
         gap=state.get("gap"),
@@ -155,30 +143,27 @@ def in_short(evidence: ExecutorOutput | None) -> dict[str, Any] | None:
     return {"severities": analysis, "scores": evidence.quality_scores or {}, "failed": evidence.errors}
 
 
-def _is_told(name: str, context: NodeContext, query: str) -> bool:
-    """The planner hears of tools that can run on these images, and of those the question insists on."""
+def _is_offered(name: str, context: NodeContext, query: str) -> bool:
+    """The planner is offered tools that can run on these images, and those the question insists on."""
     tools = context.parts.tools
     fits = context.reference is not None or tools.card(name).reference == "NR"
     return (fits and tools.available(name) is None) or names_tool(query, name)
 
 
 def _checked(reply: PlanReply) -> PlanReply:
-    plan_of(reply)
+    plan_of(reply, [])
     return reply
 
 
 def is_replan(state: AgenticIQAState) -> bool:
     """Whether the summarizer has just asked for a new plan for this very question."""
-    result = state.get("summarizer_result")
-    asked_again = result is not None and result.need_replan and state.get("iteration_count", 0) > 0
-    within = state.get("iteration_count", 0) < replan_limit(state)
-    return bool(
-        asked_again and within and not state.get("error") and state.get("asked", key_of(state)) == key_of(state)
-    )
+    result, count = state.get("summarizer_result"), state.get("iteration_count", 0)
+    asked_again = result is not None and result.need_replan and 0 < count < replan_limit(state)
+    return asked_again and not state.get("error") and state.get("asked", key_of(state)) == key_of(state)
 
 
-def fresh_start(state: AgenticIQAState) -> tuple[dict[str, Any], AgenticIQAState]:
-    """The update that clears what an earlier question left, and the state with it.
+def fresh_start(state: AgenticIQAState) -> dict[str, Any]:
+    """The update that clears what an earlier question left.
 
     A state that has seen no question keeps what its caller put in: plans and histories may be handed over.
     """
@@ -186,7 +171,7 @@ def fresh_start(state: AgenticIQAState) -> tuple[dict[str, Any], AgenticIQAState
     if "asked" in state:
         update |= {name: value for name, value in _AT_THE_START.items() if state.get(name)}
         update["ledger"] = Ledger()
-    return update, cast(AgenticIQAState, {**state, **update})
+    return update
 
 
 def key_of(state: AgenticIQAState) -> str:
@@ -195,40 +180,37 @@ def key_of(state: AgenticIQAState) -> str:
     return hashlib.sha256(question.encode(errors="surrogatepass")).hexdigest()
 
 
-def plan_of(reply: PlanReply, notes: list[str] | None = None) -> PlannerOutput:
+def plan_of(reply: PlanReply, notes: list[str]) -> PlannerOutput:
     """The strict plan in a model's reply; ValueError when it is none. The notes get what became of odd words."""
-    notes = [] if notes is None else notes
     listed = (reply.distortions or {}).items()
     distortions = {name: known for name, words in listed if (known := known_categories(words, notes))}
     return PlannerOutput.model_validate({**reply.model_dump(), "distortions": distortions or None})
 
 
 def make_consistent(
-    plan: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry, question: Question | None = None
+    written: PlannerOutput, inputs: PlanInputs, tools: ToolRegistry, question: Question
 ) -> PlannerOutput:
     """The plan with every rule applied; UnknownToolError or ToolUnavailableError for a tool the query insists on."""
-    query, gap = inputs.query, inputs.gap
     # A reference that is given is used, whatever the model wrote, unless the question itself refuses it.
-    has_reference = inputs.has_reference and (question is None or question.topic.reference != "refused")
-    rules: list[Callable[[PlannerOutput], PlannerOutput]] = [
-        lambda p: _match_choices(p, inputs.choices),
-        lambda p: p.model_copy(update={"reference_mode": "Full-Reference" if has_reference else "No-Reference"}),
-        _match_source,
-        lambda p: _keep_only_named_tool(p, query, gap, tools),
-        lambda p: _use_required_tool(p, tools, has_reference),
-        lambda p: answer_gap(p, gap) if gap or inputs.replan_history else p,
-        _match_source,
-    ]
-    for rule in rules:
-        plan = _logged(plan, rule(plan))
+    has_reference = inputs.has_reference and question.topic.reference != "refused"
+    mode = "Full-Reference" if has_reference else "No-Reference"
+    plan = _match_choices(written, inputs.choices).model_copy(update={"reference_mode": mode})
+    plan = _keep_only_named_tool(_match_source(plan), inputs.query, inputs.gap, tools)
+    plan = _use_required_tool(plan, tools, has_reference)
+    if inputs.gap or inputs.replan_history:
+        plan = answer_gap(plan, inputs.gap)
+    plan = _match_source(plan)
+    for name, value in plan:
+        if value != getattr(written, name):
+            logger.info("plan corrected: %s was %s, is now %s", name, getattr(written, name), value)
     return plan
 
 
 def answer_gap(plan: PlannerOutput, gap: Gap | None) -> PlannerOutput:
     """The plan, extended by what the last one failed to provide; without a known gap everything is looked at again."""
     scope = [] if plan.query_scope == GLOBAL else list(plan.query_scope)
-    known = {name.casefold() for name in scope}
-    scope += [name for name in (gap.objects if gap else ()) if name.casefold() not in {*known, GLOBAL.casefold()}]
+    known = {name.casefold() for name in (*scope, GLOBAL)}
+    scope += [name for name in (gap.objects if gap else ()) if name.casefold() not in known]
     changes: dict[str, bool] = {}
     if gap is None or gap.kind != "missing_analysis":
         changes = {"tool_execution": True, "tool_selection": plan.required_tool is None}
@@ -295,15 +277,3 @@ def _use_required_tool(plan: PlannerOutput, tools: ToolRegistry, has_reference: 
 
 def _with_flags(plan: PlannerOutput, **changes: bool) -> PlannerOutput:
     return plan.model_copy(update={"plan": plan.plan.model_copy(update=changes)})
-
-
-def _logged(before: PlannerOutput, after: PlannerOutput) -> PlannerOutput:
-    for name in PlannerOutput.model_fields:
-        old, new = getattr(before, name), getattr(after, name)
-        if old != new:
-            logger.info("plan corrected: %s was %s, is now %s", name, _short(old), _short(new))
-    return after
-
-
-def _short(value: object) -> object:
-    return value.model_dump() if isinstance(value, PlanControlFlags) else value

@@ -19,10 +19,11 @@ from agenticiqa.state import (
 )
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.values import Distortion
-from agenticiqa.vlm_client.tasks import AnalyzedDistortion, Box
+from agenticiqa.vlm_client.tasks import AnalyzedDistortion, Box, InspectedDistortion
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
 
+Described = AnalyzedDistortion | InspectedDistortion
 Distortions = dict[str, list[str]]
 Analysis = dict[str, list[DistortionAnalysis]]
 
@@ -39,29 +40,20 @@ def object_in_scope(name: str, plan: PlannerOutput) -> str:
 
 def known_categories(words: Sequence[str], notes: list[str]) -> list[str]:
     """The categories these words stand for, each once; what was mapped or dropped is added to the notes."""
-    found: list[str] = []
-    for word in words:
-        category = known_category(word, notes)
-        if category and category not in found:
-            found.append(category)
-    return found
+    return list(dict.fromkeys(category for word in words if (category := known_category(word, notes))))
 
 
-def detected_distortions(
-    found: Mapping[str, Sequence[str]], plan: PlannerOutput, notes: list[str] | None = None
-) -> Distortions:
+def detected_distortions(found: Mapping[str, Sequence[str]], plan: PlannerOutput, notes: list[str]) -> Distortions:
     """The known categories per object of the scope, each once; an object without any has an empty list."""
     distortions: Distortions = {name: [] for name in plan.objects()}
     for name, words in found.items():
-        listed = distortions.setdefault(object_in_scope(name, plan), [])
-        listed += [
-            category for category in known_categories(words, [] if notes is None else notes) if category not in listed
-        ]
+        place = object_in_scope(name, plan)
+        distortions[place] = list(dict.fromkeys([*distortions.get(place, []), *known_categories(words, notes)]))
     return distortions
 
 
 def analyzed_distortions(
-    found: Mapping[str, Sequence[AnalyzedDistortion]], asked: Distortions, plan: PlannerOutput
+    found: Mapping[str, Sequence[Described]], asked: Distortions, plan: PlannerOutput
 ) -> tuple[Analysis, list[str]]:
     """The usable entries per object, and a sentence for each asked distortion that got none."""
     analysis: Analysis = {name: [] for name in asked}
@@ -71,7 +63,13 @@ def analyzed_distortions(
             usable = _usable(entry, place, asked)
             if usable and all(usable.type != other.type for other in analysis[place]):
                 analysis[place].append(usable)
-    return analysis, _unjudged(analysis, asked)
+    unjudged = [
+        f"the severity of {category} on {name} was not judged"
+        for name, categories in asked.items()
+        for category in categories
+        if all(entry.type != category for entry in analysis[name])
+    ]
+    return analysis, unjudged
 
 
 def findings_of(analysis: Analysis, own: Sequence[Distortion]) -> list[Distortion]:
@@ -133,7 +131,7 @@ def letters_of(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).casefold()
 
 
-def _usable(entry: AnalyzedDistortion, place: str, asked: Distortions) -> DistortionAnalysis | None:
+def _usable(entry: Described, place: str, asked: Distortions) -> DistortionAnalysis | None:
     category, severity = known_category(entry.type, []), canonical_severity(entry.severity)
     if category is None:
         return None
@@ -143,13 +141,5 @@ def _usable(entry: AnalyzedDistortion, place: str, asked: Distortions) -> Distor
     if category not in asked.get(place, []):
         logger.warning("analysis of %s on %s was not asked for: dropped", category, place)
         return None
-    return DistortionAnalysis.model_validate({**entry.model_dump(), "type": category, "severity": severity})
-
-
-def _unjudged(analysis: Analysis, asked: Distortions) -> list[str]:
-    return [
-        f"the severity of {category} on {name} was not judged"
-        for name, categories in asked.items()
-        for category in categories
-        if all(entry.type != category for entry in analysis[name])
-    ]
+    values = {"type": category, "severity": severity, "explanation": entry.explanation}
+    return DistortionAnalysis.model_validate(values)

@@ -12,8 +12,6 @@ from agenticiqa.errors import ModelRefusedError, ModelReplyError, ModelUnreachab
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.sufficiency import Decision, absent_from, contradictions, decide, should_replan
 from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting_scores, weigh
-from agenticiqa.parts import Parts
-from agenticiqa.question.asked import Question
 from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import (
@@ -23,7 +21,6 @@ from agenticiqa.state import (
     UNABLE,
     AgenticIQAState,
     ExecutorOutput,
-    Gap,
     PlannerOutput,
     SummarizerOutput,
     UsedEvidence,
@@ -102,56 +99,53 @@ def summarizer_node(state: AgenticIQAState, config: Optional[RunnableConfig] = N
     except Exception as error:  # a node reports, it does not raise
         return _update(_unable(NO_ANSWER, report("summarizer", error), UsedEvidence()), state, Decision())
     with context.reporting():
-        result, decision, said = _summarize(context, state)
-    update = _update(result, state, decision)
-    # Of a backend without values nothing is kept but the end of what an earlier pass left.
-    kept = {name: value for name, value in said.items() if value or state.get(name)}
-    return {**update, **(kept if "summarizer_result" in update else {}), "ledger": context.booked()}
+        update = _summarized(context, state)
+    return {**update, "ledger": context.booked()}
 
 
 def _has_failed(result: SummarizerOutput | None) -> bool:
     return result is None or UsedEvidence.of(result).error is not None
 
 
-def _summarize(context: NodeContext, state: AgenticIQAState) -> tuple[SummarizerOutput, Decision, dict[str, Any]]:
-    """The result, whether it leads to a new plan, and the answer with its reasons as values, where there are any."""
-    known = UsedEvidence()
-    nothing: dict[str, Any] = {"answer": None, "reasons": []}
+def _summarized(context: NodeContext, state: AgenticIQAState) -> dict[str, Any]:
+    """The update with the answer, also as a value with its reasons where the backend gives them, or with why not."""
+    known, decision = UsedEvidence(), Decision()
+    said: dict[str, Any] = {"answer": None, "reasons": []}
     try:
-        request = AnswerRequest.of(state, context.parts, context.question)
+        request = AnswerRequest.of(state, context)
         known = request.tool_evidence()
         _log_invocation(request, state)
-        answered = request.ask(context)
+        answered = request.ask()
         decision = decide(request.evidence, request.plan, state, context.parts.deterministic, context.parts.tools)
+        result = _result(request, answered, decision)
         said = {"answer": answered.reply.answer, "reasons": [*answered.reply.reasons]}
-        return _result(request, answered, decision, _backend_notes(context, answered)), decision, said
     except ModelReplyError as error:
         why = report("summarizer", error)
         reasoning = f"{NO_REPLY[type(error)]}: {why}" if type(error) in NO_REPLY else PARSING_FAILED
-        return _unable(reasoning, why, known), Decision(), nothing
+        result = _unable(reasoning, why, known)
     except Exception as error:
-        return _unable(NO_ANSWER, report("summarizer", error), known), Decision(), nothing
+        result, decision = _unable(NO_ANSWER, report("summarizer", error), known), Decision()
+    update = _update(result, state, decision)
+    # Of a backend without values nothing is kept but the end of what an earlier pass left.
+    kept = {name: value for name, value in said.items() if value or state.get(name)}
+    return {**update, **(kept if "summarizer_result" in update else {})}
 
 
-def _backend_notes(context: NodeContext, answered: Structured[AnswerReply]) -> list[str]:
-    first = context.parts.vlm_clients["summarizer"].model
-    stood_in = answered.client.model != first
-    said = [f"{answered.client.model} answered in place of {first}"] if stood_in else []
-    return [*said, *context.ledger.stand_ins, *answered.reply.notes]
-
-
-def _result(
-    request: AnswerRequest, answered: Structured[AnswerReply], decision: Decision, backend_notes: list[str]
-) -> SummarizerOutput:
-    reply, weighed = answered.value, request.weigh(answered)
-    notes = [*request.notes_without(decision.gap), *request.level_notes(reply.final_answer, weighed), *decision.notes()]
-    aside = [*request.score_notes(weighed), *backend_notes]
-    used = weighed.model_copy(update={"gap": decision.gap.reason if decision.gap else None, "notes": [*notes, *aside]})
+def _result(request: AnswerRequest, answered: Structured[AnswerReply], decision: Decision) -> SummarizerOutput:
+    reply, weighed, context = answered.value, request.weigh(answered), request.context
+    gap = decision.gap.reason if decision.gap else None
+    # What the remaining gap says already need not be noted of the evidence too.
+    about_evidence = [note for note in request.notes if note != gap]
+    notes = [*about_evidence, *request.level_notes(reply.final_answer, weighed), *decision.notes()]
+    model, first = answered.client.model, context.parts.vlm_clients["summarizer"].model
+    stood_in = [f"{model} answered in place of {first}"] if model != first else []
+    aside = [*request.score_notes(weighed), *stood_in, *context.ledger.stand_ins, *answered.reply.notes]
+    used = weighed.model_copy(update={"gap": gap, "notes": [*notes, *aside]})
     return SummarizerOutput(
         final_answer=reply.final_answer,
         quality_reasoning=with_notes(reply.quality_reasoning, notes, request.language),
         need_replan=decision.needs_replan,
-        replan_reason=used.gap if decision.needs_replan else None,
+        replan_reason=gap if decision.needs_replan else None,
         used_evidence=used.model_dump(mode="json"),
     )
 
@@ -185,14 +179,13 @@ def _log_invocation(request: AnswerRequest, state: AgenticIQAState) -> None:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """The question, its choices, the evidence, what has to be noted about it, and the voting tools' scores.
+    """The question, the evidence, what has to be noted about it, and the voting tools' scores.
 
     `tool_only` is the mean of the tools on their own; beside the model, those inside its beliefs do not vote.
     """
 
+    context: NodeContext
     query: str
-    choices: dict[str, str]
-    language: Language
     plan: PlannerOutput | None
     evidence: ExecutorOutput | None
     notes: list[str]
@@ -201,37 +194,27 @@ class AnswerRequest:
     spread: float | None
     fusion: ScoreFusion
     temperature: float
-    as_printed: bool = False
 
     @classmethod
-    def of(cls, state: AgenticIQAState, parts: Parts, question: Question) -> AnswerRequest:
+    def of(cls, state: AgenticIQAState, context: NodeContext) -> AnswerRequest:
         """The request the state describes."""
-        evidence, plan = state.get("executor_evidence"), state.get("plan")
+        evidence, plan, parts = state.get("executor_evidence"), state.get("plan"), context.parts
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
         spread = spread_of(voting, parts.tools)
         fusion, temperature = parts.fusion_for(plan.reference_mode if plan else "No-Reference", spread)
-        unknown = [
+        notes = evidence_notes(evidence, context.question.reply.language, parts.tools)
+        notes += state.get("plan_notes") or []
+        notes += [
             f"{name} is not in the catalogue; its score is taken as it was handed over"
             for name in unknown_tools(evidence, parts.tools)
         ]
-        return cls(
-            query=state["query"],
-            choices=question.reply.choices,
-            language=question.reply.language,
-            plan=plan,
-            evidence=evidence,
-            notes=[
-                *evidence_notes(evidence, question.reply.language, parts.tools),
-                *(state.get("plan_notes") or []),
-                *unknown,
-            ],
-            tool_only=mean_score(voting_scores(evidence, parts.tools)),
-            tool_scores=voting,
-            spread=spread,
-            fusion=fusion,
-            temperature=temperature,
-            as_printed=parts.settings.pipeline.fusion == "paper",
-        )
+        tool_only = mean_score(voting_scores(evidence, parts.tools))
+        return cls(context, state["query"], plan, evidence, notes, tool_only, voting, spread, fusion, temperature)
+
+    @property
+    def language(self) -> Language:
+        """The language of the answer."""
+        return self.context.question.reply.language
 
     @property
     def scoring(self) -> bool:
@@ -248,7 +231,7 @@ class AnswerRequest:
         """The tools' side alone: it stands even when the model gives no answer."""
         return UsedEvidence(tool_score=self.tool_only, tools=self.tool_scores)
 
-    def ask(self, context: NodeContext) -> Structured[AnswerReply]:
+    def ask(self) -> Structured[AnswerReply]:
         """The model's answer or level; evidence that is missing is left out. Raises ModelReplyError."""
         known: dict[str, Any] = {"query": self.query, "notes": tuple(self.notes)}
         if self.evidence is not None:
@@ -256,14 +239,15 @@ class AnswerRequest:
             known["quality_scores"] = self.evidence.quality_scores or None
         if self.scoring:
             rating = ScoreInputs(**known, **self._guidance())
-            return context.ask(SCORING_PROMPT_TEMPLATE, rating, check=self.checked)
-        asked = AnswerInputs(**known, choices=self.choices, tool_values=self._values() or None)
-        advice = (WITH_CHOICES if self.choices else NO_CHOICES, UNSURE)
-        return context.ask(EXPLANATION_PROMPT_TEMPLATE, asked, advice=advice, check=self.checked)
+            return self.context.ask(SCORING_PROMPT_TEMPLATE, rating, check=self.checked)
+        choices = self.context.question.reply.choices
+        asked = AnswerInputs(**known, choices=choices, tool_values=self._values() or None)
+        advice = (WITH_CHOICES if choices else NO_CHOICES, UNSURE)
+        return self.context.ask(EXPLANATION_PROMPT_TEMPLATE, asked, advice=advice, check=self.checked)
 
     def checked(self, reply: AnswerReply) -> AnswerReply:
         """The reply with its answer as a letter of the choices or levels; ValueError when it is none of them."""
-        choices = _LEVELS if self.scoring else self.choices
+        choices = _LEVELS if self.scoring else self.context.question.reply.choices
         if not choices:
             return reply
         return reply.model_copy(update={"final_answer": match_choice(reply.final_answer, choices)})
@@ -274,16 +258,13 @@ class AnswerRequest:
         weighed = weigh(self.tool_scores, letter, answered.reply, self.fusion, self.temperature, self.spread)
         return weighed.model_copy(update={"tool_score": self.tool_only, "tools": self.tool_scores})
 
-    def notes_without(self, gap: Gap | None) -> list[str]:
-        """The notes on the evidence, without what the remaining gap says already."""
-        return [note for note in self.notes if gap is None or note != gap.reason]
-
     def score_notes(self, weighed: UsedEvidence) -> list[str]:
         """What has to be known to read the score."""
         notes = []
         if weighed.probability_source == "uniform":
             notes.append("The score is the tools' only: the model gave no level")
-        if self.as_printed and weighed.level_probabilities and self.tool_scores:
+        as_printed = self.context.parts.settings.pipeline.fusion == "paper"
+        if as_printed and weighed.level_probabilities and self.tool_scores:
             beliefs = {LEVEL_SCORES[letter]: weighed.level_probabilities[letter] for letter in LEVEL_SCORES}
             bare = self.fusion.fuse_scores(list(self.tool_scores.values()), beliefs, normalize=False)
             notes.append(
@@ -331,8 +312,10 @@ def evidence_notes(
         return [say("nothing_gathered", language)]
     absent = absent_from(evidence)
     unlocated = [name for name, region in evidence.regions.items() if region is None and name not in (GLOBAL, *absent)]
+    has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)
+    missing = "nothing_measured" if has_analysis else "nothing_gathered"
     return [
-        *_missing(evidence, language),
+        *([] if evidence.quality_scores else [say(missing, language)]),
         *(f"{name} failed: {error}" for name, error in evidence.errors.items()),
         *(gap.reason for gap in contradictions(evidence, tools)),
         *evidence.notes,
@@ -348,13 +331,6 @@ def with_notes(reasoning: str, notes: list[str], language: Language = "en") -> s
     if not added:
         return reasoning
     return reasoning + say("notes", language, notes=phrase("marks", "gap", language).join(added))
-
-
-def _missing(evidence: ExecutorOutput, language: Language) -> list[str]:
-    has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)
-    if not evidence.quality_scores and not has_analysis:
-        return [say("nothing_gathered", language)]
-    return [] if evidence.quality_scores else [say("nothing_measured", language)]
 
 
 def _sentence(text: str, language: Language) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -15,7 +15,6 @@ from agenticiqa.nodes.context import report
 from agenticiqa.nodes.reply_normalisation import Distortions, known_name, object_in_scope
 from agenticiqa.state import OVERALL, PlannerOutput, Region, ToolExecutionLog, canonical_category
 from agenticiqa.tools.registry import ToolRegistry
-from agenticiqa.tools.tool import ToolCard
 from agenticiqa.vlm_client.tasks import ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -34,18 +33,12 @@ class Pick:
     note: str = ""
 
 
-Job = list[Pick]
-Done = tuple[Pick, list[ToolExecutionLog]]
-
-
 def offers(targets: Distortions, tools: ToolRegistry, has_reference: bool) -> tuple[ToolOffer, ...]:
     """The tools that can measure these targets here, the best for the first target first."""
-    cards: dict[str, ToolCard] = {}
-    for _, distortion in _pairs(targets):
-        cards.update({card.name: card for card in tools.suitable(distortion, has_reference) if card.name not in cards})
+    suitable = [card for _, distortion in _pairs(targets) for card in tools.suitable(distortion, has_reference)]
     return tuple(
         ToolOffer(name=card.name, reference=card.reference, strengths=card.strengths, description=card.variant)
-        for card in cards.values()
+        for card in {card.name: card for card in suitable}.values()
     )
 
 
@@ -74,10 +67,29 @@ def complete_picks(
         for name, by_distortion in chosen.items()
         for distortion, tool in by_distortion.items()
     }
-    picks = [
-        _pick(name, key, wanted.get((name, key)), tools, has_reference, avoided, again) for name, key in _pairs(targets)
-    ]
-    found = [pick for pick in picks if pick is not None]
+
+    def pick(name: str, distortion: str) -> Pick | None:
+        known, problem, level = None, "no tool was chosen", logging.INFO
+        if (name, distortion) in wanted:
+            known, problem = _usable_name(wanted[name, distortion], tools, has_reference)
+            if known is not None and known not in avoided:
+                return Pick(name, distortion, known)
+            level = logging.WARNING if problem else logging.INFO
+            problem = problem or f"{known} has spoken already"
+        suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
+        untried = [card.name for card in suitable if card.name not in avoided]
+        if not untried and not again:
+            return None
+        if not suitable and known is not None:
+            return Pick(name, distortion, known)
+        if not suitable:
+            logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
+            return None
+        stand_in = (untried or [suitable[0].name])[0]
+        logger.log(level, "%s on %s: %s; %s stands in", distortion, name, problem, stand_in)
+        return Pick(name, distortion, stand_in, fallback=True, note=f"stands in: {problem}")
+
+    found = [picked for name, distortion in _pairs(targets) if (picked := pick(name, distortion))]
     if not found and again:
         raise ToolUnavailableError("no calibrated tool can run on this image; see `agenticiqa tools`")
     return found
@@ -85,43 +97,14 @@ def complete_picks(
 
 def as_mapping(picks: list[Pick]) -> dict[str, dict[str, str]]:
     """The picks as object → distortion → tool."""
-    mapping: dict[str, dict[str, str]] = {}
+    mapping: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for pick in picks:
-        mapping.setdefault(pick.object_name, {})[pick.distortion] = pick.tool
-    return mapping
-
-
-def _pick(
-    name: str,
-    distortion: str,
-    wanted: str | None,
-    tools: ToolRegistry,
-    has_reference: bool,
-    avoided: Collection[str],
-    again: bool,
-) -> Pick | None:
-    known, problem, level = None, "no tool was chosen", logging.INFO
-    if wanted is not None:
-        known, problem = _usable_name(wanted, tools, has_reference)
-        if known is not None and known not in avoided:
-            return Pick(name, distortion, known)
-        level = logging.WARNING if problem else logging.INFO
-        problem = problem or f"{known} has spoken already"
-    suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
-    left = [card for card in suitable if card.name not in avoided]
-    if not left and not again:
-        return None
-    suitable = left or suitable
-    if not suitable and known is not None:
-        return Pick(name, distortion, known)
-    if not suitable:
-        logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
-        return None
-    logger.log(level, "%s on %s: %s; %s stands in", distortion, name, problem, suitable[0].name)
-    return Pick(name, distortion, suitable[0].name, fallback=True, note=f"stands in: {problem}")
+        mapping[pick.object_name][pick.distortion] = pick.tool
+    return dict(mapping)
 
 
 def _usable_name(wanted: str, tools: ToolRegistry, has_reference: bool) -> tuple[str | None, str]:
+    """The registry's name of the tool, or what keeps it from running here."""
     try:
         name = known_name(wanted, tools)
     except UnknownToolError as error:
@@ -148,26 +131,41 @@ def run_tools(
     substitute: bool = True,
 ) -> list[ToolExecutionLog]:
     """The logs of all runs, failed ones included, in the order of the picks."""
-    kinds = _kinds(picks)
+    kinds = as_mapping([pick for pick in picks if pick.distortion != OVERALL])
     # One job per tool and object: its further distortions are then answered from the registry's memory.
     jobs: dict[tuple[str, str], list[Pick]] = defaultdict(list)
     for pick in picks:
         jobs[pick.object_name, pick.tool].append(pick)
 
-    def work(job: Job) -> list[Done]:
-        return [(pick, _run(pick, tools, test, reference, regions, kinds, substitute)) for pick in job]
+    def run(pick: Pick) -> list[ToolExecutionLog]:
+        name, about = pick.object_name, {"object_name": pick.object_name, "distortion": pick.distortion}
+        # The distortions of an object, equally likely, are what the calibration may condition on.
+        likely = {kind: 1 / len(kinds[name]) for kind in kinds.get(name, ())}
+        try:
+            logs = tools.execute_with_fallback(
+                pick.tool, test, reference, regions.get(name), likely or None, substitute=substitute, **about
+            )
+        except Exception as error:  # a tool of a third party may fail in any way, and the others must go on
+            failure = report(f"{pick.tool} on {name}", error)
+            failed = {"tool_name": pick.tool, "execution_time": 0.0, "error": failure, **about}
+            logs = [ToolExecutionLog.model_validate(failed)]
+        notes = [pick.note] if pick.note else []
+        return [
+            log.model_copy(update={"fallback": log.fallback or pick.fallback, "notes": notes + log.notes})
+            for log in logs
+        ]
 
-    logs = dict(_in_threads(work, list(jobs.values())))
-    return [entry for pick in picks for entry in logs[pick]]
+    def work(job: list[Pick]) -> list[tuple[Pick, list[ToolExecutionLog]]]:
+        return [(pick, run(pick)) for pick in job]
 
-
-def _in_threads(work: Callable[[Job], list[Done]], jobs: list[Job]) -> list[Done]:
-    """What came of all jobs; a single one needs no thread of its own."""
     if len(jobs) == 1:
-        return work(jobs[0])
-    with ThreadPoolExecutor(max_workers=min(_THREADS, len(jobs)) or 1) as pool:
-        futures = [pool.submit(contextvars.copy_context().run, work, job) for job in jobs]
-        return [done for future in futures for done in future.result()]
+        done = work(picks)
+    else:
+        with ThreadPoolExecutor(max_workers=min(_THREADS, len(jobs)) or 1) as pool:
+            futures = [pool.submit(contextvars.copy_context().run, work, job) for job in jobs.values()]
+            done = [each for future in futures for each in future.result()]
+    logs = dict(done)
+    return [entry for pick in picks for entry in logs[pick]]
 
 
 def scores_of(logs: list[ToolExecutionLog]) -> Scores:
@@ -183,50 +181,3 @@ def failures_of(logs: list[ToolExecutionLog]) -> str | None:
     """One sentence naming every tool that failed; None when all gave a number."""
     failed = dict.fromkeys(f"{log.tool_name} on {log.object_name}: {log.error}" for log in logs if log.error)
     return "; ".join(failed) or None
-
-
-def _run(
-    pick: Pick,
-    tools: ToolRegistry,
-    test: LoadedImage,
-    reference: LoadedImage | None,
-    regions: Mapping[str, Region | None],
-    kinds: Mapping[str, Mapping[str, float]],
-    substitute: bool,
-) -> list[ToolExecutionLog]:
-    try:
-        logs = tools.execute_with_fallback(
-            pick.tool,
-            test,
-            reference,
-            regions.get(pick.object_name),
-            kinds.get(pick.object_name),
-            object_name=pick.object_name,
-            distortion=pick.distortion,
-            substitute=substitute,
-        )
-    except Exception as error:  # a tool of a third party may fail in any way, and the others must go on
-        logs = [_failed(pick, report(f"{pick.tool} on {pick.object_name}", error))]
-    fallback, notes = pick.fallback, [pick.note] if pick.note else []
-    return [log.model_copy(update={"fallback": log.fallback or fallback, "notes": notes + log.notes}) for log in logs]
-
-
-def _failed(pick: Pick, error: str) -> ToolExecutionLog:
-    return ToolExecutionLog.model_validate(
-        {
-            "tool_name": pick.tool,
-            "object_name": pick.object_name,
-            "distortion": pick.distortion,
-            "execution_time": 0.0,
-            "error": error,
-        }
-    )
-
-
-def _kinds(picks: list[Pick]) -> dict[str, dict[str, float]]:
-    """The distortions of each object, equally likely: what the calibration may condition on."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for pick in picks:
-        if pick.distortion != OVERALL and pick.distortion not in found[pick.object_name]:
-            found[pick.object_name].append(pick.distortion)
-    return {name: dict.fromkeys(kinds, 1 / len(kinds)) for name, kinds in found.items() if kinds}
