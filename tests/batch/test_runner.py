@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Clock, Limits, Manifest, Sample, run_batch
+from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Limits, Manifest, Sample, run_batch
 from agenticiqa.batch.journal import standing_records
 from agenticiqa.batch.runner import preview_batch
 from agenticiqa.config import load_settings
@@ -323,18 +323,6 @@ def test_progress_tells_counts_rate_and_time_left() -> None:
     )  # fmt: skip
 
     assert (progress.rate, progress.seconds_left) == (2.0, 30.0)
-
-
-def test_a_clock_that_jumps_back_gives_no_negative_time(tmp_path: Path) -> None:
-    class Jumping(Clock):
-        def __init__(self) -> None:
-            self.time = 1e9
-
-        def monotonic(self) -> float:
-            self.time /= 2
-            return self.time
-
-    assert run(tmp_path / "out.jsonl", clock=Jumping()).seconds == 0.0
 
 
 @pytest.mark.parametrize("operation", ["write", "sync"])

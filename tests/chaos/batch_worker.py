@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import random
 import signal
 import sys
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from typing import Any
 
 from agenticiqa.assessor import Assessor
 from agenticiqa.batch import BatchOptions, Manifest, Sample, run_batch
-from agenticiqa.batch.journal import Clock, Disk
+from agenticiqa.batch.journal import Disk
 from agenticiqa.batch.samples import Assess
 from agenticiqa.config import Settings
 from agenticiqa.errors import JournalError, OutputError
@@ -81,16 +80,6 @@ class DoomedDisk(Disk):
             die()
 
 
-class JumpingClock(Clock):
-    """A clock that is set forward and back by days while the batch runs."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng = random.Random(seed)
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self._rng.choice((-1e6, 0.0, 86_400.0, 1e9))
-
-
 @dataclass(frozen=True)
 class AskTheService:
     """Prepares the agent with the service as its only model and one fixed tool."""
@@ -144,7 +133,6 @@ def run(orders: Orders) -> int:
             settings=settings,
             prepare=AskTheService(settings),
             disk=DoomedDisk(orders.ending, orders.after),
-            clock=JumpingClock(orders.after),
         )
     except (JournalError, OutputError) as error:
         sys.stderr.write(f"{error}\n")

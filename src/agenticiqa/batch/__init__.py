@@ -1,7 +1,6 @@
 """Many samples: resumable, within a budget, on one machine or many."""
 
 from agenticiqa.batch.cost import Limits as Limits
-from agenticiqa.batch.journal import Clock as Clock
 from agenticiqa.batch.journal import Disk as Disk
 from agenticiqa.batch.journal import Journal as Journal
 from agenticiqa.batch.journal import read_records as read_records

@@ -23,6 +23,7 @@ from agenticiqa.batch.samples import (
     Spent,
     content_digest,
     content_of,
+    digest,
     id_digest,
     question_digest,
 )
@@ -64,12 +65,16 @@ def header_digest(header: Header | None) -> str | None:
     """The header in one word, as a record carries it; None where there is none."""
     if header is None:
         return None
-    return hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return digest(json.dumps(header, sort_keys=True)).hex()
 
 
 def stored_header(output: Path) -> Header | None:
     """What the output was begun with, if anything says so."""
-    return _load(header_path(output))
+    try:
+        header: Header = json.loads(header_path(output).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return header
 
 
 def refuse_unsuitable_output(output: Path, inputs: Iterable[Place], force: bool) -> None:
@@ -84,20 +89,9 @@ def refuse_unsuitable_output(output: Path, inputs: Iterable[Place], force: bool)
         raise ChangedSettingsError(_refusal(output, None, {}))
 
 
-def agree_on_header(output: Path, wanted: Header, disk: Disk, *, begun: bool, force: bool) -> None:
-    """Writes the header of a new output; raises ChangedSettingsError when an old one was begun otherwise.
-
-    `force` goes on with the new settings; samples judged with the old ones are then judged again.
-    """
-    if begun and not force:
-        refuse_other_settings(output, wanted)
-    if _load(header_path(output)) != wanted:
-        _write(header_path(output), wanted, disk)
-
-
 def refuse_other_settings(output: Path, wanted: Header) -> None:
     """Raises ChangedSettingsError when the output was begun with other settings."""
-    found = _load(header_path(output))
+    found = stored_header(output)
     if found != wanted:
         raise ChangedSettingsError(_refusal(output, found, wanted))
 
@@ -132,15 +126,9 @@ def _calibrations(settings: Settings) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
 
 
-def _load(path: Path) -> Header | None:
-    try:
-        header: Header = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return header
-
-
-def _write(path: Path, header: Header, disk: Disk) -> None:
+def store_header(output: Path, header: Header, disk: Disk) -> None:
+    """Keeps what the output was begun with; raises OutputError."""
+    path = header_path(output)
     spare = path.with_name(f".{path.name}.new")
     try:
         descriptor = disk.open(spare, empty=True)
@@ -168,50 +156,45 @@ class KnownRecords:
         made_with: str | None = None,
         made_before: str | None = None,
     ) -> None:
+        # Of each id, in eight bytes each: question, files, settings. None where it has no answer.
         self._marks: dict[bytes, bytes | None] = {}
         self._states: dict[bytes, State] = {}
-        self._made_with, self._made_before = _short(made_with), made_before or made_with
+        self._made_with, self._made_before = digest(made_with or ""), made_before or made_with
         self._spent, self._paid = Spent(), 0
         for record in records:
-            self.add(record)
+            self._add(record)
 
     def __len__(self) -> int:
         return len(self._marks)
 
-    def add(self, record: BatchRecord) -> None:
+    def _add(self, record: BatchRecord) -> None:
         """Takes note of a record; a later one of the same id counts, and one that is gone counts as none."""
-        digest = id_digest(record.sample_id)
+        name = id_digest(record.sample_id)
         if record.is_gone:
-            self._marks.pop(digest, None)
+            self._marks.pop(name, None)
             return
-        self._marks[digest] = self._mark(record) if record.is_done else None
+        made = digest(record.made_with or self._made_before or "")
+        mark = question_digest(record) + content_digest(record.judged_content) + made
+        self._marks[name] = mark if record.is_done else None
         spent = record.spent
         if spent.calls:
             self._spent, self._paid = self._spent.plus(spent), self._paid + 1
 
     def state_of(self, sample: Sample) -> State:
         """What the sample's record is worth; the files are read once, whatever comes to pass later."""
-        digest = id_digest(sample.sample_id)
-        if digest not in self._states:
-            self._states[digest] = self._compare(digest, sample)
-        return self._states[digest]
+        name = id_digest(sample.sample_id)
+        if name not in self._states:
+            self._states[name] = self._compare(self._marks[name], sample) if name in self._marks else "new"
+        return self._states[name]
 
-    def _compare(self, digest: bytes, sample: Sample) -> State:
-        if digest not in self._marks:
-            return "new"
-        mark = self._marks[digest]
+    def _compare(self, mark: bytes | None, sample: Sample) -> State:
         if mark is None:
             return "failed"
-        question, content, made = mark[:8], mark[8:16], mark[16:]
-        if question != _packed(question_digest(sample)):
+        if mark[:8] != question_digest(sample):
             return "changed"
-        if made != self._made_with:
+        if mark[16:] != self._made_with:
             return "outdated"
-        return "done" if content == _packed(content_digest(content_of(sample))) else "stale"
-
-    def _mark(self, record: BatchRecord) -> bytes:
-        made = _short(record.made_with or self._made_before)
-        return _packed(question_digest(record)) + _packed(content_digest(record.judged_content)) + made
+        return "done" if mark[8:16] == content_digest(content_of(sample)) else "stale"
 
     def mean_spending(self) -> Spent | None:
         """What a sample took on average, if one took anything."""
@@ -263,8 +246,7 @@ def with_query(manifest: Manifest, query: str | None) -> Manifest:
 
 def make_plan(manifest: Manifest, known: KnownRecords) -> Plan:
     """What there is to do."""
-    counts = Counter[str](known.state_of(sample) for sample in manifest)
-    return Plan(**counts)
+    return Plan(**Counter[str](known.state_of(sample) for sample in manifest))
 
 
 def refuse_changes(manifest: Manifest, known: KnownRecords, output: Path) -> None:
@@ -293,11 +275,3 @@ def gone_records(manifest: Manifest, records: Iterable[BatchRecord]) -> Iterator
         now = content_of(record)
         if now["image"] != judged["image"]:
             yield record.model_copy(update={"gone": "deleted" if now["image"] is None else "overwritten"})
-
-
-def _packed(number: int) -> bytes:
-    return number.to_bytes(8, "big")
-
-
-def _short(name: str | None) -> bytes:
-    return hashlib.blake2b((name or "").encode(), digest_size=8).digest()

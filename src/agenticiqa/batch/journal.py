@@ -1,6 +1,6 @@
 """A file of records that survives: one JSON line each, appended whole and flushed; the last line of an id wins.
 
-Disk and clock are classes so that whoever tests a batch can let them fail. The lock that keeps two runs from one output
+The disk is a class so that whoever tests a batch can let it fail. The lock that keeps two runs from one output
 is let go of by the system when the process ends, however it ends.
 """
 
@@ -10,14 +10,12 @@ import json
 import logging
 import os
 import socket
-import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 
 from agenticiqa.batch.samples import BatchRecord, id_digest
 from agenticiqa.errors import JournalError, OutputError, OutputInUseError, cannot_write
@@ -66,54 +64,31 @@ class Disk:
             view = view[self.write(descriptor, bytes(view)) :]
 
 
-class Clock:
-    """The time that passes."""
-
-    def monotonic(self) -> float:
-        """Seconds since some moment, never going back."""
-        return time.monotonic()
-
-
-class OutputLock:
+@contextmanager
+def output_lock(output: Path) -> Iterator[None]:
     """Held while a run writes to the output; raises OutputInUseError when another one holds it."""
-
-    def __init__(self, output: Path) -> None:
-        self._output = output
-        # A file of its own, and never removed: the output itself is replaced, and a lock on a removed file is no lock.
-        self._lock = FileLock(output.with_name(f".{output.name}.lock"), timeout=0, mode=0o644)
-        self._holder = output.with_name(f".{output.name}.holder")
-
-    def __enter__(self) -> OutputLock:
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise OutputInUseError(
-                f"{self._output}: another run is writing to it ({self._held_by()}); "
-                "wait for it or choose another output"
-            ) from None
-        except (OSError, NotImplementedError) as error:
-            raise cannot_write(self._output, error) from error
-        self._sign()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._holder.unlink(missing_ok=True)
-        self._lock.release()
-
-    def _held_by(self) -> str:
-        try:
-            return self._holder.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
-        except OSError:
-            return "unknown"
-
-    def _sign(self) -> None:
-        """Says who holds the lock; on a full disk it goes unsaid."""
-        try:
-            self._holder.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
-        except OSError:
-            return
+    # A file of its own, and never removed: the output itself is replaced, and a lock on a removed file is no lock.
+    lock = FileLock(output.with_name(f".{output.name}.lock"), timeout=0, mode=0o644)
+    holder = output.with_name(f".{output.name}.holder")
+    try:
+        lock.acquire()
+    except Timeout:
+        held_by = ""
+        with suppress(OSError):
+            held_by = holder.read_text(encoding="utf-8", errors="replace").strip()
+        raise OutputInUseError(
+            f"{output}: another run is writing to it ({held_by or 'unknown'}); wait for it or choose another output"
+        ) from None
+    except (OSError, NotImplementedError) as error:
+        raise cannot_write(output, error) from error
+    try:
+        # On a full disk it goes unsaid who holds the lock.
+        with suppress(OSError):
+            holder.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
+        yield
+    finally:
+        holder.unlink(missing_ok=True)
+        lock.release()
 
 
 logger = logging.getLogger("agenticiqa.batch.journal")
@@ -131,7 +106,7 @@ class Journal:
     def __init__(self, path: Path, disk: Disk | None = None) -> None:
         self.path = path
         self.disk = disk or Disk()
-        self._lock = OutputLock(path)
+        self._held = ExitStack()
         self._descriptor = -1
         self._size = 0
 
@@ -140,20 +115,16 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        self._lock.__enter__()
-        try:
+        with ExitStack() as held:
+            held.enter_context(output_lock(self.path))
+            held.callback(self._close)
             self._open()
             self._mend()
-        except BaseException as error:
-            self.__exit__(type(error), error, None)
-            raise
+            self._held = held.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._close()
-        self._lock.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._held.close()
 
     def append(self, record: BatchRecord) -> None:
         """Adds the record, which is on the disk when this returns; raises JournalError, and then nothing was added."""
@@ -173,7 +144,11 @@ class Journal:
 
     def compact(self, order: Iterable[str] = ()) -> None:
         """Leaves one line per id, ids in this order first; an interruption leaves the old file or the new one."""
-        offsets, lines = self._last_lines()
+        offsets: dict[bytes, int] = {}
+        lines = 0
+        for offset, record in _read(self.path):
+            offsets[id_digest(record.sample_id)] = offset
+            lines += 1
         wanted = [offsets.pop(digest) for digest in map(id_digest, order) if digest in offsets]
         wanted += sorted(offsets.values())
         if len(wanted) == lines and all(first < second for first, second in pairwise(wanted)):
@@ -209,7 +184,7 @@ class Journal:
         if not _may_be_ours(tail):
             raise JournalError(f"{self.path}: ends in a line that is no record; choose another output")
         try:
-            if _is_record(tail):
+            if _parsed(tail) is not None:
                 self.disk.write_all(self._descriptor, b"\n")
                 self._size += 1
             else:
@@ -237,16 +212,6 @@ class Journal:
             self.disk.truncate(self._descriptor, self._size)
         except OSError as error:
             logger.warning("%s: a half-written line stays until the next run (%s)", self.path, error)
-
-    def _last_lines(self) -> tuple[dict[bytes, int], int]:
-        """Where each id's last line begins, and how many lines there are."""
-        offsets: dict[bytes, int] = {}
-        lines = 0
-        for offset, record in _read(self.path):
-            # Put in anew, so that what is in no given order keeps that of its last line.
-            offsets[id_digest(record.sample_id)] = offset
-            lines += 1
-        return offsets, lines
 
     def _copy(self, offsets: list[int], spare: Path) -> None:
         target = self.disk.open(spare, empty=True)
@@ -291,9 +256,7 @@ class LineStream:
             raise cannot_write(self.path, error) from error
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.close(self._descriptor)
 
     def append(self, record: BatchRecord) -> None:
@@ -342,16 +305,13 @@ def _read(path: Path) -> Iterator[tuple[int, BatchRecord]]:
     offset = 0
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip() and not _is_cut_off(line):
-                yield offset, _record(path, number, line)
+            record = _parsed(line) if line.strip() else None
+            is_cut_off = not line.endswith(b"\n") and _may_be_ours(line)
+            if record is not None:
+                yield offset, record
+            elif line.strip() and not is_cut_off:
+                raise JournalError(f"{path}: line {number} is no record; remove that line, or choose another output")
             offset += len(line)
-
-
-def _record(path: Path, number: int, line: bytes) -> BatchRecord:
-    record = _parsed(line)
-    if record is None:
-        raise JournalError(f"{path}: line {number} is no record; remove that line, or choose another output")
-    return record
 
 
 def _may_be_ours(tail: bytes) -> bool:
@@ -361,16 +321,8 @@ def _may_be_ours(tail: bytes) -> bool:
     return begun.startswith(_BEGINNING) or _BEGINNING.startswith(begun)
 
 
-def _is_cut_off(line: bytes) -> bool:
-    return not line.endswith(b"\n") and _may_be_ours(line) and not _is_record(line)
-
-
-def _is_record(line: bytes) -> bool:
-    return _parsed(line) is not None
-
-
 def _parsed(line: bytes) -> BatchRecord | None:
     try:
         return BatchRecord.model_validate(json.loads(line))
-    except (ValueError, RecursionError, ValidationError):
+    except (ValueError, RecursionError):
         return None

@@ -6,10 +6,9 @@ import glob
 import logging
 import os
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_rows, list_lines, read_list
@@ -57,12 +56,12 @@ class Manifest:
 class ManifestCheck:
     """What a whole manifest holds."""
 
-    samples: int
-    missing: int
-    first_missing: str | None
-    with_reference: int
-    with_choices: int
-    with_mos: int
+    samples: int = 0
+    missing: int = 0
+    first_missing: str | None = None
+    with_reference: int = 0
+    with_choices: int = 0
+    with_mos: int = 0
 
 
 def open_manifest(inputs: str | Path | Sequence[str | Path]) -> Manifest:
@@ -96,53 +95,34 @@ def check_manifest(manifest: Manifest) -> ManifestCheck:
     An unreadable line, an unknown field or a second use of an id refuses the whole manifest, because nothing has been
     paid for yet. An image that is missing is only counted: it becomes one failed record.
     """
-    checking = _Checking()
-    problems = list(islice(checking.problems(manifest.entries()), _MOST_PROBLEMS_NAMED + 1))
+    problems, seen, counts = list[BadLine](), set[bytes](), Counter[str]()
+    missing: list[str] = []
+    for entry in manifest.entries():
+        if isinstance(entry, Sample):
+            where = f"line {entry.line}: " if entry.line else ""
+            paths = filter(None, (entry.image_path, entry.reference_path))
+            gone = [f"{where}{path}" for path in paths if not os.path.exists(path)]
+            missing = missing or gone
+            counts.update(samples=1, missing=len(gone), with_reference=entry.reference_path is not None)
+            counts.update(with_choices=entry.choices is not None, with_mos=entry.mos is not None)
+            # Sixteen bytes each, whatever the length of the ids.
+            known, name = len(seen), entry.sample_id
+            seen.add(id_digest(name))
+            if len(seen) > known:
+                continue
+            hint = "give every line a sample_id of its own"
+            entry = BadLine(entry.line, f"the sample_id {name!r} was used before; {hint}")
+        problems.append(entry)
+        if len(problems) > _MOST_PROBLEMS_NAMED:
+            break
     if problems:
         more = ["…"] if len(problems) > _MOST_PROBLEMS_NAMED else []
         error = ManifestError(f"{manifest.name}: nothing was assessed; correct these lines:")
         error.details = (*map(str, problems[:_MOST_PROBLEMS_NAMED]), *more)
         raise error
-    if not checking.samples:
+    if not counts["samples"]:
         raise ManifestError(f"{manifest.name}: holds no samples; name a manifest with lines or a folder with images")
-    return checking.result()
-
-
-class _Checking:
-    """Counts while it looks for problems; ids are held as sixteen bytes each."""
-
-    def __init__(self) -> None:
-        self.samples = self.missing = self.references = self.choices = self.mos = 0
-        self.first_missing: str | None = None
-        self._seen: set[bytes] = set()
-
-    def problems(self, entries: Iterable[Entry]) -> Iterator[BadLine]:
-        for entry in entries:
-            if isinstance(entry, BadLine):
-                yield entry
-                continue
-            digest = id_digest(entry.sample_id)
-            if digest in self._seen:
-                hint = "give every line a sample_id of its own"
-                yield BadLine(entry.line, f"the sample_id {entry.sample_id!r} was used before; {hint}")
-            self._seen.add(digest)
-            self._count(entry)
-
-    def _count(self, sample: Sample) -> None:
-        self.samples += 1
-        self.references += sample.reference_path is not None
-        self.choices += sample.choices is not None
-        self.mos += sample.mos is not None
-        for path in (sample.image_path, sample.reference_path):
-            if path is not None and not os.path.exists(path):
-                self.missing += 1
-                where = f"line {sample.line}: " if sample.line else ""
-                self.first_missing = self.first_missing or f"{where}{path}"
-
-    def result(self) -> ManifestCheck:
-        return ManifestCheck(
-            self.samples, self.missing, self.first_missing, self.references, self.choices, self.mos
-        )  # fmt: skip
+    return ManifestCheck(**counts, first_missing=missing[0] if missing else None)
 
 
 def _single(given: str) -> Manifest:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import Any, Literal
 from agenticiqa.batch import cost
 from agenticiqa.batch import existing_output as existing
 from agenticiqa.batch.cost import Budget, Engine, Limits
-from agenticiqa.batch.journal import Clock, Disk, Journal, LineStream, is_stream, read_records
+from agenticiqa.batch.journal import Disk, Journal, LineStream, is_stream, read_records
 from agenticiqa.batch.manifest import Manifest, ManifestCheck, check_manifest, files_read
 from agenticiqa.batch.processes import ProcessPool
 from agenticiqa.batch.samples import AssessWith, BatchRecord, Prepare, Sample, Spent
@@ -101,7 +102,6 @@ def run_batch(
     prepare: Prepare | None = None,
     identity: Mapping[str, Any] | None = None,
     disk: Disk | None = None,
-    clock: Clock | None = None,
     stop: Callable[[], bool] = lambda: False,
     on_progress: OnProgress | None = None,
     on_record: OnRecord | None = None,
@@ -121,7 +121,7 @@ def run_batch(
         known = _agreed(asked, journal, request.header, options.force)
         plan = existing.make_plan(asked, known)
         budget = Budget(options.limits, cost.expected_spending(settings))
-        run = _Run(plan, budget, clock or Clock(), stop, on_progress, existing.header_digest(request.header))
+        run = _Run(plan, budget, stop, on_progress, existing.header_digest(request.header))
         gone = _mark_gone(asked, journal)
         if plan.to_do:
             with closing(_open_pool(engine, width, options, settings, prepare)) as pool:
@@ -160,9 +160,8 @@ def preview_batch(manifest: Manifest, output: Path, options: BatchOptions, setti
     known = existing.KnownRecords(
         records, existing.header_digest(request.header), existing.header_digest(existing.stored_header(output))
     )
-    if len(known) and not options.force:
-        existing.refuse_other_settings(output, request.header)
-        existing.refuse_changes(request.asked, known, output)
+    if not options.force:
+        _refuse_changes(request.asked, known, output, request.header)
     measured = known.mean_spending()
     return Preview(
         manifest=request.check,
@@ -204,15 +203,22 @@ def _agreed(
     asked: Manifest, journal: Journal | LineStream, header: existing.Header, force: bool
 ) -> existing.KnownRecords:
     """What the output's records say, after its settings were compared with this run's."""
-    output = journal.path
-    made_before = None if isinstance(journal, LineStream) else existing.header_digest(existing.stored_header(output))
-    known = existing.KnownRecords(journal.records(), existing.header_digest(header), made_before)
     if isinstance(journal, LineStream):
-        return known
-    existing.agree_on_header(output, header, journal.disk, begun=bool(len(known)), force=force)
+        return existing.KnownRecords()
+    stored = existing.stored_header(journal.path)
+    made_with, made_before = existing.header_digest(header), existing.header_digest(stored)
+    known = existing.KnownRecords(journal.records(), made_with, made_before)
     if not force:
-        existing.refuse_changes(asked, known, output)
+        _refuse_changes(asked, known, journal.path, header)
+    if stored != header:
+        existing.store_header(journal.path, header, journal.disk)
     return known
+
+
+def _refuse_changes(asked: Manifest, known: existing.KnownRecords, output: Path, header: existing.Header) -> None:
+    if len(known):
+        existing.refuse_other_settings(output, header)
+        existing.refuse_changes(asked, known, output)
 
 
 def _mark_gone(asked: Manifest, journal: Journal | LineStream) -> int:
@@ -233,24 +239,28 @@ class _Run:
         self,
         plan: existing.Plan,
         budget: Budget,
-        clock: Clock,
         stop: Callable[[], bool],
         on_progress: OnProgress | None,
         made_with: str | None,
     ) -> None:
-        self._plan, self._budget, self._clock, self._made_with = plan, budget, clock, made_with
+        self._plan, self._budget, self._made_with = plan, budget, made_with
         self._stop, self._report_progress = stop, on_progress or (lambda progress: None)
-        self._started = clock.monotonic()
+        self._started = time.monotonic()
         self._stopped: str | None = None
 
     def work(
         self, pool: WorkerPool, samples: Iterator[Sample], journal: Journal | LineStream, on_record: OnRecord | None
     ) -> None:
         """Sends the samples through the pool and keeps every record; the time it took to load is not counted."""
-        self._started = self._clock.monotonic()
+        self._started = time.monotonic()
         self._report_progress(self.progress())
-        for record in carry_out(pool, lambda under_way: self._next(samples, under_way)):
-            self._keep(record.model_copy(update={"made_with": self._made_with}), journal)
+        for found in carry_out(pool, lambda under_way: self._next(samples, under_way)):
+            record = found.model_copy(update={"made_with": self._made_with})
+            journal.append(record)
+            self._budget.book(record)
+            if record.error is not None:
+                logger.warning("%s failed: %s", record.sample_id, record.error)
+            self._report_progress(self.progress())
             if on_record is not None:
                 on_record(record)
 
@@ -280,13 +290,6 @@ class _Run:
         self._stopped = INTERRUPTED if self._stop() else self._budget.exhausted(under_way)
         return None if self._stopped else next(samples, None)
 
-    def _keep(self, record: BatchRecord, journal: Journal | LineStream) -> None:
-        journal.append(record)
-        self._budget.book(record)
-        if record.error is not None:
-            logger.warning("%s failed: %s", record.sample_id, record.error)
-        self._report_progress(self.progress())
-
     def _counts(self) -> dict[str, Any]:
         budget = self._budget
         return {
@@ -296,7 +299,7 @@ class _Run:
             "failed": budget.failures,
             "calls": budget.spent.calls,
             "cost_usd": budget.spent.cost_usd,
-            "seconds": round(max(0.0, self._clock.monotonic() - self._started), 3),
+            "seconds": round(time.monotonic() - self._started, 3),
         }
 
 

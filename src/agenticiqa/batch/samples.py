@@ -144,15 +144,14 @@ def id_digest(sample_id: str) -> bytes:
     return hashlib.blake2b(sample_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def question_digest(asked: Sample | BatchRecord) -> int:
-    """What the answer depends on, as a number: the question, its choices and the files' names.
+def question_digest(asked: Sample | BatchRecord) -> bytes:
+    """What the answer depends on, in eight bytes: the question, its choices and the files' names.
 
     The folders are left out, so that images may be moved between two runs.
     """
     names = [os.path.basename(path or "") for path in (asked.image_path, asked.reference_path)]
     choices = None if asked.choices is None else dict(asked.choices)
-    content = json.dumps([asked.query, choices, names], sort_keys=True)
-    return int.from_bytes(hashlib.blake2b(content.encode(), digest_size=8).digest(), "big")
+    return digest(json.dumps([asked.query, choices, names], sort_keys=True))
 
 
 def content_of(named: Sample | BatchRecord) -> dict[str, str | None]:
@@ -161,10 +160,14 @@ def content_of(named: Sample | BatchRecord) -> dict[str, str | None]:
     return {name: file_hash(path) if path else None for name, path in paths.items()}
 
 
-def content_digest(content: Mapping[str, str | None]) -> int:
-    """Both files' hashes as a number."""
-    text = f"{content.get('image')} {content.get('reference')}"
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+def content_digest(content: Mapping[str, str | None]) -> bytes:
+    """Both files' hashes in eight bytes."""
+    return digest(f"{content.get('image')} {content.get('reference')}")
+
+
+def digest(text: str) -> bytes:
+    """The text in eight bytes."""
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
 def file_hash(path: str) -> str | None:
@@ -244,7 +247,10 @@ Prepare = Callable[[], Assess]
 
 @dataclass(frozen=True)
 class AssessWith:
-    """Prepares an assessor with these settings; can be sent to another process."""
+    """Prepares an assessor with these settings; can be sent to another process.
+
+    `measure` names tools and `regions` things that every picture is measured with and searched for besides.
+    """
 
     settings: Settings
     align: Align | None = None
@@ -258,18 +264,15 @@ class AssessWith:
         assessor = Assessor(self.settings)
         for client in assessor.parts.vlm_clients.values():
             client.open()
-        return Assessing(assessor, self.align, self.measure, self.regions)
+        return Assessing(assessor, self)
 
 
 @dataclass(frozen=True)
 class Assessing:
-    """An assessor at work on samples; `measure` names tools and `regions` things that every picture is measured
-    with and searched for besides."""
+    """An assessor at work on samples."""
 
     assessor: Assessor
-    align: Align | None = None
-    measure: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
+    options: AssessWith
 
     def __call__(self, sample: Sample) -> Mapping[str, Any]:
         """The sample's assessment as JSON values."""
@@ -278,11 +281,11 @@ class Assessing:
             sample.query,
             reference=sample.reference_path,
             choices=sample.choices,
-            align=self.align,
-            regions=self.regions,
+            align=self.options.align,
+            regions=self.options.regions,
         )
         values: dict[str, Any] = json.loads(found.to_json(indent=None))
-        return {**values, "measurements": self._measured(sample)} if self.measure else values
+        return {**values, "measurements": self._measured(sample)} if self.options.measure else values
 
     def _measured(self, sample: Sample) -> dict[str, float]:
         """What the tools say, without those that cannot look at this picture."""
@@ -290,9 +293,11 @@ class Assessing:
 
         tools, found = self.assessor.parts.tools, dict[str, Measurement]()
         store = self.assessor.parts.settings.image_store()
-        for name in self.measure:
+        for name in self.options.measure:
             try:
-                found |= measure_with(tools, store, sample.image_path, sample.reference_path, [name], self.align)
+                found |= measure_with(
+                    tools, store, sample.image_path, sample.reference_path, [name], self.options.align
+                )
             except AgenticIQAError as error:
                 logger.warning("%s: %s", sample.sample_id, error)
         return {name: measured.raw for name, measured in found.items()}
@@ -307,36 +312,21 @@ def attempt(assess: Assess, sample: Sample) -> BatchRecord:
     """The sample's record: its assessment, or the reason why there is none."""
     started = time.perf_counter()
     # Before the picture is opened: one that is overwritten meanwhile is then found changed, never unchanged.
-    content, measurements = content_of(sample), None
+    found: dict[str, Any] = {"content": content_of(sample), "assessment": None}
     with log_context(sample=sample.sample_id):
         try:
             assessment = dict(assess(sample))
-            error, measurements = assessment.get("error"), assessment.pop("measurements", None)
+            if "measurements" in assessment:
+                found["measurements"] = assessment.pop("measurements")
+            found |= {"assessment": assessment, "error": assessment.get("error")}
         except AgenticIQAError as failure:
-            assessment, error = None, str(failure)
+            found["error"] = str(failure)
         except Exception as failure:  # one sample must not end the others
             logger.error("%s failed unexpectedly", sample.sample_id, exc_info=failure)
-            assessment, error = None, f"unexpected {type(failure).__name__}: {failure}"
-    record = _record(sample, assessment, error, time.perf_counter() - started, content)
-    return record if measurements is None else record.model_copy(update={"measurements": measurements})
+            found["error"] = f"unexpected {type(failure).__name__}: {failure}"
+    return BatchRecord(**sample.carried(), **found, seconds=round(time.perf_counter() - started, 4))
 
 
 def lost_record(sample: Sample, reason: str) -> BatchRecord:
     """The record of a sample whose workers died."""
-    return _record(sample, None, reason, 0.0, {})
-
-
-def _record(
-    sample: Sample,
-    assessment: dict[str, Any] | None,
-    error: str | None,
-    seconds: float,
-    content: dict[str, str | None],
-) -> BatchRecord:
-    return BatchRecord(
-        **sample.carried(),
-        content=content,
-        assessment=assessment,
-        error=error,
-        seconds=round(max(seconds, 0.0), 4),
-    )
+    return BatchRecord(**sample.carried(), content={}, assessment=None, error=reason, seconds=0.0)

@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from agenticiqa.batch.journal import OutputLock
+from agenticiqa.batch.journal import output_lock
 from agenticiqa.config import Settings
 from agenticiqa.errors import OutputInUseError, UsageError
 from agenticiqa.server.app import create_app
@@ -48,7 +48,7 @@ def sole_service(folder: Path) -> Iterator[None]:
     folder.chmod(0o700)
     with ExitStack() as held:
         try:
-            held.enter_context(OutputLock(folder / "service"))
+            held.enter_context(output_lock(folder / "service"))
         except OutputInUseError:
             raise UsageError(
                 f"{folder}: another service keeps its runs there; use or stop that one, "
