@@ -100,7 +100,7 @@ def audit_folder(output: Path) -> None:
     result = audit(PHOTOGRAPHS, output)
     page = gallery_page(result, lambda row: load_image(row["path"]), "Audit of the demonstration's photographs")
     write_whole(output / "gallery.html", page)
-    sys.stdout.write(f"\nThe folder of photographs, audited: {result.in_words()}\n")
+    sys.stdout.write(f"\nThe folder of photographs, audited: {result}\n")
 
 
 if __name__ == "__main__":

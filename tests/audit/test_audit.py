@@ -77,7 +77,7 @@ def result(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> Audit:
 
 
 def test_the_summary_names_the_worst_pictures_of_each_issue(result: Audit) -> None:
-    lines = result.in_words().splitlines()
+    lines = str(result).splitlines()
 
     noisy = next(line for line in lines if line.startswith("  noisy"))
     exact = next(line for line in lines if line.startswith("  exact_duplicates"))

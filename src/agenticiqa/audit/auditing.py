@@ -24,12 +24,12 @@ from agenticiqa.audit.picture_measurements import VERSION, AuditWith
 from agenticiqa.audit.sources import open_source
 from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, Disk, run_batch
 from agenticiqa.batch.journal import standing_records
-from agenticiqa.batch.manifest import Manifest, files_read
-from agenticiqa.batch.results_table import encodable
+from agenticiqa.batch.manifest import files_read
+from agenticiqa.batch.results_table import write_rows
 from agenticiqa.config import Settings, load_settings
 from agenticiqa.errors import AgenticIQAError, require_extra
 from agenticiqa.logs import printable_lines
-from agenticiqa.outputs import csv_text, refuse_overwriting, replacing, write_whole
+from agenticiqa.outputs import refuse_overwriting, write_whole
 from agenticiqa.weights import weight_set
 
 MEASUREMENTS = "measurements.jsonl"
@@ -89,16 +89,13 @@ class Audit:
             raise AgenticIQAError("a DataFrame needs pandas; install it with `pip install pandas`") from error
         return pandas.DataFrame(self.rows, columns=self.columns()).set_index("name")
 
-    def in_words(self) -> str:
+    def __str__(self) -> str:
         """The counts as lines for a person, the most frequent issue first, each with its worst pictures by name."""
         counts = sorted(self.counts().items(), key=lambda item: -item[1])
         lines = [f"{len(self.rows)} pictures audited"]
         lines += [f"  {name}: {count} ({self._named(name, count)})" for name, count in counts if count]
         clean = sum(not any(row[f"is_{name}_issue"] for name in self.issues) for row in self.rows)
         return printable_lines([*lines, f"  without an issue: {clean}"])
-
-    def __str__(self) -> str:
-        return self.in_words()
 
     def _named(self, issue: str, count: int) -> str:
         names = [str(row["name"]) for row in self.worst(issue, NAMED)]
@@ -137,13 +134,14 @@ def audit(
     AuditOptions. Raises ManifestError for a source without pictures.
     """
     options = replace(options or AuditOptions(), **changes)
-    thresholds = chosen_thresholds(options.thresholds)
+    chosen_thresholds(options.thresholds)
     chosen_issues(options.issues, options.quick)
     settings = settings or load_settings()
     store = settings.image_store()
     found, started = open_source(source, store), time.monotonic()
     records = Path(output) / MEASUREMENTS
-    _refuse_inputs(source, found.manifest, Path(output))
+    given = [source] if isinstance(source, str | Path) else []
+    refuse_overwriting((Path(output) / name for name in FILES), (*given, *files_read(found.manifest)))
     weights = weight_set(settings.pipeline.terms)
     looked_with = {} if options.quick else {"weights": weights}
     summary = run_batch(
@@ -157,14 +155,8 @@ def audit(
         stop=stop,
         on_progress=on_progress,
     )
-    judged = judge(records, thresholds, options.quick, options.issues)
+    judged = judge(records, options.thresholds, options.quick, options.issues)
     return replace(judged, summary=summary, seconds=time.monotonic() - started)
-
-
-def _refuse_inputs(source: Any, manifest: Manifest, output: Path) -> None:
-    """Raises OutputError where a file of the audit's folder is a picture, list or archive that it reads."""
-    given = [source] if isinstance(source, str | Path) else []
-    refuse_overwriting((output / name for name in FILES), (*given, *files_read(manifest)))
 
 
 def judge(
@@ -174,8 +166,8 @@ def judge(
     issues: Sequence[str] | None = None,
 ) -> Audit:
     """The result of measurements made before, with these thresholds; nothing is measured again."""
-    limits = chosen_thresholds(thresholds)
-    chosen = chosen_issues(issues, quick)
+    chosen, limits = chosen_issues(issues, quick), chosen_thresholds(thresholds)
+    limits = {name: limits[name] for name in chosen}
     found: dict[str, Mapping[str, Any]] = {}
     paths: dict[str, str] = {}
     for record in standing_records(records):
@@ -184,30 +176,24 @@ def judge(
         found[name] = record.assessment or {"corrupt": record.error, "kind": "failed"}
     exact = exact_groups(found)
     groups = [*exact, *near_groups(found, exact)]
-    sizes = size_scores([_size(each) for each in found.values()])
+    sizes = size_scores(
+        [None if "corrupt" in each else (int(each["width"]), int(each["height"])) for each in found.values()]
+    )
     rows = [
-        _row(name, paths[name], each, size, limits, chosen)
-        for (name, each), size in zip(found.items(), sizes, strict=True)
+        _row(name, paths[name], each, size, limits) for (name, each), size in zip(found.items(), sizes, strict=True)
     ]
     _mark_duplicates(rows, groups, chosen)
-    decide(rows, {name: limits[name] for name in chosen})
-    return Audit(rows, groups, {name: limits[name] for name in chosen}, chosen)
+    decide(rows, limits)
+    return Audit(rows, groups, limits, chosen)
 
 
-def _row(
-    name: str,
-    path: str,
-    found: Mapping[str, Any],
-    size: float | None,
-    limits: Mapping[str, float],
-    chosen: Sequence[str],
-) -> Row:
+def _row(name: str, path: str, found: Mapping[str, Any], size: float | None, limits: Mapping[str, float]) -> Row:
     scores = {**picture_scores(found), "odd_size": size, "exact_duplicates": 1.0, "near_duplicates": 1.0}
     row: Row = {"name": name, "path": path, **{key: found.get(key) for key in ("width", "height", "bytes")}}
-    for issue in chosen:
+    for issue, limit in limits.items():
         score = scores[issue]
         row[f"{issue}_score"] = score
-        row[f"is_{issue}_issue"] = score is not None and score < limits[issue]
+        row[f"is_{issue}_issue"] = score is not None and score < limit
     return {**row, "group": None, "keep": None, "error": found.get("corrupt")}
 
 
@@ -228,10 +214,6 @@ def _mark_duplicates(rows: Sequence[Row], groups: Sequence[Group], chosen: Seque
                 by_name[name]["group"], by_name[name]["keep"] = number, name == group.keep
         if group.kind == "exact":
             copies[group.keep] = group.members
-
-
-def _size(found: Mapping[str, Any]) -> tuple[int, int] | None:
-    return None if "corrupt" in found else (int(found["width"]), int(found["height"]))
 
 
 def _batch_options(options: AuditOptions, in_memory: bool) -> BatchOptions:
@@ -289,33 +271,18 @@ def write_table(result: Audit, path: Path, kind: TableFormat) -> None:
     """Writes the table whole or not at all."""
     if kind == "fiftyone":
         write_fiftyone(result, path.parent)
-    elif kind == "csv":
-        rows = ({**row, "reasons": "; ".join(row["reasons"])} for row in result.rows)
-        write_whole(path, csv_text(rows, result.columns()))
     elif kind == "json":
         write_whole(path, json.dumps(result.rows, indent=1) + "\n")
     else:
-        _write_parquet(result, path)
+        rows = ({name: row.get(name) for name in result.columns()} for row in result.rows)
+        if kind == "csv":
+            rows = ({**row, "reasons": "; ".join(row["reasons"])} for row in rows)
+        write_rows(rows, path, {name: _type(name) for name in result.columns()})
 
 
-def _write_parquet(result: Audit, path: Path) -> None:
-    import pyarrow as arrow
-    import pyarrow.parquet as parquet
-
-    schema = arrow.schema([(name, _kind(name, arrow)) for name in result.columns()])
-    rows = [
-        {**encodable({name: row.get(name) for name in result.columns()}), "reasons": row["reasons"]}
-        for row in result.rows
-    ]
-    with replacing(path) as spare:
-        parquet.write_table(arrow.Table.from_pylist(rows, schema), spare)
-
-
-def _kind(name: str, arrow: Any) -> Any:
-    if name.startswith("is_") or name == "keep":
-        return arrow.bool_()
-    if name.endswith("_score"):
-        return arrow.float64()
-    if name == "reasons":
-        return arrow.list_(arrow.string())
-    return arrow.int64() if name in ("width", "height", "bytes", "group") else arrow.string()
+def _type(column: str) -> type:
+    if column.startswith("is_") or column == "keep":
+        return bool
+    if column.endswith("_score"):
+        return float
+    return {"reasons": list, **dict.fromkeys(("width", "height", "bytes", "group"), int)}.get(column, str)

@@ -113,6 +113,10 @@ def _falling(value: float, limit: float) -> float:
     return float(1 / (1 + (value / limit) ** 2))
 
 
+def _shape(found: Measured) -> float:
+    return float(min(found["width"], found["height"]) / max(found["width"], found["height"]))
+
+
 def _low_information(found: Measured) -> float:
     return min(1.0, float(found["entropy"] / 8 + 2 * found["detail"]))
 
@@ -126,7 +130,7 @@ ISSUES: tuple[Issue, ...] = (
     Issue("colour_cast", 0.5, "one tint over everything", _colour_cast),
     Issue("compressed", 0.5, "blocks, rings or smears left by compression", _compressed),
     Issue("low_information", 0.30, "hardly anything is in it", _low_information),
-    Issue("odd_aspect_ratio", 0.35, "far from square", lambda found: _shape(found)),
+    Issue("odd_aspect_ratio", 0.35, "far from square", _shape),
     Issue("odd_size", 0.10, "much larger or smaller than the others", lambda found: 1.0),
     Issue("grayscale", 0.50, "no colour", lambda found: 0.0 if found["grey"] else 1.0),
     Issue("corrupt", 0.50, "cannot be opened: empty, damaged or no picture", _corrupt),
@@ -142,20 +146,23 @@ _ALWAYS = ("corrupt", "truncated")
 def chosen_thresholds(given: Mapping[str, float] | None) -> dict[str, float]:
     """Every issue's threshold, with those given in the place of the defaults; UsageError names an unknown issue."""
     given = given or {}
-    for name in given:
-        if name not in NAMES:
-            raise UsageError(f"no issue named {name!r}; there are {', '.join(NAMES)}")
-        if not 0 <= given[name] <= 1:
-            raise UsageError(f"the threshold of {name} is {given[name]:g}; scores run from 0 (worst) to 1")
+    _require_known(given)
+    for name, threshold in given.items():
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"the threshold of {name} is {threshold:g}; scores run from 0 (worst) to 1")
     return {issue.name: float(given.get(issue.name, issue.threshold)) for issue in ISSUES}
 
 
 def chosen_issues(given: Sequence[str] | None, quick: bool) -> tuple[str, ...]:
     """The issues to look for, all of them if none are named; UsageError names an unknown one."""
-    for name in given or ():
+    _require_known(given or ())
+    return tuple(issue.name for issue in ISSUES if (issue.quick or not quick) and (not given or issue.name in given))
+
+
+def _require_known(names: Iterable[str]) -> None:
+    for name in names:
         if name not in NAMES:
             raise UsageError(f"no issue named {name!r}; there are {', '.join(NAMES)}")
-    return tuple(issue.name for issue in ISSUES if (issue.quick or not quick) and (not given or issue.name in given))
 
 
 def picture_scores(found: Measured) -> dict[str, float | None]:
@@ -194,10 +201,6 @@ def _is_empty(found: Measured) -> bool:
     return bool(found["detail"] < 0.0005 and found["entropy"] < 2.6)
 
 
-def _shape(found: Measured) -> float:
-    return float(min(found["width"], found["height"]) / max(found["width"], found["height"]))
-
-
 def _rounded(value: float) -> float:
     return round(float(value), 4)
 
@@ -232,15 +235,10 @@ def decide(rows: Iterable[dict[str, Any]], thresholds: Mapping[str, float]) -> N
 def _alone(row: Mapping[str, Any], thresholds: Mapping[str, float]) -> tuple[Decision, list[str]]:
     flagged = [name for name in thresholds if row[f"is_{name}_issue"] and not name.endswith("_duplicates")]
     reasons = [name.replace("_", " ") for name in flagged]
-    if any(_is_reason_enough(row, name, thresholds[name]) for name in flagged):
+    flaws = [name for name in flagged if name not in _PROPERTIES]
+    if any(name in _USELESS or row[f"{name}_score"] < _STRONG * thresholds[name] for name in flaws):
         return "reject", reasons
     return ("maybe" if flagged else "keep"), reasons
-
-
-def _is_reason_enough(row: Mapping[str, Any], issue: str, threshold: float) -> bool:
-    if issue in _PROPERTIES:
-        return False
-    return issue in _USELESS or bool(row[f"{issue}_score"] < _STRONG * threshold)
 
 
 def _order(row: Mapping[str, Any]) -> tuple[int, bool, int, str]:

@@ -73,7 +73,7 @@ class AuditWith:
     def measure(self, sample: Sample) -> Mapping[str, Any]:
         """The measurements of a sample as JSON values."""
         try:
-            image = self.store.open(self.opener.open(sample))
+            image = self.store.open(self.opener(sample))
         except ImageError as error:
             return {"corrupt": str(error), "kind": type(error).__name__, "error": None}
         return {**measure_picture(image, self.quick, self.weights), "error": None}

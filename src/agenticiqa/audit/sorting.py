@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -154,7 +155,7 @@ def plan(
 def _without_conflicts(steps: Sequence[Step]) -> list[Step]:
     wanted = [step for step in steps if not _is_done(step)]
     taken = [step.target for step in wanted if step.target.exists()]
-    doubled = [target for target, count in _counted(step.target for step in wanted) if count > 1]
+    doubled = [target for target, count in Counter(step.target for step in wanted).items() if count > 1]
     if taken or doubled:
         first = (taken or doubled)[0]
         raise OutputError(
@@ -170,13 +171,6 @@ def _is_done(step: Step) -> bool:
     if step.action == "sidecar":
         return step.target.read_bytes() == step.text.encode()
     return step.action == "copy" and filecmp.cmp(step.source, step.target, shallow=False)
-
-
-def _counted(targets: Iterable[Path]) -> list[tuple[Path, int]]:
-    counts: dict[Path, int] = {}
-    for target in targets:
-        counts[target] = counts.get(target, 0) + 1
-    return list(counts.items())
 
 
 def carry_out(steps: Sequence[Step], undo: Path) -> None:

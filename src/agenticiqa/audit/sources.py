@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from agenticiqa.batch import Manifest, Sample, open_manifest
 from agenticiqa.batch.manifest import IMAGE_SUFFIXES
 from agenticiqa.errors import ImageFormatError, ImageTruncatedError, ManifestError
 from agenticiqa.images import ImageSource, ImageStore, NamedBytes
 
-
-class Opener(Protocol):
-    """Gives the picture of a sample in whatever form the loader takes; can be sent to another process."""
-
-    def open(self, sample: Sample) -> ImageSource:
-        """The picture; raises ImageError."""
+Opener = Callable[[Sample], ImageSource]
+"""Gives the picture of a sample in whatever form the loader takes, or raises ImageError; can be sent to a process."""
 
 
 @dataclass(frozen=True)
@@ -38,83 +35,60 @@ def open_source(given: Any, store: ImageStore) -> Source:
     A data set is anything with a length whose items are pictures, tuples that begin with one (torchvision), or
     mappings that hold one (Hugging Face `datasets`).
     """
-    if isinstance(given, str | Path) or (isinstance(given, list | tuple) and _are_paths(given)):
-        return _files(given if isinstance(given, str | Path) else [str(item) for item in given], store)
+    if isinstance(given, str | Path):
+        if str(given).lower().endswith(".zip") and Path(given).is_file():
+            store.require_allowed(Path(given))
+            return _zip(Path(given))
+        return Source(open_manifest(given), _file, {})
+    if isinstance(given, list | tuple) and given and all(isinstance(item, str | Path) for item in given):
+        return Source(open_manifest([str(item) for item in given]), _file, {})
     if hasattr(given, "__len__") and hasattr(given, "__getitem__"):
         samples = [Sample(str(number), f"item {number}", metadata={"index": number}) for number in range(len(given))]
         fingerprint = getattr(given, "_fingerprint", None) or f"{type(given).__name__} of {len(given)}"
         identity = {"dataset": str(fingerprint)}
-        return Source(Manifest.of(samples, type(given).__name__), IndexedOpener(given), identity, in_memory=True)
+        return Source(Manifest.of(samples, type(given).__name__), partial(_item, given), identity, in_memory=True)
     raise ManifestError(f"{type(given).__name__} is no source of pictures; name a folder, a list, a zip or a data set")
 
 
-@dataclass(frozen=True)
-class FileOpener:
-    """Opens the sample's own file."""
-
-    def open(self, sample: Sample) -> ImageSource:
-        """The path."""
-        return sample.image_path
+def _file(sample: Sample) -> ImageSource:
+    return sample.image_path
 
 
-@dataclass(frozen=True)
-class ZipOpener:
-    """Opens members of an archive."""
-
-    archive: str
-
-    def open(self, sample: Sample) -> ImageSource:
-        """The member's bytes."""
-        try:
-            with zipfile.ZipFile(self.archive) as archive:
-                return NamedBytes(sample.sample_id, archive.read(sample.sample_id))
-        except (OSError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-            raise ImageTruncatedError(f"{sample.sample_id}: cannot be read from the archive ({error})") from error
+def _member(archive: str, sample: Sample) -> ImageSource:
+    """A member of an archive."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return NamedBytes(sample.sample_id, opened.read(sample.sample_id))
+    except (OSError, KeyError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise ImageTruncatedError(f"{sample.sample_id}: cannot be read from the archive ({error})") from error
 
 
-@dataclass(frozen=True)
-class IndexedOpener:
-    """Opens items of a data set."""
-
-    dataset: Any = field(repr=False)
-
-    def open(self, sample: Sample) -> ImageSource:
-        """The picture in the item."""
-        index = int(sample.metadata["index"])
-        return picture_in(self.dataset[index], index)
+def _item(dataset: Any, sample: Sample) -> ImageSource:
+    """The picture in an item of a data set."""
+    index = int(sample.metadata["index"])
+    return _picture_in(dataset[index], index)
 
 
-def picture_in(item: Any, index: int) -> ImageSource:
+def _picture_in(item: Any, index: int) -> ImageSource:
     """The picture of an item: itself, the first of a tuple, or a mapping's first value that is one."""
     from PIL import Image
 
     if isinstance(item, tuple | list) and len(item):
-        return picture_in(item[0], index)
+        return _picture_in(item[0], index)
     if isinstance(item, dict):
         pictures = [value for value in item.values() if isinstance(value, Image.Image)]
         pictures += [value["bytes"] for value in item.values() if isinstance(value, dict) and value.get("bytes")]
         if not pictures:
             raise ImageFormatError(f"item {index}: none of {', '.join(map(str, item))} is a picture")
-        return picture_in(pictures[0], index)
+        return _picture_in(pictures[0], index)
     if hasattr(item, "detach") and hasattr(item, "numpy"):
         # A tensor has its channels first.
         array = item.detach().numpy()
-        return picture_in(array.transpose(1, 2, 0) if array.ndim == 3 else array, index)
+        return _picture_in(array.transpose(1, 2, 0) if array.ndim == 3 else array, index)
     if isinstance(item, Image.Image | bytes | str | Path) or hasattr(item, "__array__"):
         source: ImageSource = item
         return source
     raise ImageFormatError(f"item {index}: {type(item).__name__} is no picture")
-
-
-def _are_paths(items: list[Any] | tuple[Any, ...]) -> bool:
-    return bool(items) and all(isinstance(item, str | Path) for item in items)
-
-
-def _files(given: str | Path | list[str], store: ImageStore) -> Source:
-    if isinstance(given, str | Path) and str(given).lower().endswith(".zip") and Path(given).is_file():
-        store.require_allowed(Path(given))
-        return _zip(Path(given))
-    return Source(open_manifest(given), FileOpener(), {})
 
 
 def _zip(path: Path) -> Source:
@@ -129,7 +103,7 @@ def _zip(path: Path) -> Source:
 
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Source(Manifest(str(path), samples), ZipOpener(str(path.absolute())), {"archive": digest})
+    return Source(Manifest(str(path), samples), partial(_member, str(path.absolute())), {"archive": digest})
 
 
 def _is_image(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -36,10 +36,16 @@ def require_table(records: Path, kind: TableFormat) -> None:
 def write_table(records: Path, kind: TableFormat) -> Path:
     """The table beside the records, written whole or not at all."""
     target = table_path(records, kind)
-    columns = (*COLUMNS, *measured_columns(standing_records(records)))
-    with replacing(target) as spare:
-        (_write_csv if kind == "csv" else _write_parquet)(map(row_of, standing_records(records)), spare, columns)
+    types: dict[str, type] = {**dict.fromkeys(COLUMNS, str), **dict.fromkeys(NUMBERS, float), "calls": int}
+    types |= dict.fromkeys(measured_columns(standing_records(records)), float)
+    write_rows(map(row_of, standing_records(records)), target, types)
     return target
+
+
+def write_rows(rows: Iterator[Mapping[str, Any]], target: Path, types: Mapping[str, type]) -> None:
+    """A table of these columns, as CSV or Parquet by the suffix of its file; whole or not at all."""
+    with replacing(target) as spare:
+        (_write_csv if target.suffix == ".csv" else _write_parquet)(rows, spare, types)
 
 
 def table_path(records: Path, kind: TableFormat) -> Path:
@@ -93,13 +99,12 @@ def _severities(found: Mapping[str, Any]) -> dict[str, float]:
     """The strongest severity of each category in the whole picture; 0 for one that was looked for and not found."""
     looked = bool(((found.get("plan") or {}).get("plan") or {}).get("distortion_detection"))
     failed = {"distortion_detection", "distortion_analysis"} & set(found.get("evidence_errors") or {})
-    steps: dict[str, float] = dict.fromkeys(
-        map(_severity_column, DISTORTION_CATEGORIES if looked and not failed else ()), 0.0
-    )
+    categories = DISTORTION_CATEGORIES if looked and not failed else ()
+    steps: dict[str, float] = {f"severity.{category}": 0.0 for category in categories}
     for finding in found.get("distortions") or []:
         if finding["object_name"] != "Global":
             continue
-        name = _severity_column(finding["type"])
+        name = f"severity.{finding['type']}"
         if finding.get("severity") is not None:
             steps[name] = max(steps.get(name, 0.0), float(SEVERITIES.index(finding["severity"])))
         if finding.get("probability") is not None:
@@ -107,45 +112,37 @@ def _severities(found: Mapping[str, Any]) -> dict[str, float]:
     return steps
 
 
-def _severity_column(category: str) -> str:
-    return f"severity.{category}"
-
-
 def unusable_files(records: Path, samples: Iterable[str]) -> list[str]:
     """The errors of these samples that blame a file: they come again until it changes."""
     asked = set(samples)
     return [
-        str(record.error)
+        record.error
         for record in standing_records(records)
-        if record.sample_id in asked and _blames_a_file(record)
+        if record.sample_id in asked
+        and record.error
+        and record.error.startswith(tuple(f"{file}: " for file in (record.image_path, record.reference_path)))
     ]
 
 
-def _blames_a_file(record: BatchRecord) -> bool:
-    files = [record.image_path, record.reference_path]
-    return any(file and (record.error or "").startswith(f"{file}: ") for file in files)
-
-
-def _write_csv(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:
+def _write_csv(rows: Iterator[Mapping[str, Any]], path: Path, types: Mapping[str, type]) -> None:
     with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
-        table = csv.DictWriter(file, columns)
+        table = csv.DictWriter(file, list(types))
         table.writeheader()
         table.writerows(map(spreadsheet_row, rows))
 
 
-def _write_parquet(rows: Iterator[dict[str, Any]], path: Path, columns: Sequence[str]) -> None:
+def _write_parquet(rows: Iterator[Mapping[str, Any]], path: Path, types: Mapping[str, type]) -> None:
     import pyarrow as arrow
     import pyarrow.parquet as parquet
 
-    numbers = {*NUMBERS, *set(columns).difference(COLUMNS)}
-    kinds = {**dict.fromkeys(numbers, arrow.float64()), "calls": arrow.int64()}
-    schema = arrow.schema([(name, kinds.get(name, arrow.string())) for name in columns])
+    kinds = {bool: arrow.bool_(), int: arrow.int64(), float: arrow.float64(), list: arrow.list_(arrow.string())}
+    schema = arrow.schema([(name, kinds.get(kind, arrow.string())) for name, kind in types.items()])
     with parquet.ParquetWriter(path, schema) as writer:
-        while chunk := [encodable(row) for row in islice(rows, 1024)]:
+        while chunk := [_encodable(row) for row in islice(rows, 1024)]:
             writer.write_table(arrow.Table.from_pylist(chunk, schema))
 
 
-def encodable(row: dict[str, Any]) -> dict[str, Any]:
+def _encodable(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with texts that UTF-8 can hold: a file name may have bytes that it cannot."""
     return {
         name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

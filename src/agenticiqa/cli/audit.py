@@ -145,7 +145,7 @@ def write_results(
         return [*tables, summary]
     opener = open_source(given if given != "-" else [row["path"] for row in result.rows], store).opener
     title = f"Audit of {given if isinstance(given, str) else ', '.join(given)}"
-    opened = lambda row: store.open(opener.open(Sample(row["name"], row["path"])))  # noqa: E731
+    opened = lambda row: store.open(opener(Sample(row["name"], row["path"])))  # noqa: E731
     write_whole(page, gallery_page(result, opened, title))
     return [*tables, summary, page]
 
@@ -176,7 +176,7 @@ def decisions_in_words(result: Audit) -> str:
 
 def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
     """The counts, and what was run and written."""
-    lines = [result.in_words(), *([decisions_in_words(result)] if keep else [])]
+    lines = [str(result), *([decisions_in_words(result)] if keep else [])]
     summary = result.summary
     if summary is not None:
         done = summary.answered + summary.failed
