@@ -147,7 +147,10 @@ class Assessor:
 
         if len(images) < 2:
             raise UsageError(f"comparing needs at least two images, not {len(images)}; name another one")
-        _require_files(images)
+        for image in images:
+            # Before time goes into the images that are there.
+            if isinstance(image, str | Path) and not Path(image).exists():
+                raise ImageNotFoundError(f"{image}: no such file; check the path")
         each = query_for_each(query, self.parts.settings.pipeline.limits.max_query_characters)
         assessments = [
             self.assess(image, each, reference=reference, align=align, on_event=on_event) for image in images
@@ -234,13 +237,6 @@ def compare(
 @lru_cache(maxsize=4)
 def _default_assessor(backend: str | None) -> Assessor:
     return Assessor(load_settings(overrides={role: {"backend": backend} for role in ROLES}) if backend else None)
-
-
-def _require_files(images: Sequence[ImageSource]) -> None:
-    """Raises ImageNotFoundError before time goes into the images that are there."""
-    for image in images:
-        if isinstance(image, str | Path) and not Path(image).exists():
-            raise ImageNotFoundError(f"{image}: no such file; check the path")
 
 
 def _names(images: Sequence[ImageSource]) -> list[str]:

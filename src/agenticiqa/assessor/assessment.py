@@ -27,7 +27,6 @@ from agenticiqa.state import (
     ProbabilitySource,
     Record,
     ReferenceMode,
-    Region,
     SummarizerOutput,
     ToolExecutionLog,
     UsedEvidence,
@@ -69,7 +68,26 @@ class ToolReading(Record):
     seconds: float
 
 
-class Assessment(Record):
+class VersionedRecord(Record):
+    """Base of what is kept as JSON: a record that an earlier version wrote is read too."""
+
+    schema_version: Literal[3] = 3
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_this_version(cls, fields: Any) -> Any:
+        """What versions 1 and 2 lack may be left out; the computed `fused_score` is not read back."""
+        if not isinstance(fields, dict):
+            return fields
+        read = {key: value for key, value in fields.items() if key != "fused_score"}
+        return read | {"schema_version": SCHEMA_VERSION} if read.get("schema_version") in EARLIER_VERSIONS else read
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The record as JSON; docs/schema/assessment.schema.json describes that of an assessment."""
+        return self.model_dump_json(indent=indent)
+
+
+class Assessment(VersionedRecord):
     """The answer to a question about an image.
 
     `score` and `level` are the fused ones. Where a level is asked for it is the `answer` too, and a note says so if
@@ -77,7 +95,6 @@ class Assessment(Record):
     or no, a number or a word; `certainty` and `reasons` are there where the backend gives them.
     """
 
-    schema_version: Literal[3] = 3
     query: str
     answer: str
     value: bool | float | str | None = Field(
@@ -114,15 +131,6 @@ class Assessment(Record):
         """The score, which is the fused one."""
         return self.score
 
-    @model_validator(mode="before")
-    @classmethod
-    def _as_this_version(cls, fields: Any) -> Any:
-        """Reads what `to_json` wrote, also at versions 1 and 2, which lack fields that may be left out."""
-        if not isinstance(fields, dict):
-            return fields
-        read = {key: value for key, value in fields.items() if key != "fused_score"}
-        return read | {"schema_version": SCHEMA_VERSION} if read.get("schema_version") in EARLIER_VERSIONS else read
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Assessment:
         """A record as `to_json` or `assess --json` wrote it, by this version or an earlier one; raises ReportError."""
@@ -135,10 +143,6 @@ class Assessment(Record):
     def answered(self) -> bool:
         """Whether there is an answer at all."""
         return self.error is None and self.answer != UNABLE
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The record as JSON; docs/schema/assessment.schema.json describes it."""
-        return self.model_dump_json(indent=indent)
 
     def to_html(self, image: ImageSource | None = None) -> str:
         """One self-contained page about this assessment; `image` is shown if the record names no file."""
@@ -171,8 +175,12 @@ def _unreadable(error: ValidationError) -> str:
 def assessment_of(state: AgenticIQAState, parts: Parts, store: ImageStore, wanted: Sequence[str] = ()) -> Assessment:
     """The record of a finished run; an error without an answer is "Unable to determine", with the reason."""
     images = store.images(state["image_path"], state.get("reference_path"))
+    image, reference = in_role(images, "image"), in_role(images, "reference")
     located = (state.get("executor_evidence") or ExecutorOutput()).regions
-    return _record(state, parts, images, _regions(located, wanted, parts, images))
+    regions: dict[str, AssessedRegion | None] = {}
+    if image is not None and (located or wanted):
+        regions = assess_regions(image, reference, located, wanted, parts.settings.pipeline.terms)
+    return _record(state, parts, images, regions)
 
 
 def _record(
@@ -258,15 +266,6 @@ def _remarks_on(image: LoadedImage) -> list[str]:
     if image.frames > 1:
         remarks.append(f"Only one of the {image.frames} pictures in the file was judged.")
     return remarks
-
-
-def _regions(
-    located: Mapping[str, Region | None], wanted: Sequence[str], parts: Parts, images: tuple[LabelledImage, ...]
-) -> dict[str, AssessedRegion | None]:
-    image, reference = in_role(images, "image"), in_role(images, "reference")
-    if image is None or not (located or wanted):
-        return {}
-    return assess_regions(image, reference, located, wanted, parts.settings.pipeline.terms)
 
 
 def _findings(evidence: ExecutorOutput, values: Sequence[Distortion], language: Language) -> list[Finding]:

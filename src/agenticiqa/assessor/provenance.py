@@ -6,7 +6,6 @@ import hashlib
 import os
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 from pydantic import Field
 
@@ -51,10 +50,8 @@ class Provenance(Record):
     overlay: str | None = Field(default=None, description="the user's tools and calibrations in force, with their hash")
 
 
-@cache
-def _own_version() -> str:
-    # The package's metadata is a file, and reading it takes a millisecond.
-    return version("agenticiqa")
+# The package's metadata is a file, and reading it takes a millisecond.
+_version = cache(version)
 
 
 def provenance_of(
@@ -64,8 +61,13 @@ def provenance_of(
     settings = parts.settings
     fusion, temperature = parts.fusion_for(mode)
     eta = fusion.eta if used.eta is None else used.eta
+    tools = "tools vote" if eta > 0 else "tools are shown, the model decides"
+    if used.fused_score is not None and used.vlm_score is None:
+        tools = "the tools decide, the model gave no level"
+    overlay = settings.tools_overlay_path()
+    overlaid = f"{overlay.name} sha256:{_digest(overlay.read_bytes())}" if overlay.is_file() else None
     return Provenance(
-        version=_own_version(),
+        version=_version("agenticiqa"),
         settings_sha256=_digest(settings.model_dump_json()),
         backends={role: settings.role(role).backend for role in parts.vlm_clients},
         models={role: client.model for role, client in parts.vlm_clients.items()},
@@ -73,10 +75,8 @@ def provenance_of(
         images={item.label: _origin(item.image) for item in images},
         terms=settings.pipeline.terms,
         viewing=settings.pipeline.viewing if mode == "Full-Reference" else None,
-        fusion=FusionUsed(
-            form=settings.pipeline.fusion, eta=eta, temperature=temperature, tools=_part_of_tools(eta, used)
-        ),
-        overlay=_overlay(settings.tools_overlay_path()),
+        fusion=FusionUsed(form=settings.pipeline.fusion, eta=eta, temperature=temperature, tools=tools),
+        overlay=overlaid,
     )
 
 
@@ -94,25 +94,11 @@ def _prompts() -> dict[str, str]:
     }
 
 
-def _part_of_tools(eta: float, used: UsedEvidence) -> str:
-    """What the tools' scores did to the score of this record."""
-    if used.fused_score is not None and used.vlm_score is None:
-        return "the tools decide, the model gave no level"
-    return "tools vote" if eta > 0 else "tools are shown, the model decides"
-
-
-def _overlay(path: Path) -> str | None:
-    """The overlay's file name and hash; None when there is none."""
-    if not path.is_file():
-        return None
-    return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-
-
 def _origin(image: LoadedImage) -> ImageOrigin:
     # A file name may hold bytes that are no UTF-8, and JSON cannot.
     path = None if image.path is None else os.fsencode(image.path).decode("utf-8", "replace")
     return ImageOrigin(sha256=image.sha256, width=image.width, height=image.height, path=path, notes=list(image.notes))
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from html import escape
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from agenticiqa.assessor.assessment import EARLIER_VERSIONS, SCHEMA_VERSION, Assessment
+from agenticiqa.assessor.assessment import Assessment, VersionedRecord
 from agenticiqa.assessor.wording import ranking_in_words, score_in_words
 from agenticiqa.errors import ModelReplyError
 from agenticiqa.graph.flow import check_query
@@ -72,23 +72,15 @@ class Pair(Record):
     verdict: Literal["better", "no clear difference", "unknown"]
 
 
-class Ranking(Record):
+class Ranking(VersionedRecord):
     """Images from the best to the worst, and every pair of them."""
 
-    schema_version: Literal[3] = 3
     entries: list[Ranked]
     pairs: list[Pair]
     attribute: str = Field(default="overall", description="what the images are ranked by")
     answer: str | None = Field(default=None, description="the answer to the question, if one was asked")
     chosen: list[str] = Field(default_factory=list, description="the images the answer names; several are level")
     ledger: Ledger = Field(default_factory=Ledger, description="the call that compared the images by the question")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_this_version(cls, fields: Any) -> Any:
-        """Reads rankings of versions 1, which were all of overall quality, and 2 too."""
-        is_earlier = isinstance(fields, dict) and fields.get("schema_version") in EARLIER_VERSIONS
-        return fields | {"schema_version": SCHEMA_VERSION} if is_earlier else fields
 
     @property
     def best(self) -> Ranked | None:
@@ -113,10 +105,6 @@ class Ranking(Record):
             for entry in self.entries
         )
         return f"<table><tr><th>Rank</th><th>Image</th><th>Score</th></tr>{rows}</table>"
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The ranking with all assessments as JSON."""
-        return self.model_dump_json(indent=indent)
 
 
 def ask_to_rank(query: str, images: Sequence[ImageSource], parts: Parts) -> tuple[RankReply, Ledger]:
@@ -154,7 +142,7 @@ def rank(
     asked = compared or RankReply()
     by_attribute = bool(asked.images) and asked.attribute != OVERALL_QUALITY
     entries = _by_attribute(names, assessments, asked) if by_attribute else _by_score(names, assessments)
-    pairs = [_attribute_pair(*two) if by_attribute else _pair(*two) for two in combinations(entries, 2)]
+    pairs = [_pair(*two, by_attribute) for two in combinations(entries, 2)]
     chosen: list[str] = []
     if compared is not None and asked.why_not is None:
         wants_last = asked.first == "least" and not by_attribute
@@ -205,26 +193,16 @@ def _chosen(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool
     ranked = [entry for entry in entries if entry.rank is not None]
     if not ranked:
         return []
-    if not by_attribute:
-        wanted = ranked[-1] if wants_last else ranked[0]
-        unclear = {"no clear difference", "unknown"}
-        return [
-            entry.name
-            for entry in ranked
-            if entry is wanted
-            or any({p.first, p.second} == {entry.name, wanted.name} and p.verdict in unclear for p in pairs)
-        ]
-    return [entry.name for entry in ranked if entry.rank == ranked[0].rank]
+    if by_attribute:
+        return [entry.name for entry in ranked if entry.rank == ranked[0].rank]
+    wanted = (ranked[-1] if wants_last else ranked[0]).name
+    level = {name for pair in pairs if pair.verdict != "better" for name in _other_than(wanted, pair)}
+    return [entry.name for entry in ranked if entry.name == wanted or entry.name in level]
 
 
-def _attribute_pair(one: Ranked, other: Ranked) -> Pair:
-    level = one.rank == other.rank
-    return Pair(
-        first=one.name,
-        second=other.name,
-        probability=0.5 if level else 1.0,
-        verdict="no clear difference" if level else "better",
-    )
+def _other_than(name: str, pair: Pair) -> set[str]:
+    both = {pair.first, pair.second}
+    return both - {name} if name in both else set()
 
 
 def probability_better(one: Assessment, other: Assessment) -> float | None:
@@ -247,16 +225,17 @@ def probability_better(one: Assessment, other: Assessment) -> float | None:
     return 0.5 * (1 + math.erf(gap / doubt / math.sqrt(2)))
 
 
-def _pair(one: Ranked, other: Ranked) -> Pair:
-    probability = probability_better(one.assessment, other.assessment)
-    return Pair(first=one.name, second=other.name, probability=probability, verdict=_verdict(probability))
-
-
-def _verdict(probability: float | None) -> Literal["better", "no clear difference", "unknown"]:
-    # The first of a pair never scores lower, so that only its own side needs looking at.
-    if probability is None:
-        return "unknown"
-    return "better" if probability >= CLEAR else "no clear difference"
+def _pair(one: Ranked, other: Ranked, by_attribute: bool) -> Pair:
+    """What can be said of two images, the higher ranked first."""
+    if by_attribute:
+        probability: float | None = 0.5 if one.rank == other.rank else 1.0
+    else:
+        probability = probability_better(one.assessment, other.assessment)
+    verdict: Literal["better", "no clear difference", "unknown"] = "unknown"
+    if probability is not None:
+        # The first of a pair never scores lower, so that only its own side needs looking at.
+        verdict = "better" if probability >= CLEAR else "no clear difference"
+    return Pair(first=one.name, second=other.name, probability=probability, verdict=verdict)
 
 
 def _spread(found: Assessment) -> float | None:

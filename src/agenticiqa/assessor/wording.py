@@ -11,7 +11,7 @@ from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
 from agenticiqa.values import level_of
 
 if TYPE_CHECKING:
-    from agenticiqa.assessor.assessment import Assessment, Finding, ToolReading
+    from agenticiqa.assessor.assessment import Assessment, ToolReading
     from agenticiqa.assessor.ranking import Pair, Ranked, Ranking
     from agenticiqa.assessor.regions import AssessedRegion
 
@@ -30,7 +30,10 @@ def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
         lines.append(f"Why: {assessment.reasoning if evidence else one_reason(assessment)}")
     if evidence:
         lines.append(f"Score: {score_in_words(assessment)}")
-        lines += [_finding_line(finding) for finding in assessment.distortions]
+        lines += [
+            f"  {finding.type} on {finding.object_name}" + (f", {finding.severity}" if finding.severity else "")
+            for finding in assessment.distortions
+        ]
         lines += [_reading_line(reading) for reading in assessment.tools]
     elif assessment.score is not None and not rating:
         lines.append(f"Score: {score}")
@@ -74,11 +77,6 @@ def _region_line(name: str, region: AssessedRegion | None) -> str:
         return text
     flaws = ", ".join(f"{each.type} {each.severity}" for each in region.findings or ()) or "no flaw found"
     return f"{text}: {region.score:.1f} of 5, {flaws}"
-
-
-def _finding_line(finding: Finding) -> str:
-    severity = f", {finding.severity}" if finding.severity else ""
-    return f"  {finding.type} on {finding.object_name}{severity}"
 
 
 def _reading_line(reading: ToolReading) -> str:
@@ -135,14 +133,10 @@ def pair_in_words(pair: Pair) -> str:
     """What can be said of two images."""
     if pair.probability is None:
         return f"{pair.first} and {pair.second}: cannot be told, a score or its spread is missing"
-    percent = _percent(pair.probability)
+    # What is nearly certain is not called certain.
+    percent = f"{100 * pair.probability:.0f} %"
+    if not 0.01 <= pair.probability <= 0.99:
+        percent = "> 99 %" if pair.probability > 0.5 else "< 1 %"
     if pair.verdict == "better":
         return f"{pair.first} is better than {pair.second} (probability {percent})"
     return f"{pair.first} and {pair.second}: no clear difference (probability that the first is better: {percent})"
-
-
-def _percent(probability: float) -> str:
-    """A share in percent; what is nearly certain is not called certain."""
-    if probability > 0.99:
-        return "> 99 %"
-    return "< 1 %" if probability < 0.01 else f"{100 * probability:.0f} %"

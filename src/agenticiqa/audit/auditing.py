@@ -40,7 +40,7 @@ FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.js
 # Pictures named behind each count.
 NAMED = 3
 Row = dict[str, Any]
-TableFormat = Literal["csv", "parquet", "json", "fiftyone"]
+AuditTable = Literal["csv", "parquet", "json", "fiftyone"]
 
 
 @dataclass(frozen=True)
@@ -241,13 +241,13 @@ def write_summary(result: Audit, path: Path) -> None:
     write_whole(path, json.dumps(result.as_dict(), indent=2) + "\n")
 
 
-def require_format(kind: TableFormat) -> None:
+def require_format(kind: AuditTable) -> None:
     """Raises MissingExtraError before the work when such a table cannot be written."""
     if kind == "parquet":
         require_extra("writing Parquet", "parquet", "pyarrow")
 
 
-def table_paths(output: Path, kind: TableFormat) -> list[Path]:
+def table_paths(output: Path, kind: AuditTable) -> list[Path]:
     """Where the table goes; for FiftyOne the files it imports a folder by."""
     return [output / "data.json", output / "labels.json"] if kind == "fiftyone" else [output / f"table.{kind}"]
 
@@ -267,7 +267,7 @@ def write_fiftyone(result: Audit, output: Path) -> None:
     write_whole(labels, json.dumps({"labels": found}, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_table(result: Audit, path: Path, kind: TableFormat) -> None:
+def write_table(result: Audit, path: Path, kind: AuditTable) -> None:
     """Writes the table whole or not at all."""
     if kind == "fiftyone":
         write_fiftyone(result, path.parent)

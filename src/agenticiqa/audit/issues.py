@@ -16,8 +16,8 @@ import numpy as np
 from agenticiqa.errors import UsageError
 from agenticiqa.limits import MODERATE
 
-Measured = Mapping[str, Any]
-Score = Callable[[Measured], float]
+Measurements = Mapping[str, Any]
+Score = Callable[[Measurements], float]
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Issue:
     quick: bool = True
 
 
-def _corrupt(found: Measured) -> float:
+def _corrupt(found: Measurements) -> float:
     return 0.0 if "corrupt" in found and found["kind"] != "ImageTruncatedError" else 1.0
 
 
-def _truncated(found: Measured) -> float:
+def _truncated(found: Measurements) -> float:
     if found.get("kind") == "ImageTruncatedError":
         return 0.0
     return 1.0 - float(found.get("band") or 0.0)
@@ -64,27 +64,27 @@ LIMITS = {
 }
 
 
-def _blurry(found: Measured) -> float:
+def _blurry(found: Measurements) -> float:
     """The radius of blur at the size people look at; without edges nothing can be blurred."""
     return 1.0 if _is_empty(found) else _joined(found, "blurry", float(found["blur_radius"] or 0.0))
 
 
-def _dark(found: Measured) -> float:
+def _dark(found: Measurements) -> float:
     """One over the brightness of the whole, in which the lightest parts count a little more."""
     brightness = 255 * (found["mean"] + 0.3 * found["brightness_p95"]) / 1.3
     return _joined(found, "dark", 1 / max(0.5, brightness))
 
 
-def _light(found: Measured) -> float:
+def _light(found: Measurements) -> float:
     """The share of the picture that is white without detail; all of it where even the dark parts are light."""
     return _joined(found, "light", float(found["clipped"]) if found["brightness_p5"] < 0.85 else 1.0)
 
 
-def _noisy(found: Measured) -> float:
+def _noisy(found: Measurements) -> float:
     return _joined(found, "noisy", float(found.get("noise") or 0.0))
 
 
-def _low_contrast(found: Measured) -> float:
+def _low_contrast(found: Measurements) -> float:
     """How high the black point lies beside the range of tones."""
     if _is_empty(found):
         return 1.0
@@ -92,16 +92,16 @@ def _low_contrast(found: Measured) -> float:
     return _joined(found, "low_contrast", (black + 29) / (0.7 * (white - black) + 1))
 
 
-def _colour_cast(found: Measured) -> float:
+def _colour_cast(found: Measurements) -> float:
     return 1.0 if _is_empty(found) else _joined(found, "colour_cast", float(found["cast"]))
 
 
-def _compressed(found: Measured) -> float:
+def _compressed(found: Measurements) -> float:
     """How coarse the steps of a JPEG file are: the quality it was written with."""
     return _joined(found, "compressed", float(found["coarseness"]))
 
 
-def _joined(found: Measured, issue: str, value: float) -> float:
+def _joined(found: Measurements, issue: str, value: float) -> float:
     """The score of a measurement alone; where the model looked, of what it saw or of a measurement beyond doubt."""
     if "seen" not in found:
         return _falling(value, LIMITS[issue].alone)
@@ -113,11 +113,11 @@ def _falling(value: float, limit: float) -> float:
     return float(1 / (1 + (value / limit) ** 2))
 
 
-def _shape(found: Measured) -> float:
+def _shape(found: Measurements) -> float:
     return float(min(found["width"], found["height"]) / max(found["width"], found["height"]))
 
 
-def _low_information(found: Measured) -> float:
+def _low_information(found: Measurements) -> float:
     return min(1.0, float(found["entropy"] / 8 + 2 * found["detail"]))
 
 
@@ -165,7 +165,7 @@ def _require_known(names: Iterable[str]) -> None:
             raise UsageError(f"no issue named {name!r}; there are {', '.join(NAMES)}")
 
 
-def picture_scores(found: Measured) -> dict[str, float | None]:
+def picture_scores(found: Measurements) -> dict[str, float | None]:
     """The score of each issue that one picture alone decides; None where it cannot be known."""
     opened = "corrupt" not in found
     return {
@@ -196,7 +196,7 @@ def _ordinary(size: tuple[int, int], middle: float, half: float) -> float:
     return max(0.0, 1 - 0.9 * distance) if distance <= 1 else 0.1 / (1 + 10 * (distance - 1))
 
 
-def _is_empty(found: Measured) -> bool:
+def _is_empty(found: Measurements) -> bool:
     """Whether nothing is in the picture that could be sharp, tinted or rich in contrast."""
     return bool(found["detail"] < 0.0005 and found["entropy"] < 2.6)
 

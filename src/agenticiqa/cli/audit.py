@@ -17,7 +17,7 @@ from agenticiqa.logs import printable
 
 if TYPE_CHECKING:
     from agenticiqa.audit import Audit
-    from agenticiqa.audit.auditing import TableFormat
+    from agenticiqa.audit.auditing import AuditTable
     from agenticiqa.images import ImageStore
 
 
@@ -127,7 +127,7 @@ def write_results(
     result: Audit,
     given: Any,
     output: Path,
-    to: TableFormat,
+    to: AuditTable,
     gallery: bool,
     store: ImageStore,
 ) -> list[Path]:
