@@ -105,12 +105,10 @@ def _built(key: _Fingerprint) -> Parts:
 
 @lru_cache(maxsize=4)
 def build_clients(key: _Fingerprint) -> Mapping[str, VLMClient]:
-    """The client of each role."""
     return create_role_clients(key.settings)
 
 
 @lru_cache(maxsize=4)
 def build_tools(key: _Fingerprint) -> ToolRegistry:
-    """The tools, with the learned ones that the embedded backend offers."""
     pipeline = key.settings.pipeline
     return default_registry(key.settings, more=learned_tools(pipeline.terms, pipeline.viewing))

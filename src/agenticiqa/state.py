@@ -155,7 +155,6 @@ class PlannerOutput(Strict):
         return [GLOBAL] if self.query_scope == GLOBAL else list(self.query_scope)
 
     def model_steps(self) -> list[str]:
-        """The subtasks that ask the model."""
         flags = self.plan
         wanted = {
             "distortion_detection": flags.distortion_detection,
@@ -389,7 +388,6 @@ class Ledger(Strict):
 
     @property
     def total(self) -> CallCount:
-        """The sum over all nodes."""
         total = CallCount()
         for count in self.nodes.values():
             total = total.plus(count)

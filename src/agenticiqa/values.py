@@ -134,7 +134,6 @@ class Distortion(Kept):
 
     @property
     def is_present(self) -> bool:
-        """Whether the distortion is there."""
         return self.probability >= PRESENT
 
     @property
@@ -144,7 +143,6 @@ class Distortion(Kept):
 
     @property
     def disturbs(self) -> bool:
-        """Whether it is moderate or worse."""
         return SEVERITIES.index(self.severity) >= SEVERITIES.index("moderate")
 
     @property

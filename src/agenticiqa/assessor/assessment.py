@@ -128,7 +128,6 @@ class Assessment(VersionedRecord):
     @computed_field(description="the score under the name the method gives it")  # type: ignore[prop-decorator]
     @property
     def fused_score(self) -> float | None:
-        """The score, which is the fused one."""
         return self.score
 
     @classmethod

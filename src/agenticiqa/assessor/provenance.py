@@ -57,7 +57,6 @@ _version = cache(version)
 def provenance_of(
     parts: Parts, images: tuple[LabelledImage, ...], mode: ReferenceMode, used: UsedEvidence
 ) -> Provenance:
-    """The provenance of a run with these parts on these images."""
     settings = parts.settings
     fusion, temperature = parts.fusion_for(mode)
     eta = fusion.eta if used.eta is None else used.eta
@@ -81,7 +80,6 @@ def provenance_of(
 
 
 def _prompts() -> dict[str, str]:
-    """The prompt of each task, as its node has it now."""
     return {
         "plan": planner.PLANNER_PROMPT_TEMPLATE,
         "detect": executor.DETECTION_PROMPT_TEMPLATE,

@@ -68,7 +68,6 @@ class Audit:
     seconds: float = 0.0
 
     def counts(self) -> dict[str, int]:
-        """How many pictures each issue flags."""
         return {name: sum(bool(row[f"is_{name}_issue"]) for row in self.rows) for name in self.issues}
 
     def worst(self, issue: str, count: int = 12) -> list[Row]:
@@ -268,7 +267,6 @@ def write_fiftyone(result: Audit, output: Path) -> None:
 
 
 def write_table(result: Audit, path: Path, kind: AuditTable) -> None:
-    """Writes the table whole or not at all."""
     if kind == "fiftyone":
         write_fiftyone(result, path.parent)
     elif kind == "json":

@@ -65,13 +65,11 @@ class AuditWith:
     weights: WeightSet = "research"
 
     def __call__(self) -> Assess:
-        """The way with a sample."""
         # One picture per process at a time: threads inside would only wait for each other.
         cv2.setNumThreads(1)
         return self.measure
 
     def measure(self, sample: Sample) -> Mapping[str, Any]:
-        """The measurements of a sample as JSON values."""
         try:
             image = self.store.open(self.opener(sample))
         except ImageError as error:
@@ -220,7 +218,6 @@ def _noise(pixels: Pixels) -> float | None:
 
 
 def _model_sees(looked_at: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:
-    """The flaws the distortion model sees."""
     from agenticiqa.embedded.distortions.distortion_detector import find_distortions
     from agenticiqa.embedded.trunk import load_backbone
 

@@ -55,7 +55,6 @@ def _file(sample: Sample) -> ImageSource:
 
 
 def _member(archive: str, sample: Sample) -> ImageSource:
-    """A member of an archive."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return NamedBytes(sample.sample_id, opened.read(sample.sample_id))
@@ -64,7 +63,6 @@ def _member(archive: str, sample: Sample) -> ImageSource:
 
 
 def _item(dataset: Any, sample: Sample) -> ImageSource:
-    """The picture in an item of a data set."""
     index = int(sample.metadata["index"])
     return _picture_in(dataset[index], index)
 

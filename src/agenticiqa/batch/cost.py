@@ -38,7 +38,6 @@ class Budget:
         self.finished = self.failures = 0
 
     def book(self, record: BatchRecord) -> None:
-        """Counts a finished sample."""
         spent = record.spent
         self.spent = self.spent.plus(spent)
         self.finished += 1
@@ -108,7 +107,6 @@ def actors_for(width: int, backends: Backends) -> tuple[int, int]:
 
 
 def cores() -> int:
-    """The cores this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

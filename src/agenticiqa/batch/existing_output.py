@@ -44,7 +44,6 @@ since, `outdated` was made with other settings or another model."""
 
 
 def header_path(output: Path) -> Path:
-    """The file beside the output."""
     return output.with_name(f"{output.name}.batch.json")
 
 
@@ -218,7 +217,6 @@ class Plan:
 
     @property
     def samples(self) -> int:
-        """All of them."""
         return self.new + self.failed + self.done + self.judged_again
 
     @property
@@ -228,7 +226,6 @@ class Plan:
 
     @property
     def to_do(self) -> int:
-        """Those that will be assessed."""
         return self.samples - self.done
 
 
@@ -245,7 +242,6 @@ def with_query(manifest: Manifest, query: str | None) -> Manifest:
 
 
 def make_plan(manifest: Manifest, known: KnownRecords) -> Plan:
-    """What there is to do."""
     return Plan(**Counter[str](known.state_of(sample) for sample in manifest))
 
 
@@ -261,7 +257,6 @@ def refuse_changes(manifest: Manifest, known: KnownRecords, output: Path) -> Non
 
 
 def left_over(manifest: Manifest, known: KnownRecords) -> Iterator[Sample]:
-    """The samples that are not done, in the manifest's order."""
     return (sample for sample in manifest if known.state_of(sample) != "done")
 
 

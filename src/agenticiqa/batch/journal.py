@@ -34,23 +34,18 @@ class Disk:
         return os.write(descriptor, content)
 
     def sync(self, descriptor: int) -> None:
-        """Waits until what was written is on the disk."""
         os.fsync(descriptor)
 
     def truncate(self, descriptor: int, size: int) -> None:
-        """Cuts the file to this size."""
         os.ftruncate(descriptor, size)
 
     def close(self, descriptor: int) -> None:
-        """Lets go of the file."""
         os.close(descriptor)
 
     def replace(self, source: Path, target: Path) -> None:
-        """Puts one file in the place of another in one step."""
         os.replace(source, target)
 
     def sync_folder(self, folder: Path) -> None:
-        """Waits until the names in a folder are on the disk."""
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

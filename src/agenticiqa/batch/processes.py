@@ -37,11 +37,9 @@ class ProcessPool:
         self._workers = [self._start_worker() for _ in range(width)]
 
     def has_room(self) -> bool:
-        """Whether a process is loaded and waiting."""
         return any(worker.ready and worker.sample is None for worker in self._workers)
 
     def submit(self, sample: Sample) -> None:
-        """Gives a waiting process the sample."""
         worker = next(worker for worker in self._workers if worker.ready and worker.sample is None)
         self._send(worker, sample)
 
@@ -56,7 +54,6 @@ class ProcessPool:
         return records
 
     def close(self) -> None:
-        """Ends the processes."""
         for worker in self._workers:
             worker.connection.close()
         for worker in self._workers:

@@ -30,7 +30,6 @@ class RayPool:
         self._under_way: dict[Any, tuple[int, Sample]] = {}
 
     def has_room(self) -> bool:
-        """Whether an actor that is loaded has a lane free."""
         return any(self._free)
 
     def submit(self, sample: Sample) -> None:
@@ -99,7 +98,6 @@ class _Assessing:
             self._assess = self._assess or self._prepare()
 
     def attempt(self, sample: Sample) -> BatchRecord:
-        """The sample's record."""
         self.load()
         assert self._assess is not None
         return attempt(self._assess, sample)

@@ -85,7 +85,6 @@ class BatchSummary(BatchProgress):
     """Records marked gone by this run: their pictures were deleted or overwritten, and it was not asked about them."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as JSON values."""
         return asdict(self)
 
 
@@ -149,7 +148,6 @@ class Preview:
         return Spent(self.plan.to_do * self.per_sample.calls, None if each is None else self.plan.to_do * each)
 
     def as_dict(self) -> dict[str, Any]:
-        """The preview as JSON values."""
         return {**asdict(self), "total": asdict(self.total)}
 
 
@@ -265,11 +263,9 @@ class _Run:
                 on_record(record)
 
     def progress(self) -> BatchProgress:
-        """Where the run stands."""
         return BatchProgress(**self._counts())
 
     def summary(self, engine: Engine, width: int) -> BatchSummary:
-        """What the run did."""
         remaining = self._plan.to_do - self._answered
         # A limit that ended the run with nothing left over stopped nothing.
         stopped = self._stopped if self._budget.finished < self._plan.to_do else None

@@ -138,11 +138,9 @@ class ThreadPool:
             thread.start()
 
     def has_room(self) -> bool:
-        """Whether a thread is waiting."""
         return self._free > 0
 
     def submit(self, sample: Sample) -> None:
-        """Gives a waiting thread the sample."""
         self._free -= 1
         self._samples.put(sample)
 

@@ -90,7 +90,6 @@ class EncodeWith:
     dry_run: bool = False
 
     def __call__(self) -> Assess:
-        """The way with a sample."""
         judge = searching.judge_by(self.options.metric, self.terms)
         return lambda sample: self.encode(sample, judge)
 

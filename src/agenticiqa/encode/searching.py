@@ -99,7 +99,6 @@ class Encoding(BaseModel):
 
     @classmethod
     def of(cls, found: Encoded) -> Encoding:
-        """That of the smallest file."""
         return cls(format=found.format, quality=found.quality, score=found.score, bytes=len(found.data))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -39,9 +39,9 @@ def visualize_graph(path: str | Path | None = None, *, last: LastNode = "summari
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix == ".svg":
-        write_svg(target, arrows)
+        write_svg(target, chart(arrows))
     elif suffix == ".png":
-        write_png(target, arrows)
+        write_png(target, chart(arrows))
     elif suffix in _TEXT_SUFFIXES:
         write_whole(target, text + "\n")
     else:
@@ -82,31 +82,52 @@ def _name(node: str) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
-    """An arrow along points, with a label beside its middle."""
+class Chart:
+    """Where everything stands: the top of each box by its name, arrows as points, and their labels with a place."""
 
-    points: tuple[Point, ...]
-    label: str
-    label_at: Point
+    tops: dict[str, int]
+    arrows: list[tuple[Point, ...]]
+    labels: list[tuple[str, Point]]
+
+    @property
+    def height(self) -> int:
+        return len(self.tops) * (_BOX_HEIGHT + _GAP) - _GAP + 2 * _MARGIN
 
 
-def write_svg(path: Path, arrows: Sequence[Arrow]) -> None:
+def chart(arrows: Sequence[Arrow]) -> Chart:
+    """The boxes below each other in the order of the arrows, the end last; what leads back goes along the side."""
+    names = dict.fromkeys(_name(node) for arrow in arrows for node in (arrow.source, arrow.target))
+    ordered = sorted(names, key=lambda name: name == "END")
+    drawn = Chart({name: _MARGIN + place * (_BOX_HEIGHT + _GAP) for place, name in enumerate(ordered)}, [], [])
+    middle, side, half = _LEFT + _BOX_WIDTH // 2, _LEFT + _BOX_WIDTH, _BOX_HEIGHT // 2
+    for arrow in arrows:
+        start, end = drawn.tops[_name(arrow.source)], drawn.tops[_name(arrow.target)]
+        if end > start:
+            drawn.arrows.append(((middle, start + _BOX_HEIGHT), (middle, end)))
+            place = (middle + 10, start + _BOX_HEIGHT + _GAP // 2)
+        else:
+            turn = side + 70
+            drawn.arrows.append(((side, start + half), (turn, start + half), (turn, end + half), (side, end + half)))
+            place = (turn + 10, (start + end) // 2 + half)
+        drawn.labels.append((arrow.label, place))
+    return drawn
+
+
+def write_svg(path: Path, drawn: Chart) -> None:
     """Draws the chart as SVG."""
-    names = _names(arrows)
-    height = _height(names)
     shapes = [
-        f'<rect x="{_LEFT}" y="{_top(names, name)}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" '
+        f'<rect x="{_LEFT}" y="{top}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" '
         f'rx="{_radius(name)}" fill="{_FILL}" stroke="{_INK}"/>'
-        f'<text x="{_LEFT + _BOX_WIDTH // 2}" y="{_top(names, name) + 27}" text-anchor="middle">{escape(name)}</text>'
-        for name in names
+        f'<text x="{_LEFT + _BOX_WIDTH // 2}" y="{top + 27}" text-anchor="middle">{escape(name)}</text>'
+        for name, top in drawn.tops.items()
     ]
-    for line in _lines(names, arrows):
-        points = " ".join(f"{x},{y}" for x, y in line.points)
+    for arrow in drawn.arrows:
+        points = " ".join(f"{x},{y}" for x, y in arrow)
         shapes.append(f'<polyline points="{points}" fill="none" stroke="{_INK}" marker-end="url(#tip)"/>')
-        shapes.append(f'<text x="{line.label_at[0]}" y="{line.label_at[1] + 5}">{escape(line.label)}</text>')
+    shapes += [f'<text x="{x}" y="{y + 5}">{escape(label)}</text>' for label, (x, y) in drawn.labels]
     write_whole(
         path,
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{drawn.height}" '
         f'font-family="sans-serif" font-size="15" fill="{_INK}">'
         '<defs><marker id="tip" markerWidth="10" markerHeight="8" refX="9" refY="4" orient="auto">'
         f'<path d="M0,0 L10,4 L0,8 z"/></marker></defs><rect width="100%" height="100%" fill="{_PAPER}"/>'
@@ -114,61 +135,28 @@ def write_svg(path: Path, arrows: Sequence[Arrow]) -> None:
     )
 
 
-def write_png(path: Path, arrows: Sequence[Arrow]) -> None:
+def write_png(path: Path, drawn: Chart) -> None:
     """Draws the chart as PNG."""
     from PIL import Image, ImageDraw, ImageFont
 
-    names = _names(arrows)
-    image = Image.new("RGB", (_WIDTH, _height(names)), _PAPER)
+    image = Image.new("RGB", (_WIDTH, drawn.height), _PAPER)
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(15)
-    for name in names:
-        top = _top(names, name)
+    for name, top in drawn.tops.items():
         box = (_LEFT, top, _LEFT + _BOX_WIDTH, top + _BOX_HEIGHT)
         draw.rounded_rectangle(box, _radius(name), fill=_FILL, outline=_INK)
         draw.text((_LEFT + _BOX_WIDTH // 2, top + _BOX_HEIGHT // 2), name, fill=_INK, anchor="mm", font=font)
-    for line in _lines(names, arrows):
-        draw.line(line.points, fill=_INK, width=1)
-        draw.polygon(_tip(*line.points[-2:]), fill=_INK)
-        draw.text(line.label_at, line.label, fill=_INK, anchor="lm", font=font)
+    for arrow in drawn.arrows:
+        draw.line(arrow, fill=_INK, width=1)
+        (before, _), (x, y) = arrow[-2:]
+        # The tip points down at the end of a straight arrow, to the left where it comes back from the side.
+        wings = [(x - 4, y - 9), (x + 4, y - 9)] if before == x else [(x + 9, y - 4), (x + 9, y + 4)]
+        draw.polygon([(x, y), *wings], fill=_INK)
+    for label, place in drawn.labels:
+        draw.text(place, label, fill=_INK, anchor="lm", font=font)
     with replacing(path) as spare:
         image.save(spare, "PNG")
 
 
-def _names(arrows: Sequence[Arrow]) -> list[str]:
-    """Every node's name once, in the order of the arrows, the end last."""
-    names = dict.fromkeys(_name(node) for arrow in arrows for node in (arrow.source, arrow.target))
-    return sorted(names, key=lambda name: name == "END")
-
-
-def _height(names: list[str]) -> int:
-    return 2 * _MARGIN + len(names) * _BOX_HEIGHT + (len(names) - 1) * _GAP
-
-
-def _top(names: list[str], name: str) -> int:
-    return _MARGIN + names.index(name) * (_BOX_HEIGHT + _GAP)
-
-
 def _radius(name: str) -> int:
     return _BOX_HEIGHT // 2 if name in ("START", "END") else 6
-
-
-def _lines(names: list[str], arrows: Sequence[Arrow]) -> Iterator[Line]:
-    middle, side = _LEFT + _BOX_WIDTH // 2, _LEFT + _BOX_WIDTH
-    for arrow in arrows:
-        start, end = _top(names, _name(arrow.source)), _top(names, _name(arrow.target))
-        if end > start:
-            points: tuple[Point, ...] = ((middle, start + _BOX_HEIGHT), (middle, end))
-            label_at = (middle + 10, start + _BOX_HEIGHT + _GAP // 2)
-        else:
-            turn, height = side + 70, _BOX_HEIGHT // 2
-            points = ((side, start + height), (turn, start + height), (turn, end + height), (side, end + height))
-            label_at = (turn + 10, (start + end) // 2 + height)
-        yield Line(points, arrow.label, label_at)
-
-
-def _tip(before: Point, end: Point) -> list[Point]:
-    x, y = end
-    if before[0] == x:
-        return [(x, y), (x - 4, y - 9), (x + 4, y - 9)]
-    return [(x, y), (x + 9, y - 4), (x + 9, y + 4)]

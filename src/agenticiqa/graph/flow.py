@@ -146,7 +146,6 @@ class Run(NamedTuple):
     checkpointer: BaseCheckpointSaver[Any] | None = None
 
     def carry_out(self) -> AgenticIQAState:
-        """The final state."""
         with log_context(run=str(self.config["configurable"]["thread_id"])):
             if self.checkpointer is None:
                 return _invoke(_graph(), self.state, self.config, None)

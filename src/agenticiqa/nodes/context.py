@@ -46,7 +46,6 @@ class NodeContext:
 
     @property
     def test(self) -> LoadedImage:
-        """The image in question."""
         return next(item.image for item in self.images if item.role == "image")
 
     @property
@@ -104,7 +103,11 @@ class NodeContext:
             self._tell(ProgressEvent(self.role, subtask, status, self.iteration, seconds))
 
     def _tell(self, event: ProgressEvent) -> None:
-        tell(self.on_event, event)
+        try:
+            if self.on_event is not None:
+                self.on_event(event)
+        except Exception as error:  # the listener's failure must not become the agent's
+            logger.warning("the listener for progress events failed: %s", error)
         if self.stream is not None:
             self.stream(vars(event))
 
@@ -160,16 +163,6 @@ class ProgressEvent:
 OnEvent = Callable[[ProgressEvent], None]
 
 
-def tell(on_event: OnEvent | None, event: ProgressEvent) -> None:
-    """Hands the event to the listener, whose failure must not become the agent's."""
-    if on_event is None:
-        return
-    try:
-        on_event(event)
-    except Exception as error:
-        logger.warning("the listener for progress events failed: %s", error)
-
-
 def report(where: str, error: Exception) -> str:
     """Why it failed, in words for the state; logged, with the traceback if nobody foresaw it."""
     if isinstance(error, AgenticIQAError):
@@ -188,16 +181,12 @@ def user_words(inputs: TaskInputs[Any], advice: Sequence[str] = ()) -> str:
     """One section per input that has a value, every one of them, and the advice after them."""
     values = inputs.model_dump(mode="json")
     sections = [
-        f"{described.title}:\n{_as_json(values[name])}"
+        f"{described.title}:\n{json.dumps(values[name], ensure_ascii=False, indent=_indent(values[name]))}"
         for name, described in type(inputs).model_fields.items()
-        if name in values and _is_given(values[name])
+        if values.get(name) not in (None, [], {})
     ]
     return "\n\n".join([*sections, *advice])
 
 
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=None if isinstance(value, str) else 1)
-
-
-def _is_given(value: object) -> bool:
-    return value is not None and value not in ([], {})
+def _indent(value: object) -> int | None:
+    return None if isinstance(value, str) else 1

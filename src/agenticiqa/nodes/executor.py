@@ -178,7 +178,6 @@ class Gathering:
             self.context = replace(self.context, images=(*self.context.images, LabelledImage("closeup", shown)))
 
     def gather(self) -> ExecutorOutput:
-        """All the evidence the plan asks for."""
         measures = self.plan.plan.tool_execution
         names_objects = any(name != GLOBAL for name in self.plan.objects())
         regions = self._try("location", measures and names_objects, self.locate) or {}
@@ -218,7 +217,6 @@ class Gathering:
         return self._in_focus(replies.detected_distortions(distortions, self.plan, self.notes))
 
     def _in_focus(self, distortions: Distortions) -> Distortions:
-        """Those of the objects that are looked at."""
         looked_at = self.focus.objects() if self.focus.is_narrow else distortions
         return {name: kinds for name, kinds in distortions.items() if name in looked_at}
 

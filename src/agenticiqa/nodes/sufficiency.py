@@ -12,7 +12,6 @@ from agenticiqa.state import (
     GLOBAL,
     OVERALL,
     AgenticIQAState,
-    DistortionAnalysis,
     ExecutorOutput,
     Gap,
     PlannerOutput,
@@ -44,13 +43,12 @@ def first_gap(
     In this order: objects without analysis, no scores, key distortions without a score, contradiction, uncertainty.
     A plan that asked for no tools is not blamed for their absence. With the `tools`, one contradicts only what it sees.
     """
-    return next(gaps(evidence, query_scope, plan, tools), None)
+    return next(_gaps(evidence, query_scope, plan, tools), None)
 
 
-def gaps(
-    evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None = None, tools: ToolRegistry | None = None
+def _gaps(
+    evidence: ExecutorOutput, query_scope: Scope, plan: PlannerOutput | None, tools: ToolRegistry | None
 ) -> Iterator[Gap]:
-    """Every gap in the evidence, the gravest first."""
     objects: set[str] = {GLOBAL} if query_scope == GLOBAL else {*query_scope}
     yield from _analysis_gaps(evidence, objects)
     if plan is None or plan.plan.tool_execution:
@@ -69,7 +67,15 @@ def contradictions(evidence: ExecutorOutput, tools: ToolRegistry | None = None) 
             tool, score = measured.get(entry.type) or measured.get(OVERALL) or ("", 0.0)
             sees = tools is None or tools.may_contradict(tool, entry.type)
             if entry.severity in SEVERE and score > HIGH_SCORE and sees:
-                yield _severe_but_high(name, entry, tool, score)
+                seen = f"{entry.severity} {entry.type} on {name}"
+                yield Gap(
+                    kind="contradiction",
+                    reason=f"Contradictory evidence: {seen} but {tool} scores {score:.1f}",
+                    objects=(name,),
+                    distortions=(entry.type,),
+                    tools=(tool,),
+                    score=score,
+                )
     for name, found in _found(evidence).items():
         low = {tool: score for tool, score in scores.get(name, {}).values() if score < LOW_SCORE}
         if low and not found:
@@ -81,18 +87,6 @@ def contradictions(evidence: ExecutorOutput, tools: ToolRegistry | None = None) 
                 tools=tuple(low),
                 score=min(low.values()),
             )
-
-
-def _severe_but_high(name: str, entry: DistortionAnalysis, tool: str, score: float) -> Gap:
-    seen = f"{entry.severity} {entry.type} on {name}"
-    return Gap(
-        kind="contradiction",
-        reason=f"Contradictory evidence: {seen} but {tool} scores {score:.1f}",
-        objects=(name,),
-        distortions=(entry.type,),
-        tools=(tool,),
-        score=score,
-    )
 
 
 def _analysis_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[Gap]:
@@ -120,7 +114,7 @@ def _score_gaps(evidence: ExecutorOutput, objects: set[str]) -> Iterator[Gap]:
 
 
 def _not_measured(evidence: ExecutorOutput, name: str, distortion: str) -> Gap:
-    logs = [log for log in evidence.tool_logs if (log.object_name, log.distortion) == (name, distortion)]
+    logs = (log for log in evidence.tool_logs if (log.object_name, log.distortion) == (name, distortion))
     tools = tuple(dict.fromkeys(log.tool_name for log in logs))
     failed = f" ({', '.join(tools)} gave no score)" if tools else ""
     return Gap(
@@ -154,15 +148,12 @@ class Decision:
 
     @property
     def needs_replan(self) -> bool:
-        """Whether a new plan is asked for."""
         return self.gap is not None and not self.ended_by
 
     def notes(self) -> list[str]:
         """What the reasoning has to say of it."""
-        if self.gap is None:
-            return []
         said = f"{self.ended_by};" if self.ended_by else "Answered with a"
-        return [f"{said} remaining gap: {self.gap.reason}"]
+        return [f"{said} remaining gap: {self.gap.reason}"] if self.gap else []
 
 
 def decide(
@@ -192,8 +183,8 @@ def decide(
     if deterministic and state.get("gap") == gap:
         logger.info("the new plan changed nothing for a deterministic backend: no further plan is asked for")
         return Decision(gap, "A new plan changed nothing and the backend is deterministic")
-    if deterministic and tools is not None and not _has_another_voice(gap, plan, state, tools):
-        logger.info("no tool is left to hear on the contradiction, and the backend is deterministic")
+    if deterministic and tools is not None and not _has_untried_tool(gap, plan, state, tools):
+        logger.info("no tool is left to ask about the contradiction, and the backend is deterministic")
         return Decision(gap, "No other tool can settle it")
     return Decision(gap)
 
@@ -202,17 +193,12 @@ def absent_from(evidence: ExecutorOutput | None) -> list[str]:
     """The things that were looked for and are not in the picture: of them there is no evidence."""
     if evidence is None:
         return []
-    evidenced = {
-        *(evidence.distortion_set or {}),
-        *(evidence.distortion_analysis or {}),
-        *(evidence.quality_scores or {}),
-    }
-    return [
-        name for name, region in evidence.regions.items() if region is None and name not in evidenced and name != GLOBAL
-    ]
+    found = (evidence.distortion_set, evidence.distortion_analysis, evidence.quality_scores)
+    evidenced = {GLOBAL, *(name for each in found for name in each or {})}
+    return [name for name, region in evidence.regions.items() if region is None and name not in evidenced]
 
 
-def _has_another_voice(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:
+def _has_untried_tool(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, tools: ToolRegistry) -> bool:
     """Whether a tool that sees what a contradiction is about was not tried on it yet; true of other gaps."""
     if gap.kind != "contradiction":
         return True

@@ -197,7 +197,6 @@ class AnswerRequest:
 
     @classmethod
     def of(cls, state: AgenticIQAState, context: NodeContext) -> AnswerRequest:
-        """The request the state describes."""
         evidence, plan, parts = state.get("executor_evidence"), state.get("plan"), context.parts
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
         spread = spread_of(voting, parts.tools)
@@ -213,7 +212,6 @@ class AnswerRequest:
 
     @property
     def language(self) -> Language:
-        """The language of the answer."""
         return self.context.question.reply.language
 
     @property
@@ -222,7 +220,6 @@ class AnswerRequest:
         return self.plan is not None and self.plan.query_type == "IQA"
 
     def evidence_size(self) -> tuple[int, int]:
-        """How many distortions were analysed and how many scores were measured."""
         analysis = (self.evidence and self.evidence.distortion_analysis) or {}
         scores = (self.evidence and self.evidence.quality_scores) or {}
         return sum(map(len, analysis.values())), sum(map(len, scores.values()))
@@ -253,7 +250,6 @@ class AnswerRequest:
         return reply.model_copy(update={"final_answer": match_choice(reply.final_answer, choices)})
 
     def weigh(self, answered: Structured[AnswerReply]) -> UsedEvidence:
-        """Tools, model and their fusion."""
         letter = answered.value.final_answer if self.scoring else None
         weighed = weigh(self.tool_scores, letter, answered.reply, self.fusion, self.temperature, self.spread)
         return weighed.model_copy(update={"tool_score": self.tool_only, "tools": self.tool_scores})

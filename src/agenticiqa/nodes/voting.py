@@ -51,18 +51,13 @@ def spread_of(tool_scores: Mapping[str, float], tools: ToolRegistry) -> float | 
 
     Tools err alike on the same picture, so that averaging them is not counted as making the error smaller.
     """
-    spreads = [_spread(name, tools) for name in tool_scores]
-    return math.fsum(spreads) / len(spreads) if spreads else None
+    curves = {name: tools.calibration(name) if tools.find_card(name) else None for name in tool_scores}
+    return mean_score({name: curve.overall.spread if curve else UNKNOWN_SPREAD for name, curve in curves.items()})
 
 
-def _spread(name: str, tools: ToolRegistry) -> float:
-    calibration = tools.calibration(name) if tools.find_card(name) else None
-    return calibration.overall.spread if calibration else UNKNOWN_SPREAD
-
-
-def mean_score(tool_scores: Mapping[str, float]) -> float | None:
+def mean_score(by_tool: Mapping[str, float]) -> float | None:
     """The tools' mean, each tool counted once; None without tools."""
-    return math.fsum(tool_scores.values()) / len(tool_scores) if tool_scores else None
+    return math.fsum(by_tool.values()) / len(by_tool) if by_tool else None
 
 
 def weigh(
@@ -88,7 +83,9 @@ def weigh(
     else:
         model_score = math.fsum(level * p for level, p in beliefs.items())
         fused = fusion.fuse_scores(list(tool_scores.values()), beliefs)
-        interval = _around(fused, reply)
+        if reply is not None and reply.interval is not None:
+            # The model's own, stretched to hold the fused score.
+            interval = min(reply.interval[0], fused), max(reply.interval[1], fused)
     if fused is None:
         return UsedEvidence()
     letters = {str(name): round(beliefs.get(level, 0.0), 6) for name, level in LEVEL_SCORES.items()}
@@ -106,14 +103,6 @@ def weigh(
         eta=fusion.eta,
         temperature=temperature,
     )
-
-
-def _around(fused: float, reply: VLMReply | None) -> tuple[float, float] | None:
-    """The model's own interval, stretched to hold the fused score."""
-    if reply is None or reply.interval is None:
-        return None
-    low, high = reply.interval
-    return min(low, fused), max(high, fused)
 
 
 def _beliefs(
