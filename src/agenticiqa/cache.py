@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS entries (
 );
 CREATE INDEX IF NOT EXISTS by_use ON entries (used, bytes);
 """
+_SIZES = "SELECT namespace, COUNT(*), SUM(bytes) FROM entries GROUP BY namespace"
 _Result = TypeVar("_Result")
 _Kept = TypeVar("_Kept")
 
@@ -116,7 +117,10 @@ class Cache:
     def statistics(self) -> dict[str, CacheStatistics]:
         """Contents and hit counts by namespace."""
         with self._lock:
-            held = self._attempt(_sizes) or {}
+            held: dict[str, tuple[int, int]] = {
+                name: (count, size)
+                for name, count, size in self._attempt(lambda database: list(database.execute(_SIZES))) or ()
+            }
             names = sorted({*held, *self._hits, *self._misses})
             return {
                 name: CacheStatistics(self._hits.get(name, 0), self._misses.get(name, 0), *held.get(name, (0, 0)))
@@ -126,7 +130,8 @@ class Cache:
     def clear(self, namespace: str | None = None) -> None:
         """Forgets one namespace, or everything."""
         with self._lock:
-            self._attempt(lambda database: _clear(database, namespace))
+            where, names = ("", ()) if namespace is None else (" WHERE namespace=?", (namespace,))
+            self._attempt(lambda database: database.execute(f"DELETE FROM entries{where}", names))
 
     def close(self) -> None:
         """Closes the file; the next use opens it again."""
@@ -136,22 +141,19 @@ class Cache:
                 self._connection = None
 
     def _attempt(self, operation: Callable[[sqlite3.Connection], _Result]) -> _Result | None:
-        for last in (False, True):
+        for _ in range(2):
             try:
                 with self._open() as database:
                     return operation(database)
-            except sqlite3.OperationalError as error:
+            except (sqlite3.OperationalError, OSError) as error:
                 logger.warning("cache %s: %s; going on without it", self.path, error)
                 # Opened anew next time: another process may have replaced a damaged file.
                 self.close()
                 return None
             except sqlite3.DatabaseError as error:
                 logger.warning("cache %s is damaged (%s); starting an empty one", self.path, error)
-                if last or not self._discard():
+                if not self._discard():
                     return None
-            except OSError as error:
-                logger.warning("cache %s: %s; going on without it", self.path, error)
-                return None
         return None
 
     def _open(self) -> sqlite3.Connection:
@@ -223,15 +225,3 @@ def _evict(database: sqlite3.Connection, max_bytes: int) -> None:
         " (SELECT rowid, SUM(bytes) OVER (ORDER BY used DESC, rowid DESC) AS kept FROM entries) WHERE kept > ?)",
         (max_bytes,),
     )
-
-
-def _sizes(database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-    rows = database.execute("SELECT namespace, COUNT(*), SUM(bytes) FROM entries GROUP BY namespace")
-    return {name: (count, size) for name, count, size in rows}
-
-
-def _clear(database: sqlite3.Connection, namespace: str | None) -> None:
-    if namespace is None:
-        database.execute("DELETE FROM entries")
-    else:
-        database.execute("DELETE FROM entries WHERE namespace=?", (namespace,))

@@ -6,8 +6,8 @@ the blur of an edge in pixels at working size, 512 × 512 in area (`embedded/reg
 
 # Presence. One half, because a probability says how often a finding of this kind is right: the curves are fitted so.
 PRESENT = 0.5
-# What the rules of agreement in `values.Distortion` put on either side of it.
-MOST_WHILE_ABSENT, BARELY_PRESENT = 0.49, 0.51
+# What the rules of agreement in `values.Distortion` put below it.
+MOST_WHILE_ABSENT = 0.49
 # From this probability on a severe flaw beside a good score is told as a doubt about one of them. Set, not fitted.
 CERTAIN = 0.8
 

@@ -93,12 +93,14 @@ def configure_logging(
     return handler
 
 
-class JsonFormatter(logging.Formatter):
-    """One JSON object per line."""
-
+class _SecretKeeping(logging.Formatter):
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         super().__init__()
         self._secrets = secrets
+
+
+class JsonFormatter(_SecretKeeping):
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, object] = {
@@ -113,12 +115,8 @@ class JsonFormatter(logging.Formatter):
         return printable_json(json.dumps(entry, ensure_ascii=False))
 
 
-class TextFormatter(logging.Formatter):
+class TextFormatter(_SecretKeeping):
     """A line a person reads: time, level, logger, message, context."""
-
-    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
-        super().__init__()
-        self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
         clock = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")

@@ -26,22 +26,18 @@ def refuse_overwriting(outputs: Iterable[Path | None], inputs: Iterable[Place | 
     Files are compared, not names: a link to an input is that input. Outputs and inputs that are None are left out.
     """
     wanted = [path for path in outputs if path is not None]
-    _refuse_one_file_twice(wanted)
+    seen: set[object] = set()
+    for path in wanted:
+        places = {os.path.normcase(os.path.realpath(path)), _identity(path)} - {None}
+        if places & seen:
+            raise OutputError(f"{path}: two results would be written to it; give each a place of its own")
+        seen |= places
     there: dict[Identity, Path] = {found: path for path in wanted if (found := _identity(path)) is not None}
     # What is not there yet is no input: a long list of inputs need not be looked at.
     for given in inputs if there else ():
         identity = None if given is None else _identity(given)
         if identity in there:
             raise OutputError(f"{there[identity]}: is an input and would be written over; choose another output")
-
-
-def _refuse_one_file_twice(outputs: list[Path]) -> None:
-    seen: set[object] = set()
-    for path in outputs:
-        places = {os.path.normcase(os.path.realpath(path)), _identity(path)} - {None}
-        if places & seen:
-            raise OutputError(f"{path}: two results would be written to it; give each a place of its own")
-        seen |= places
 
 
 def _identity(place: Place) -> Identity:

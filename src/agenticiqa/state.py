@@ -3,13 +3,21 @@
 # No postponed annotations here: a TypedDict could not tell required keys from others.
 
 import logging
-import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NotRequired, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 # LangGraph makes JSON schemas of the state, and below Python 3.12 pydantic can read only this TypedDict.
 from typing_extensions import TypedDict
@@ -84,13 +92,18 @@ def canonical_severity(value: object) -> object:
     return canonical(value, SEVERITIES, _SEVERITY_SPELLINGS)
 
 
+def _spelled(allowed: tuple[str, ...], spellings: dict[str, Any] | None = None) -> BeforeValidator:
+    return BeforeValidator(lambda value: canonical(value, allowed, spellings))
+
+
 Category = Annotated[DistortionCategory, BeforeValidator(canonical_category)]
 SeverityWord = Annotated[Severity, BeforeValidator(canonical_severity)]
 # "Overall" is the reserved key when nothing was found; everything else must be a category.
 EvidenceKey = Annotated[
-    Literal[DistortionCategory, "Overall"],
-    BeforeValidator(lambda value: canonical(value, (*DISTORTION_CATEGORIES, OVERALL), _CATEGORY_SPELLINGS)),
+    Literal[DistortionCategory, "Overall"], _spelled((*DISTORTION_CATEGORIES, OVERALL), _CATEGORY_SPELLINGS)
 ]
+# Trimmed, and not blank.
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Strict(BaseModel):
@@ -117,18 +130,11 @@ class PlanControlFlags(Strict):
 class PlannerOutput(Strict):
     """What the planner decided to find out, and how."""
 
-    query_type: Annotated[
-        QueryType, BeforeValidator(lambda value: canonical(value, ("IQA", "Other"), _QUERY_TYPE_SPELLINGS))
-    ]
+    query_type: Annotated[QueryType, _spelled(get_args(QueryType), _QUERY_TYPE_SPELLINGS)]
     query_scope: list[str] | Literal["Global"]
-    distortion_source: Annotated[
-        DistortionSource, BeforeValidator(lambda value: canonical(value, ("Explicit", "Inferred")))
-    ]
+    distortion_source: Annotated[DistortionSource, _spelled(get_args(DistortionSource))]
     distortions: dict[str, list[Category]] | None = None
-    reference_mode: Annotated[
-        ReferenceMode,
-        BeforeValidator(lambda value: canonical(value, ("Full-Reference", "No-Reference"), _REFERENCE_SPELLINGS)),
-    ]
+    reference_mode: Annotated[ReferenceMode, _spelled(get_args(ReferenceMode), _REFERENCE_SPELLINGS)]
     required_tool: str | None = None
     plan: PlanControlFlags
 
@@ -169,12 +175,7 @@ class DistortionAnalysis(Strict):
 
     type: Category
     severity: SeverityWord
-    explanation: str
-
-    @field_validator("explanation")
-    @classmethod
-    def _not_blank(cls, value: str) -> str:
-        return _require_text(value, "explanation")
+    explanation: Text
 
 
 class ToolExecutionLog(Strict):
@@ -183,20 +184,13 @@ class ToolExecutionLog(Strict):
     tool_name: str = Field(min_length=1)
     object_name: str = GLOBAL
     distortion: EvidenceKey = "Overall"
-    raw_score: float | None = None
-    normalized_score: float | None = Field(default=None, ge=1.0, le=5.0)
-    execution_time: float = Field(ge=0.0)
+    raw_score: FiniteFloat | None = None
+    normalized_score: FiniteFloat | None = Field(default=None, ge=1.0, le=5.0)
+    execution_time: FiniteFloat = Field(ge=0.0)
     fallback: bool = False
     error: str | None = None
     notes: list[str] = Field(default_factory=list)
     timestamp: datetime = Field(default_factory=lambda: datetime.now(UTC))
-
-    @field_validator("raw_score", "normalized_score", "execution_time")
-    @classmethod
-    def _finite(cls, value: float | None) -> float | None:
-        if value is not None and not math.isfinite(value):
-            raise ValueError("must be a finite number; leave it out and fill `error` instead")
-        return value
 
     @model_validator(mode="after")
     def _an_error_has_no_score(self) -> Self:
@@ -324,16 +318,11 @@ class SummarizerOutput(Strict):
         },
     )
 
-    final_answer: str = Field(description="Letter of a choice, quality level, or free text")
-    quality_reasoning: str = Field(min_length=1, description="Evidence-based explanation")
+    final_answer: Text = Field(description="Letter of a choice, quality level, or free text")
+    quality_reasoning: Text = Field(description="Evidence-based explanation")
     need_replan: bool = Field(default=False, description="Whether a new plan is needed")
     replan_reason: str | None = Field(default=None, description="What is missing, if a new plan is needed")
     used_evidence: dict[str, Any] | None = Field(default=None, description="Evidence the answer rests on")
-
-    @field_validator("final_answer", "quality_reasoning")
-    @classmethod
-    def _trimmed_and_not_blank(cls, value: str) -> str:
-        return _require_text(value, "this text")
 
     @model_validator(mode="after")
     def _a_replan_has_a_reason(self) -> Self:
@@ -430,10 +419,3 @@ def remember_replan(history: list[str], iteration: int, reason: str) -> list[str
     if len(grown) > MAX_REPLAN_HISTORY:
         logger.warning("Excessive replanning: history capped at %d entries", MAX_REPLAN_HISTORY)
     return grown[-MAX_REPLAN_HISTORY:]
-
-
-def _require_text(value: str, name: str) -> str:
-    trimmed = value.strip()
-    if not trimmed:
-        raise ValueError(f"{name} must hold at least one non-blank character")
-    return trimmed
