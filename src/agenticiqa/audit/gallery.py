@@ -45,7 +45,8 @@ font-variant-numeric: tabular-nums; }
 
 def gallery_page(result: Audit, open_picture: OpenPicture, title: str = "Audit", shown: int = SHOWN) -> str:
     """The page as HTML; it loads nothing from anywhere, and every name in it is escaped."""
-    sections = "".join(_issue_section(result, name, open_picture, shown) for name in _with_pictures(result))
+    flagged = [name for name, count in result.counts().items() if count and not name.endswith("_duplicates")]
+    sections = "".join(_issue_section(result, name, open_picture, shown) for name in flagged)
     head = (
         f"<header><h1>{escape(title)}</h1><p>agenticiqa {escape(version('agenticiqa'))}. {len(result.rows):,} pictures."
         " A score runs from 0 (worst) to 1; below its threshold a picture is flagged.</p></header>"
@@ -58,10 +59,6 @@ def gallery_page(result: Audit, open_picture: OpenPicture, title: str = "Audit",
 def card_html(result: Audit) -> str:
     """A small table of counts for a notebook."""
     return f"<div><p>{len(result.rows):,} pictures audited</p>{_counts(result)}</div>"
-
-
-def _with_pictures(result: Audit) -> list[str]:
-    return [name for name in result.issues if not name.endswith("_duplicates") and result.counts()[name]]
 
 
 def _counts(result: Audit) -> str:

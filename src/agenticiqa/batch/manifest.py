@@ -218,21 +218,16 @@ def pair_by_folder(copies: Manifest, references: Path) -> Pairing:
     """
     if not references.is_dir():
         raise ManifestError(f"{references}: is no folder; name the folder of the originals")
-    exact, by_stem = _originals(references)
-    paired = [_with_original(entry, references, exact, by_stem) for entry in copies.entries()]
-    lonely = tuple(entry.sample_id for entry in paired if isinstance(entry, Sample) and not _exists(entry))
-    used = {entry.reference_path for entry in paired if isinstance(entry, Sample)}
-    unused = tuple(name for name, path in exact.items() if path not in used)
-    return Pairing(replace(copies, entries=lambda: iter(paired)), lonely, unused)
-
-
-def _originals(folder: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The originals' files by relative path, and their relative paths by what stands before the suffix."""
-    exact = {sample.sample_id: sample.image_path for sample in open_manifest(folder)}
+    exact = {sample.sample_id: sample.image_path for sample in open_manifest(references)}
     by_stem: defaultdict[str, list[str]] = defaultdict(list)
     for name in exact:
         by_stem[_stem(name)].append(name)
-    return exact, by_stem
+    paired = [_with_original(entry, references, exact, by_stem) for entry in copies.entries()]
+    samples = [entry for entry in paired if isinstance(entry, Sample)]
+    lonely = tuple(each.sample_id for each in samples if not os.path.exists(each.reference_path or ""))
+    used = {each.reference_path for each in samples}
+    unused = tuple(name for name, path in exact.items() if path not in used)
+    return Pairing(replace(copies, entries=lambda: iter(paired)), lonely, unused)
 
 
 def _with_original(entry: Entry, folder: Path, exact: dict[str, str], by_stem: dict[str, list[str]]) -> Entry:
@@ -246,10 +241,6 @@ def _with_original(entry: Entry, folder: Path, exact: dict[str, str], by_stem: d
         return BadLine(entry.line, f"{name}: fits {' and '.join(close)} in {folder}; keep one of them")
     found = exact[close[0]] if close else str((folder / name).absolute())
     return replace(entry, reference_path=found)
-
-
-def _exists(sample: Sample) -> bool:
-    return sample.reference_path is not None and Path(sample.reference_path).exists()
 
 
 def _stem(name: str) -> str:

@@ -46,21 +46,14 @@ def read_csv(path: Path) -> Iterator[Row]:
     """Each row's values by column; empty cells are left out, `choices` and `metadata` hold JSON, and columns named
     `metadata.NAME` are gathered."""
     with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        reader = csv.reader(text, strict=True)
-        columns: list[str] | None = None
-        while True:
-            try:
-                cells = next(reader, None)
-            except (csv.Error, UnicodeDecodeError) as error:
-                # After this nothing says where the next row begins.
-                yield reader.line_num + 1, BadLine(reader.line_num + 1, f"cannot be read as CSV ({error})")
-                return
-            if cells is None:
-                return
-            if columns is None:
-                columns = [name.strip() for name in cells]
-            elif cells:
-                yield reader.line_num, _csv_values(reader.line_num, columns, cells)
+        rows = csv.reader(text, strict=True)
+        try:
+            columns = [name.strip() for name in next(rows, [])]
+            for cells in filter(None, rows):
+                yield rows.line_num, _csv_values(rows.line_num, columns, cells)
+        except (csv.Error, UnicodeDecodeError) as error:
+            # After this nothing says where the next row begins.
+            yield rows.line_num + 1, BadLine(rows.line_num + 1, f"cannot be read as CSV ({error})")
 
 
 def read_parquet(path: Path) -> Iterator[Row]:
@@ -82,13 +75,10 @@ def read_parquet(path: Path) -> Iterator[Row]:
 
 
 READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
-    ".jsonl": read_json_lines,
-    ".ndjson": read_json_lines,
+    **dict.fromkeys((".jsonl", ".ndjson"), read_json_lines),
     ".csv": read_csv,
     ".parquet": read_parquet,
 }
-
-
 LISTS = (".txt", ".lst")
 
 

@@ -263,15 +263,23 @@ class _Run:
                 on_record(record)
 
     def progress(self) -> BatchProgress:
-        return BatchProgress(**self._counts())
+        budget = self._budget
+        return BatchProgress(
+            samples=self._plan.samples,
+            done_before=self._plan.done,
+            answered=self._answered,
+            failed=budget.failures,
+            calls=budget.spent.calls,
+            cost_usd=budget.spent.cost_usd,
+            seconds=round(time.monotonic() - self._started, 3),
+        )
 
     def summary(self, engine: Engine, width: int) -> BatchSummary:
-        remaining = self._plan.to_do - self._answered
         # A limit that ended the run with nothing left over stopped nothing.
         stopped = self._stopped if self._budget.finished < self._plan.to_do else None
         return BatchSummary(
-            **self._counts(),
-            remaining=remaining,
+            **vars(self.progress()),
+            remaining=self._plan.to_do - self._answered,
             stopped=stopped,
             engine=engine,
             concurrency=width,
@@ -285,18 +293,6 @@ class _Run:
     def _next(self, samples: Iterator[Sample], under_way: int) -> Sample | None:
         self._stopped = INTERRUPTED if self._stop() else self._budget.exhausted(under_way)
         return None if self._stopped else next(samples, None)
-
-    def _counts(self) -> dict[str, Any]:
-        budget = self._budget
-        return {
-            "samples": self._plan.samples,
-            "done_before": self._plan.done,
-            "answered": self._answered,
-            "failed": budget.failures,
-            "calls": budget.spent.calls,
-            "cost_usd": budget.spent.cost_usd,
-            "seconds": round(time.monotonic() - self._started, 3),
-        }
 
 
 def _open_pool(

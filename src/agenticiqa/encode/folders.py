@@ -166,9 +166,11 @@ def encode_folder(
     manifest, wanted = open_manifest(source), vars(options)
     names = copy_names((sample.sample_id for sample in manifest), options.suffixes()[0])
     if not force and not (output / JOURNAL).exists():
-        _refuse_strangers(
-            output, (str(Path(name).with_suffix(each)) for name in names.values() for each in options.suffixes())
-        )
+        copies = (output / Path(name).with_suffix(each) for name in names.values() for each in options.suffixes())
+        there = next(filter(os.path.lexists, copies), None)
+        if there is not None:
+            # A folder that was never encoded to holds files of somebody else.
+            raise OutputError(f"{there}: was there before; choose another output, or add --force to write over it")
     return run_batch(
         manifest,
         (dry_run or output) / JOURNAL,
@@ -198,13 +200,6 @@ def copy_names(originals: Iterable[str], suffix: str) -> dict[str, str]:
     if doubled:
         raise OutputError(f"{doubled[0]}: the copies of two originals would be called so; rename one of them")
     return names
-
-
-def _refuse_strangers(output: Path, names: Iterable[str]) -> None:
-    """Raises OutputError where a folder that was never encoded to holds files of the copies' names."""
-    there = next((output / name for name in names if os.path.lexists(output / name)), None)
-    if there is not None:
-        raise OutputError(f"{there}: was there before; choose another output, or add --force to write over it")
 
 
 def encoded_rows(output: Path) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from agenticiqa.encode.originals import Format, Original, Pixels, read_original
-from agenticiqa.errors import EncodingError, MissingExtraError, UsageError, is_installed
+from agenticiqa.errors import EncodingError, UsageError, require_extra
 from agenticiqa.images import ImageSource, LoadedImage, NamedBytes, load_image
 from agenticiqa.weights import weight_set
 
@@ -49,10 +49,7 @@ def shipped_judge(terms: str = "research") -> Judge:
 
 
 def _ssimulacra2() -> Judge:
-    if not is_installed("ssimulacra2"):
-        raise MissingExtraError("judging by SSIMULACRA2", "ssimulacra2")
-    import io
-
+    require_extra("judging by SSIMULACRA2", "ssimulacra2", "ssimulacra2")
     from PIL import Image
     from ssimulacra2 import compute_ssimulacra2
 
@@ -69,6 +66,9 @@ OnTry = Callable[[Format, int, float], None]
 """Told of each copy that was judged: its format, quality and score."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES: dict[Format, str] = {"webp": ".webp", "avif": ".avif", "jpeg": ".jpg"}
+_EFFORT: dict[Format, dict[str, Any]] = {
+    "jpeg": {"optimize": True, "progressive": True}, "webp": {"method": 6}, "avif": {"speed": 4},
+}  # fmt: skip
 LOWEST, HIGHEST = 1, 100
 STEP = 1
 
@@ -146,13 +146,7 @@ def encode(
 class Copies:
     """The copies of one original in one format, each encoded and judged at most once."""
 
-    def __init__(
-        self,
-        original: Original,
-        format: Format,
-        judge: Judge,
-        on_try: OnTry | None = None,
-    ) -> None:
+    def __init__(self, original: Original, format: Format, judge: Judge, on_try: OnTry | None = None) -> None:
         self._original, self._format, self._judge, self._on_try = original, format, judge, on_try
         self._data: dict[int, bytes] = {}
         self._judged: dict[int, tuple[Pixels, float]] = {}
@@ -163,11 +157,10 @@ class Copies:
             return self._largest_within(max_bytes or 0, step)
         quality = find_quality(self._score, min_score, step)
         if quality is None:
-            scores = self._scores()
-            best = max(scores, key=lambda each: scores[each])
+            best = max(sorted(self._judged), key=self._score)
             raise EncodingError(
-                f"no {self._format} quality reaches {min_score:g}: {scores[best]:.4g} at quality {best} is the best; "
-                "ask for a lower score or another format"
+                f"no {self._format} quality reaches {min_score:g}: {self._score(best):.4g} at quality {best} is the "
+                "best; ask for a lower score or another format"
             )
         size = len(self._bytes(quality))
         if max_bytes is not None and size > max_bytes:
@@ -205,15 +198,11 @@ class Copies:
                 self._on_try(self._format, quality, self._judged[quality][1])
         return self._judged[quality][1]
 
-    def _scores(self) -> dict[int, float]:
-        return {quality: score for quality, (_, score) in sorted(self._judged.items())}
-
     def _encoded(self, quality: int) -> Encoded:
         score = self._score(quality)
-        pixels = self._judged[quality][0]
-        return Encoded(
-            self._bytes(quality), pixels, self._original.judged, quality, score, self._scores(), self._format
-        )
+        tried = {each: found for each, (_, found) in sorted(self._judged.items())}
+        pixels, judged = self._judged[quality][0], self._original.judged
+        return Encoded(self._bytes(quality), pixels, judged, quality, score, tried, self._format)
 
 
 def find_quality(score_of: Callable[[int], float], wanted: float, step: int = STEP) -> int | None:
@@ -239,12 +228,7 @@ def encoded_bytes(original: Original, format: Format, quality: int) -> bytes:
     stream = io.BytesIO()
     kept: dict[str, Any] = {"icc_profile": original.profile or b"", "exif": original.exif or b""}
     try:
-        if format == "jpeg":
-            original.picture.save(stream, "JPEG", quality=quality, optimize=True, progressive=True, **kept)
-        elif format == "webp":
-            original.picture.save(stream, "WEBP", quality=quality, method=6, **kept)
-        else:
-            original.picture.save(stream, "AVIF", quality=quality, speed=4, **kept)
+        original.picture.save(stream, format.upper(), quality=quality, **_EFFORT[format], **kept)
     except (OSError, ValueError, KeyError) as error:
         raise EncodingError(
             f"{format} at quality {quality}: the encoder failed ({error}); try another format"
