@@ -328,12 +328,11 @@ def test_progress_tells_counts_rate_and_time_left() -> None:
 @pytest.mark.parametrize("operation", ["write", "sync"])
 def test_a_full_disk_ends_the_run_and_the_next_one_finishes(tmp_path: Path, operation: str) -> None:
     with pytest.raises(JournalError, match="No space left"):
-        run(tmp_path / "out.jsonl", disk=FailingDisk(operation, 4))
+        run(tmp_path / "out.jsonl", disk=FailingDisk(operation, 3))
     kept = len(ids(tmp_path / "out.jsonl"))
 
     summary = run(tmp_path / "out.jsonl")
 
-    # The first write and sync were those of the settings.
     assert kept == 3
     assert (summary.done_before, summary.answered) == (3, 5)
     assert len(ids(tmp_path / "out.jsonl")) == 8
@@ -345,7 +344,7 @@ def test_a_half_written_line_that_could_not_be_taken_back_is_mended_by_the_next_
             raise OSError(5, "Input/output error")
 
     with pytest.raises(JournalError):
-        run(tmp_path / "out.jsonl", disk=Stuck("write", 4))
+        run(tmp_path / "out.jsonl", disk=Stuck("write", 3))
     assert not (tmp_path / "out.jsonl").read_bytes().endswith(b"\n")
 
     run(tmp_path / "out.jsonl")

@@ -15,7 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from agenticiqa.batch.journal import Disk
 from agenticiqa.batch.manifest import Entry, Manifest
 from agenticiqa.batch.samples import (
     BatchRecord,
@@ -30,7 +29,7 @@ from agenticiqa.batch.samples import (
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import ChangedSettingsError, OutputError
 from agenticiqa.logs import redact
-from agenticiqa.outputs import Place, refuse_overwriting
+from agenticiqa.outputs import Place, refuse_overwriting, write_whole
 from agenticiqa.weights import manifest as shipped_weights
 
 # How a result is reached, kept or logged does not change it.
@@ -54,8 +53,15 @@ def header_of(settings: Settings, more: Mapping[str, Any]) -> Header:
         content["pipeline"].pop(name, None)
     for role in ROLES:
         content[role].pop("timeout", None)
-    models = {"weights": _weights(settings), "calibrations": _calibrations(settings)}
-    header = {"version": version("agenticiqa"), **models, **more, "settings": content}
+    is_embedded = any(settings.role(role).backend.startswith("builtin") for role in ROLES)
+    overlay = settings.tools_overlay_path()
+    header = {
+        "version": version("agenticiqa"),
+        "weights": header_digest(shipped_weights()) if is_embedded else None,
+        "calibrations": hashlib.sha256(overlay.read_bytes()).hexdigest()[:16] if overlay.is_file() else None,
+        **more,
+        "settings": content,
+    }
     redacted: Header = json.loads(redact(json.dumps(header), settings.secrets()))
     return redacted
 
@@ -65,6 +71,11 @@ def header_digest(header: Header | None) -> str | None:
     if header is None:
         return None
     return digest(json.dumps(header, sort_keys=True)).hex()
+
+
+def store_header(output: Path, header: Header) -> None:
+    """Keeps what the output was begun with; raises OutputError."""
+    write_whole(header_path(output), json.dumps(header, indent=2) + "\n")
 
 
 def stored_header(output: Path) -> Header | None:
@@ -100,8 +111,9 @@ def _refusal(output: Path, found: Header | None, wanted: Header) -> str:
     if found is None:
         return f"{output}: exists already, and nothing says with which settings it was made; {way_out}"
     changes = list(_changes(found, wanted))
-    more = [f"and {len(changes) - _MOST_CHANGES_NAMED} more"] if len(changes) > _MOST_CHANGES_NAMED else []
-    return f"{output}: was begun with other settings ({'; '.join(changes[:_MOST_CHANGES_NAMED] + more)}); {way_out}"
+    if len(changes) > _MOST_CHANGES_NAMED:
+        changes[_MOST_CHANGES_NAMED:] = [f"and {len(changes) - _MOST_CHANGES_NAMED} more"]
+    return f"{output}: was begun with other settings ({'; '.join(changes)}); {way_out}"
 
 
 def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
@@ -110,37 +122,6 @@ def _changes(old: Any, new: Any, name: str = "") -> Iterator[str]:
             yield from _changes(old.get(key), new.get(key), f"{name}.{key}" if name else key)
     elif old != new:
         yield f"{name.removeprefix('settings.')}: {old} → {new}"
-
-
-def _weights(settings: Settings) -> str | None:
-    """The hash of the shipped weights' list, where a role is played by the embedded backend."""
-    if not any(settings.role(role).backend.startswith("builtin") for role in ROLES):
-        return None
-    return header_digest(shipped_weights())
-
-
-def _calibrations(settings: Settings) -> str | None:
-    """The hash of the user's own tools and calibrations, if there are any."""
-    path = settings.tools_overlay_path()
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
-
-
-def store_header(output: Path, header: Header, disk: Disk) -> None:
-    """Keeps what the output was begun with; raises OutputError."""
-    path = header_path(output)
-    spare = path.with_name(f".{path.name}.new")
-    try:
-        descriptor = disk.open(spare, empty=True)
-        try:
-            disk.write_all(descriptor, json.dumps(header, indent=2).encode() + b"\n")
-            disk.sync(descriptor)
-        finally:
-            disk.close(descriptor)
-        disk.replace(spare, path)
-        disk.sync_folder(path.parent)
-    except OSError as error:
-        spare.unlink(missing_ok=True)
-        raise OutputError(f"{path}: cannot be written ({error.strerror}); make room or choose another place") from error
 
 
 class KnownRecords:

@@ -209,7 +209,7 @@ def _agreed(
     if not force:
         _refuse_changes(asked, known, journal.path, header)
     if stored != header:
-        existing.store_header(journal.path, header, journal.disk)
+        existing.store_header(journal.path, header)
     return known
 
 
