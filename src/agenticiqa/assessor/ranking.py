@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from itertools import combinations
 from typing import Literal
@@ -159,33 +159,38 @@ def rank(
 
 def _by_score(names: Sequence[str], assessments: Sequence[Assessment]) -> list[Ranked]:
     """The best first; an image with the very score of the one before it has the same rank."""
-    named = sorted(
-        zip(names, assessments, strict=True), key=lambda item: math.inf if item[1].score is None else -item[1].score
-    )
-    entries: list[Ranked] = []
-    for place, (name, found) in enumerate(named, 1):
-        before = entries[-1] if entries else None
-        number = before.rank if before is not None and before.assessment.score == found.score else place
-        entries.append(Ranked(rank=None if found.score is None else number, name=name, assessment=found))
-    return entries
+    entries = [Ranked(rank=None, name=name, assessment=found) for name, found in zip(names, assessments, strict=True)]
+    entries.sort(key=lambda entry: -(entry.assessment.score or -math.inf))
+    scored = [entry for entry in entries if entry.assessment.score is not None]
+    return [
+        *_placed(scored, lambda one, other: one.assessment.score == other.assessment.score),
+        *entries[len(scored) :],
+    ]
 
 
 def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked: RankReply) -> list[Ranked]:
     """The images from the end asked for; one that is level with the one before it has the same rank."""
     sign = -1 if asked.first == "most" else 1
     ordered = sorted(zip(names, assessments, asked.images, strict=True), key=lambda item: sign * item[2].amount)
-    entries: list[Ranked] = []
+    entries = [
+        Ranked(rank=None, name=name, assessment=found, share=seen.amount, evidence=seen.evidence or None)
+        for name, found, seen in ordered
+    ]
     # Among images in which nothing of it is seen none has the most of it.
-    was_free = False
-    for place, (name, found, seen) in enumerate(ordered, 1):
-        before = entries[-1] if entries else None
-        near = before is not None and before.share is not None and abs(before.share - seen.amount) < LEVEL
-        level = near or (asked.first == "most" and was_free and not seen.visible)
-        was_free = not seen.visible
-        number = before.rank if level and before is not None else place
-        evidence = seen.evidence or None
-        entries.append(Ranked(rank=number, name=name, assessment=found, share=seen.amount, evidence=evidence))
-    return entries
+    free = {name for name, _, seen in ordered if asked.first == "most" and not seen.visible}
+
+    def are_level(one: Ranked, other: Ranked) -> bool:
+        return abs((one.share or 0.0) - (other.share or 0.0)) < LEVEL or {one.name, other.name} <= free
+
+    return _placed(entries, are_level)
+
+
+def _placed(entries: Sequence[Ranked], are_level: Callable[[Ranked, Ranked], bool]) -> list[Ranked]:
+    placed: list[Ranked] = []
+    for place, entry in enumerate(entries, 1):
+        shared = placed[-1].rank if placed and are_level(placed[-1], entry) else place
+        placed.append(entry.model_copy(update={"rank": shared}))
+    return placed
 
 
 def _chosen(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool, wants_last: bool) -> list[str]:
