@@ -39,7 +39,7 @@ FILES = (MEASUREMENTS, SUMMARY, GALLERY, "table.csv", "table.parquet", "table.js
          *(f"{each}.txt" for each in DECISIONS))  # fmt: skip
 # Pictures named behind each count.
 NAMED = 3
-Row = dict[str, Any]
+AuditRow = dict[str, Any]
 AuditTable = Literal["csv", "parquet", "json", "fiftyone"]
 
 
@@ -60,7 +60,7 @@ class AuditOptions:
 class Audit:
     """The result: a row per picture with a score and a flag per issue, groups of duplicates, and what was run."""
 
-    rows: list[Row]
+    rows: list[AuditRow]
     groups: list[Group]
     thresholds: dict[str, float]
     issues: tuple[str, ...]
@@ -70,7 +70,7 @@ class Audit:
     def counts(self) -> dict[str, int]:
         return {name: sum(bool(row[f"is_{name}_issue"]) for row in self.rows) for name in self.issues}
 
-    def worst(self, issue: str, count: int = 12) -> list[Row]:
+    def worst(self, issue: str, count: int = 12) -> list[AuditRow]:
         """The flagged pictures with the lowest scores of an issue."""
         flagged = [row for row in self.rows if row[f"is_{issue}_issue"]]
         return sorted(flagged, key=lambda row: row[f"{issue}_score"])[:count]
@@ -186,9 +186,9 @@ def judge(
     return Audit(rows, groups, limits, chosen)
 
 
-def _row(name: str, path: str, found: Mapping[str, Any], size: float | None, limits: Mapping[str, float]) -> Row:
+def _row(name: str, path: str, found: Mapping[str, Any], size: float | None, limits: Mapping[str, float]) -> AuditRow:
     scores = {**picture_scores(found), "odd_size": size, "exact_duplicates": 1.0, "near_duplicates": 1.0}
-    row: Row = {"name": name, "path": path, **{key: found.get(key) for key in ("width", "height", "bytes")}}
+    row: AuditRow = {"name": name, "path": path, **{key: found.get(key) for key in ("width", "height", "bytes")}}
     for issue, limit in limits.items():
         score = scores[issue]
         row[f"{issue}_score"] = score
@@ -196,7 +196,7 @@ def _row(name: str, path: str, found: Mapping[str, Any], size: float | None, lim
     return {**row, "group": None, "keep": None, "error": found.get("corrupt")}
 
 
-def _mark_duplicates(rows: Sequence[Row], groups: Sequence[Group], chosen: Sequence[str]) -> None:
+def _mark_duplicates(rows: Sequence[AuditRow], groups: Sequence[Group], chosen: Sequence[str]) -> None:
     """Flags the members of each group; one row with each number of a group has `keep`.
 
     Copies with the same pixels, one of which is in a group of near duplicates, get the number of that group.

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from agenticiqa.audit.auditing import Audit, Row
+from agenticiqa.audit.auditing import Audit, AuditRow
 from agenticiqa.audit.duplicates import Group
 from agenticiqa.audit.issues import ISSUES
 from agenticiqa.errors import AgenticIQAError
@@ -24,7 +24,7 @@ MEMBERS_SHOWN = 8
 KEEP = "keep this one"
 MEANINGS = {issue.name: issue.meaning for issue in ISSUES}
 
-OpenPicture = Callable[[Row], LoadedImage]
+OpenPicture = Callable[[AuditRow], LoadedImage]
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
@@ -98,7 +98,7 @@ def _duplicates(result: Audit, open_picture: OpenPicture) -> str:
     return f'<section id="duplicates"><h2>Duplicates</h2><p>{counted}.{more}</p>{groups}</section>'
 
 
-def _group(group: Group, by_name: dict[str, Row], open_picture: OpenPicture) -> str:
+def _group(group: Group, by_name: dict[str, AuditRow], open_picture: OpenPicture) -> str:
     cards = "".join(
         _card(by_name[name], KEEP if name == group.keep else "", open_picture) for name in group.members[:MEMBERS_SHOWN]
     )
@@ -110,14 +110,14 @@ def _group(group: Group, by_name: dict[str, Row], open_picture: OpenPicture) -> 
     )
 
 
-def _card(row: Row, note: str, open_picture: OpenPicture) -> str:
+def _card(row: AuditRow, note: str, open_picture: OpenPicture) -> str:
     facts = [f"{row['width']}×{row['height']}" if row["width"] else "", escape(note)]
     caption = f"{escape(str(row['name']))}<br>{' · '.join(filter(None, facts))}"
     label = ' class="kept"' if note == KEEP else ""
     return f"<figure{label}>{_thumbnail(row, open_picture)}<figcaption>{caption}</figcaption></figure>"
 
 
-def _thumbnail(row: Row, open_picture: OpenPicture) -> str:
+def _thumbnail(row: AuditRow, open_picture: OpenPicture) -> str:
     try:
         small: Any = Image.fromarray(open_picture(row).pixels)
     except AgenticIQAError as error:

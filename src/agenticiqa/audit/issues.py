@@ -17,7 +17,7 @@ from agenticiqa.errors import UsageError
 from agenticiqa.limits import MODERATE
 
 Measurements = Mapping[str, Any]
-Score = Callable[[Measurements], float]
+IssueScore = Callable[[Measurements], float]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Issue:
     name: str
     threshold: float
     meaning: str
-    score: Score
+    score: IssueScore
     quick: bool = True
 
 
@@ -41,7 +41,7 @@ def _truncated(found: Measurements) -> float:
     return 1.0 - float(found.get("band") or 0.0)
 
 
-class Limits(NamedTuple):
+class MeasurementLimits(NamedTuple):
     """From which value on a measurement counts: alone, with `--quick`, and whatever the model sees, in the full audit.
 
     Chosen on 400 of the labelled training photographs (`training/looks.csv`): alone where precision and recall balance,
@@ -54,13 +54,13 @@ class Limits(NamedTuple):
 
 
 LIMITS = {
-    "blurry": Limits(1.18, 1.9),
-    "dark": Limits(1 / 66, 1 / 50),
-    "light": Limits(0.14, 0.3),
-    "noisy": Limits(10.0, 10.0),
-    "low_contrast": Limits(1.0, 4.0),
-    "colour_cast": Limits(18.0, 38.0),
-    "compressed": Limits(50 / 20, 50 / 12),
+    "blurry": MeasurementLimits(1.18, 1.9),
+    "dark": MeasurementLimits(1 / 66, 1 / 50),
+    "light": MeasurementLimits(0.14, 0.3),
+    "noisy": MeasurementLimits(10.0, 10.0),
+    "low_contrast": MeasurementLimits(1.0, 4.0),
+    "colour_cast": MeasurementLimits(18.0, 38.0),
+    "compressed": MeasurementLimits(50 / 20, 50 / 12),
 }
 
 
@@ -205,8 +205,8 @@ def _rounded(value: float) -> float:
     return round(float(value), 4)
 
 
-Decision = Literal["keep", "maybe", "reject"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
+PictureDecision = Literal["keep", "maybe", "reject"]
+DECISIONS: tuple[PictureDecision, ...] = get_args(PictureDecision)
 # Nothing can be seen in these, whatever the score.
 _USELESS = ("corrupt", "truncated", "low_information")
 # A picture may be so on purpose.
@@ -232,7 +232,7 @@ def decide(rows: Iterable[dict[str, Any]], thresholds: Mapping[str, float]) -> N
             row["decision"], row["reasons"] = "reject", [*row["reasons"], f"a copy of {first['name']}"]
 
 
-def _alone(row: Mapping[str, Any], thresholds: Mapping[str, float]) -> tuple[Decision, list[str]]:
+def _alone(row: Mapping[str, Any], thresholds: Mapping[str, float]) -> tuple[PictureDecision, list[str]]:
     flagged = [name for name in thresholds if row[f"is_{name}_issue"] and not name.endswith("_duplicates")]
     reasons = [name.replace("_", " ") for name in flagged]
     flaws = [name for name in flagged if name not in _PROPERTIES]
@@ -246,6 +246,6 @@ def _order(row: Mapping[str, Any]) -> tuple[int, bool, int, str]:
     return DECISIONS.index(row["decision"]), not row["keep"], -(row["width"] * row["height"]), row["name"]
 
 
-def decided(rows: Sequence[Mapping[str, Any]]) -> dict[Decision, list[str]]:
+def decided(rows: Sequence[Mapping[str, Any]]) -> dict[PictureDecision, list[str]]:
     """The paths of the pictures under each decision."""
     return {each: [row["path"] for row in rows if row["decision"] == each] for each in DECISIONS}

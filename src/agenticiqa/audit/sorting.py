@@ -60,7 +60,7 @@ _COLOURS = {"keep": "Green", "maybe": "Yellow", "reject": "Red"}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PictureVerdict:
     """What a result says of one picture: the folder it belongs into, and its rating, label and keywords."""
 
     path: Path
@@ -71,7 +71,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Step:
+class FileStep:
     """One file to make: a copy or the new place of a picture, or a sidecar with its text."""
 
     action: Literal["copy", "move", "sidecar"]
@@ -80,7 +80,7 @@ class Step:
     text: str = ""
 
 
-def verdicts_of(result: Path) -> list[Verdict]:
+def verdicts_of(result: Path) -> list[PictureVerdict]:
     """The verdicts of an audit's folder, by its decisions; of a list, by its name; of a batch's results, by level."""
     if result.is_dir():
         return list(_of_audit(result))
@@ -90,7 +90,7 @@ def verdicts_of(result: Path) -> list[Verdict]:
     return [_of_row(row) for row in rows if row["image"]]
 
 
-def _of_audit(folder: Path) -> Iterator[Verdict]:
+def _of_audit(folder: Path) -> Iterator[PictureVerdict]:
     try:
         thresholds = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["thresholds"]
         judged = judge(folder / MEASUREMENTS, thresholds, issues=list(thresholds))
@@ -102,32 +102,32 @@ def _of_audit(folder: Path) -> Iterator[Verdict]:
         decision = row["decision"]
         # Stars stand for quality, which an audit does not score; a rejected picture is -1 in every program.
         rating = -1 if decision == "reject" else None
-        yield Verdict(Path(row["path"]), decision, rating, _COLOURS[decision], tuple(row["reasons"]))
+        yield PictureVerdict(Path(row["path"]), decision, rating, _COLOURS[decision], tuple(row["reasons"]))
 
 
-def _of_list(file: Path) -> Iterator[Verdict]:
+def _of_list(file: Path) -> Iterator[PictureVerdict]:
     """The pictures of a list that `audit --keep` or the page wrote, one path per line; keep.txt holds those to keep."""
     decision = file.stem
     for entry in open_manifest(file).entries():
         if isinstance(entry, Sample):
             rating = -1 if decision == "reject" else None
-            yield Verdict(Path(entry.image_path), decision, rating, _COLOURS.get(decision))
+            yield PictureVerdict(Path(entry.image_path), decision, rating, _COLOURS.get(decision))
 
 
-def _of_row(row: dict[str, Any]) -> Verdict:
+def _of_row(row: dict[str, Any]) -> PictureVerdict:
     level = row["level"]
     seen = (each for each in row["distortions"] if each.get("severity") in _PLAIN_TO_SEE)
     keywords = tuple(dict.fromkeys(str(each["type"]).lower() for each in seen))
     if level is None:
-        return Verdict(Path(row["image"]), WITHOUT_SCORE, keywords=keywords)
+        return PictureVerdict(Path(row["image"]), WITHOUT_SCORE, keywords=keywords)
     stars = LEVEL_SCORES[level]
     label = _COLOURS["keep" if stars >= 4 else "maybe" if stars == 3 else "reject"]
-    return Verdict(Path(row["image"]), str(row["level_name"]).lower(), stars, label, keywords)
+    return PictureVerdict(Path(row["image"]), str(row["level_name"]).lower(), stars, label, keywords)
 
 
 def plan(
-    verdicts: Sequence[Verdict], output: Path | None, move: bool = False, xmp: Program | None = None
-) -> list[Step]:
+    verdicts: Sequence[PictureVerdict], output: Path | None, move: bool = False, xmp: Program | None = None
+) -> list[FileStep]:
     """The files to make, none of which is there yet; OutputError where one would take the place of another file.
 
     Below `output` pictures keep their places below the folder that holds all of them. Without it only sidecars are
@@ -139,20 +139,20 @@ def plan(
             f"{missing[0]}: is not there any more{_and_more(missing)}; run the audit or batch again (pictures in an "
             "archive have to be unpacked first)"
         )
-    steps = list[Step]()
+    steps = list[FileStep]()
     common = os.path.commonpath([verdict.path.absolute().parent for verdict in verdicts]) if verdicts else ""
     for verdict in verdicts:
         source = verdict.path.absolute()
         target = source if output is None else output.absolute() / verdict.folder / source.relative_to(common)
         if output is not None:
-            steps.append(Step("move" if move else "copy", target, source))
+            steps.append(FileStep("move" if move else "copy", target, source))
         if xmp is not None:
             text = sidecar(verdict.rating, verdict.label, verdict.keywords)
-            steps.append(Step("sidecar", sidecar_path(target, xmp), source, text))
+            steps.append(FileStep("sidecar", sidecar_path(target, xmp), source, text))
     return _without_conflicts(steps)
 
 
-def _without_conflicts(steps: Sequence[Step]) -> list[Step]:
+def _without_conflicts(steps: Sequence[FileStep]) -> list[FileStep]:
     wanted = [step for step in steps if not _is_done(step)]
     taken = [step.target for step in wanted if step.target.exists()]
     doubled = [target for target, count in Counter(step.target for step in wanted).items() if count > 1]
@@ -165,7 +165,7 @@ def _without_conflicts(steps: Sequence[Step]) -> list[Step]:
     return wanted
 
 
-def _is_done(step: Step) -> bool:
+def _is_done(step: FileStep) -> bool:
     if not step.target.is_file():
         return False
     if step.action == "sidecar":
@@ -173,7 +173,7 @@ def _is_done(step: Step) -> bool:
     return step.action == "copy" and filecmp.cmp(step.source, step.target, shallow=False)
 
 
-def carry_out(steps: Sequence[Step], undo: Path) -> None:
+def carry_out(steps: Sequence[FileStep], undo: Path) -> None:
     """Makes the files; each is written into the undo file before it is made. Nothing is ever written over."""
     undo.parent.mkdir(parents=True, exist_ok=True)
     with open(undo, "a", encoding="utf-8") as file:
@@ -188,7 +188,7 @@ def carry_out(steps: Sequence[Step], undo: Path) -> None:
                 raise cannot_write(step.target, error) from error
 
 
-def _make(step: Step, content: bytes) -> None:
+def _make(step: FileStep, content: bytes) -> None:
     step.target.parent.mkdir(parents=True, exist_ok=True)
     if step.action == "move":
         _move(step.source, step.target)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, Row, json_rows, list_lines, read_list
+from agenticiqa.batch.manifest_tables import LISTS, READERS, BadLine, ManifestRow, json_rows, list_lines, read_list
 from agenticiqa.batch.samples import Sample, id_digest, sample_from
 from agenticiqa.errors import ManifestError
 from agenticiqa.images.files import is_address
@@ -162,7 +162,7 @@ def _table(path: Path) -> Iterator[Entry]:
     return _samples(READERS[path.suffix.lower()](path), str(path.parent))
 
 
-def _samples(rows: Iterable[Row], root: str) -> Iterator[Entry]:
+def _samples(rows: Iterable[ManifestRow], root: str) -> Iterator[Entry]:
     for line, values in rows:
         try:
             yield values if isinstance(values, BadLine) else sample_from(values, root, line)

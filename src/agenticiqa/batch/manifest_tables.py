@@ -30,10 +30,10 @@ class BadLine:
         return self.problem if self.line is None else f"line {self.line}: {self.problem}"
 
 
-Row = tuple[int, dict[str, Any] | BadLine]
+ManifestRow = tuple[int, dict[str, Any] | BadLine]
 
 
-def read_json_lines(path: Path) -> Iterator[Row]:
+def read_json_lines(path: Path) -> Iterator[ManifestRow]:
     """Each line's values; blank lines are skipped."""
     with _opened(path) as file:
         # Lines end at \n alone: other separators may stand inside a text.
@@ -42,7 +42,7 @@ def read_json_lines(path: Path) -> Iterator[Row]:
                 yield number, _json_values(number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
 
 
-def read_csv(path: Path) -> Iterator[Row]:
+def read_csv(path: Path) -> Iterator[ManifestRow]:
     """Each row's values by column; empty cells are left out, `choices` and `metadata` hold JSON, and columns named
     `metadata.NAME` are gathered."""
     with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
@@ -56,7 +56,7 @@ def read_csv(path: Path) -> Iterator[Row]:
             yield rows.line_num + 1, BadLine(rows.line_num + 1, f"cannot be read as CSV ({error})")
 
 
-def read_parquet(path: Path) -> Iterator[Row]:
+def read_parquet(path: Path) -> Iterator[ManifestRow]:
     """Each row's values by column, a batch of rows at a time."""
     try:
         import pyarrow.parquet as parquet
@@ -74,7 +74,7 @@ def read_parquet(path: Path) -> Iterator[Row]:
         raise ManifestError(f"{path}: cannot be read as Parquet ({error})") from error
 
 
-READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
+READERS: dict[str, Callable[[Path], Iterator[ManifestRow]]] = {
     **dict.fromkeys((".jsonl", ".ndjson"), read_json_lines),
     ".csv": read_csv,
     ".parquet": read_parquet,
@@ -96,7 +96,7 @@ def read_list(file: BinaryIO) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def json_rows(lines: Iterable[tuple[int, str]]) -> Iterator[Row]:
+def json_rows(lines: Iterable[tuple[int, str]]) -> Iterator[ManifestRow]:
     """Each line's values, of lines read already."""
     for number, line in lines:
         yield number, _json_values(number, os.fsencode(line))

@@ -13,7 +13,7 @@ from agenticiqa.logs import printable, printable_lines
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
-    from agenticiqa.audit.sorting import Step
+    from agenticiqa.audit.sorting import FileStep
 
 
 def sort(
@@ -71,7 +71,7 @@ def sort(
     typer.echo(printable(f"Done. To take it back: agenticiqa sort {log} --undo"))
 
 
-def _in_words(steps: list[Step]) -> str:
+def _in_words(steps: list[FileStep]) -> str:
     if not steps:
         return "Everything is there already."
     counts = Counter((step.action, step.target.parent) for step in steps)

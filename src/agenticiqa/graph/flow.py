@@ -118,7 +118,7 @@ def prepare_run(
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     thread_id: str | None = None,
     on_event: OnEvent | None = None,
-) -> Run:
+) -> PreparedRun:
     """A run whose settings, question and images have been checked; raises the typed error of what cannot be used."""
     if thread_id is not None and checkpointer is None:
         raise UsageError("a thread id is of use only with a checkpointer; pass one, for example sqlite_saver(path)")
@@ -135,10 +135,10 @@ def prepare_run(
     configurable["thread_id"] = thread_id or str(uuid4())
     ready: RunnableConfig = {**(config or {}), "configurable": configurable}
     ready["recursion_limit"] = _STEPS_PER_PASS * (limit + 2)
-    return Run(state, ready, checkpointer)
+    return PreparedRun(state, ready, checkpointer)
 
 
-class Run(NamedTuple):
+class PreparedRun(NamedTuple):
     """One question, ready to be carried out or taken up again."""
 
     state: AgenticIQAState

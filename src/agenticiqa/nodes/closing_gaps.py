@@ -17,8 +17,8 @@ from agenticiqa.values import Distortion
 CLOSE_UP = 768
 """The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
 _NARROWS = ("missing_analysis", "contradiction")
-Kind = TypeVar("Kind")
-Value = TypeVar("Value")
+_Kind = TypeVar("_Kind")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Focus:
     gap: Gap | None = None
     before: ExecutorOutput | None = None
     tried_tools: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The tools that have spoken in this run, by object and distortion."""
+    """The tools that were tried in this run, by object and distortion."""
 
     @property
     def is_narrow(self) -> bool:
@@ -55,14 +55,14 @@ class Focus:
         return {name: list(gap.distortions) for name in self.objects()}
 
     def avoided_tools(self) -> tuple[str, ...]:
-        """Tools that have spoken on this in the run or gave no score: a second opinion comes from another."""
+        """Tools that were tried on this in the run or gave no score: a second opinion comes from another."""
         if self.gap is None or self.gap.kind not in ("contradiction", "missing_scores", "no_scores"):
             return ()
         return tuple(sorted(tried_on(self.tried_tools, self.gap) if self.is_contradicted else self.gap.tools))
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether measurements and looks disagree: then a tool that has spoken has nothing to add."""
+        """Whether measurements and looks disagree: then a tool that was tried has nothing to add."""
         return self.gap is not None and self.gap.kind == "contradiction"
 
     def tried_with(self, logs: Iterable[ToolExecutionLog]) -> dict[str, list[str]]:
@@ -139,8 +139,8 @@ def _joined(before: ExecutorOutput, now: ExecutorOutput) -> ExecutorOutput:
 
 
 def _merged(
-    before: Mapping[str, Mapping[Kind, Value]] | None, now: Mapping[str, Mapping[Kind, Value]] | None
-) -> dict[str, dict[Kind, Value]]:
+    before: Mapping[str, Mapping[_Kind, _Value]] | None, now: Mapping[str, Mapping[_Kind, _Value]] | None
+) -> dict[str, dict[_Kind, _Value]]:
     """Values by object and distortion, the newer ones in the place of the older."""
     before, now = before or {}, now or {}
     return {name: {**before.get(name, {}), **now.get(name, {})} for name in {**before, **now}}

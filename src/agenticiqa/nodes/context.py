@@ -24,7 +24,7 @@ from agenticiqa.vlm_client.client import CallCounter, Sampling, VLMRequest
 from agenticiqa.vlm_client.structured import Structured, ask_for
 from agenticiqa.vlm_client.tasks import TaskInputs
 
-Reply = TypeVar("Reply", bound=BaseModel)
+ReplyModel = TypeVar("ReplyModel", bound=BaseModel)
 
 logger = logging.getLogger("agenticiqa.nodes")
 
@@ -56,15 +56,15 @@ class NodeContext:
     def ask(
         self,
         prompt: str,
-        inputs: TaskInputs[Reply],
+        inputs: TaskInputs[ReplyModel],
         *,
         advice: Sequence[str] = (),
-        check: Callable[[Reply], Reply] | None = None,
-    ) -> Structured[Reply]:
+        check: Callable[[ReplyModel], ReplyModel] | None = None,
+    ) -> Structured[ReplyModel]:
         """The reply of the role's model to a task put with this prompt, as data; raises ModelReplyError."""
         role = self.parts.settings.role(self.role)
         inputs = inputs.model_copy(update={"question": self.question})
-        model = cast(type[Reply], inputs.reply)
+        model = cast(type[ReplyModel], inputs.reply)
         request = VLMRequest(
             task=inputs.task,
             system=system_words(prompt),

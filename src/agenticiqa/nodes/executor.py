@@ -17,7 +17,7 @@ from agenticiqa.nodes.closing_gaps import Focus, close_up, joined_findings
 from agenticiqa.nodes.context import NodeContext, node_context, report
 from agenticiqa.nodes.fast_inspection import inspect
 from agenticiqa.nodes.reply_normalisation import Analysis, Distortions
-from agenticiqa.nodes.tool_steps import Pick, Scores
+from agenticiqa.nodes.tool_steps import Pick, ToolScores
 from agenticiqa.question.object_words import names_a_thing
 from agenticiqa.state import (
     DISTORTION_CATEGORIES,
@@ -333,7 +333,7 @@ class Gathering:
         """The gap, where hearing of it may change what the model sees."""
         return self.focus.gap if self.focus.wants_close_up else None
 
-    def _scores(self, logs: list[ToolExecutionLog]) -> Scores | None:
+    def _scores(self, logs: list[ToolExecutionLog]) -> ToolScores | None:
         scores, failed = tool_steps.scores_of(logs), tool_steps.failures_of(logs)
         if failed:
             self.errors["tool_execution"] = failed

@@ -13,7 +13,7 @@ from agenticiqa.vlm_client.tasks import InspectInputs, InspectReply
 
 
 @dataclass(frozen=True)
-class Inspection:
+class FastLook:
     """A reply to the one question, read under the plan that asked it."""
 
     reply: InspectReply
@@ -25,7 +25,7 @@ class Inspection:
     """What the backend found, where it gives values."""
 
 
-def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, gap: Gap | None = None) -> Inspection:
+def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, gap: Gap | None = None) -> FastLook:
     """What the model settles in one look under this plan; raises ModelReplyError."""
     steps = plan.model_steps()
     given = {} if "distortion_detection" in steps else detected_distortions(plan.distortions or {}, plan, [])
@@ -50,4 +50,4 @@ def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, 
     for name, entries in said.value.findings.items():
         seen[name] = [entry.type for entry in entries]
         tools.setdefault(name, {}).update({entry.type: entry.tool for entry in entries if entry.tool})
-    return Inspection(said.value, given or detected_distortions(seen, plan, []), tools, said.reply.findings)
+    return FastLook(said.value, given or detected_distortions(seen, plan, []), tools, said.reply.findings)

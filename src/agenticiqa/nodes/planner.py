@@ -248,13 +248,13 @@ def _keep_only_named_tool(plan: PlannerOutput, query: str, gap: Gap | None, tool
 
 def names_tool(query: str, tool: str) -> bool:
     """Whether the query speaks of the tool by name; case, hyphens and underscores do not matter."""
-    spoken = _spoken(query)
+    named = _names_in(query)
     # "TOPIQ" names both TOPIQ_FR and TOPIQ_NR.
-    return letters_of(tool) in spoken or letters_of(re.sub(r"_(?:FR|NR)$", "", tool)) in spoken
+    return letters_of(tool) in named or letters_of(re.sub(r"_(?:FR|NR)$", "", tool)) in named
 
 
 @lru_cache(maxsize=8)
-def _spoken(query: str) -> frozenset[str]:
+def _names_in(query: str) -> frozenset[str]:
     """What a query may call a tool: its words, and each two that follow each other as one."""
     words = [letters_of(word) for word in re.findall(r"[A-Za-z0-9_+\-]+", query)]
     return frozenset([*words, *(first + second for first, second in pairwise(words))])

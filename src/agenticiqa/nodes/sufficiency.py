@@ -212,13 +212,13 @@ def _has_untried_tool(gap: Gap, plan: PlannerOutput, state: AgenticIQAState, too
 
 
 def tried_on(tried_tools: Mapping[str, Sequence[str]], gap: Gap) -> set[str]:
-    """The tools that have spoken in this run on what the gap is about, those the gap names included."""
-    spoken = set(gap.tools)
+    """The tools that were tried in this run on what the gap is about, those the gap names included."""
+    tried = set(gap.tools)
     for place, names in tried_tools.items():
         name, _, kind = place.rpartition("/")
         if name in gap.objects and (not gap.distortions or kind in (*gap.distortions, OVERALL)):
-            spoken.update(names)
-    return spoken
+            tried.update(names)
+    return tried
 
 
 def replan_limit(state: AgenticIQAState) -> int:

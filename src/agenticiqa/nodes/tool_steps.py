@@ -18,7 +18,7 @@ from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.vlm_client.tasks import ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
-Scores = dict[str, dict[str, tuple[str, float]]]
+ToolScores = dict[str, dict[str, tuple[str, float]]]
 _THREADS = 4
 
 
@@ -59,7 +59,7 @@ def complete_picks(
 ) -> list[Pick]:
     """One pick per target: the chosen tool if it can run, else the most suitable one, flagged as fallback.
 
-    Tools to be `avoided` have spoken already; they are taken only if there is no other, and not even then unless
+    Tools to be `avoided` were tried already; they are taken only if there is no other, and not even then unless
     `again` is set: a target without another tool then has no pick.
     """
     wanted = {
@@ -75,7 +75,7 @@ def complete_picks(
             if known is not None and known not in avoided:
                 return Pick(name, distortion, known)
             level = logging.WARNING if problem else logging.INFO
-            problem = problem or f"{known} has spoken already"
+            problem = problem or f"{known} was tried already"
         suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
         untried = [card.name for card in suitable if card.name not in avoided]
         if not untried and not again:
@@ -168,9 +168,9 @@ def run_tools(
     return [entry for pick in picks for entry in logs[pick]]
 
 
-def scores_of(logs: list[ToolExecutionLog]) -> Scores:
+def scores_of(logs: list[ToolExecutionLog]) -> ToolScores:
     """The calibrated scores by object and distortion; of several runs for one place the last counts."""
-    scores: Scores = {}
+    scores: ToolScores = {}
     for log in logs:
         if log.normalized_score is not None:
             scores.setdefault(log.object_name, {})[log.distortion] = (log.tool_name, log.normalized_score)
