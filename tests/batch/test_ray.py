@@ -31,7 +31,7 @@ def _local_ray() -> Iterator[None]:
         object_store_memory=100_000_000,
         log_to_driver=False,
         logging_level="ERROR",
-        runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}},
+        runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}},
     )
     yield
     ray.shutdown()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -272,10 +272,11 @@ def write_table(result: Audit, path: Path, kind: AuditTable) -> None:
     elif kind == "json":
         write_whole(path, json.dumps(result.rows, indent=1) + "\n")
     else:
-        rows = ({name: row.get(name) for name in result.columns()} for row in result.rows)
+        columns = result.columns()
+        rows: Iterator[AuditRow] = ({name: row.get(name) for name in columns} for row in result.rows)
         if kind == "csv":
             rows = ({**row, "reasons": "; ".join(row["reasons"])} for row in rows)
-        write_rows(rows, path, {name: _type(name) for name in result.columns()})
+        write_rows(rows, path, {name: _type(name) for name in columns})
 
 
 def _type(column: str) -> type:
