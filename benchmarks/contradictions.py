@@ -96,7 +96,7 @@ def _is_asked(finding: Distortion, question: YesNo) -> bool:
 
 def _undeniable(look: Look, kinds: tuple[str, ...] = ()) -> Iterator[tuple[DistortionCategory, str]]:
     for category, kind, name, limit, above in UNDENIABLE:
-        reading = look.reading(category, name)
+        reading = look.reading(name)
         if reading is None or (kinds and kind and kind not in kinds):
             continue
         if (reading.value >= limit) if above else (reading.value <= limit):

@@ -24,7 +24,6 @@ from agenticiqa import Assessor
 from agenticiqa.config import ROLES, load_settings
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import ShippedPerception
-from agenticiqa.embedded.findings import RememberingPerception
 from agenticiqa.evaluation.statistics import srcc
 from agenticiqa.parts import build_parts
 from agenticiqa.score_fusion import ScoreFusion
@@ -102,7 +101,7 @@ def main() -> None:
 
 def assessor_not_fitted_on_tid2013() -> Assessor:
     """The agent with equal weights, whose full-reference judgement has seen no opinion of TID2013."""
-    eyes = RememberingPerception(ShippedPerception("research", pairs="open"))
+    eyes = ShippedPerception("research", pairs="open")
     parts = build_parts(load_settings(overrides={"pipeline": {"fusion_weights": PLAIN}}))
     return Assessor(parts=replace(parts, vlm_clients={role: PerceptionClient(eyes) for role in ROLES}))
 

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.combined_models import ShippedPerception
-from agenticiqa.embedded.findings import Look, RememberingPerception
+from agenticiqa.embedded.findings import Look
 from agenticiqa.images import load_image
 from agenticiqa.state import SEVERITIES
 from agenticiqa.weights import WeightSet
@@ -79,7 +79,7 @@ def main() -> None:
     if given.data is None:
         options.error("give --data, --other or --show")
     looked_at = without_twins(read_looks("test"), given.data)[: given.limit]
-    eyes = RememberingPerception(ShippedPerception(given.terms), capacity=4)
+    eyes = ShippedPerception(given.terms)
     client = PerceptionClient(eyes)
     looks, contradictions = [], []
     for number, photograph in enumerate(looked_at):

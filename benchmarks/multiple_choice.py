@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from agenticiqa.embedded.client import PerceptionClient
-from agenticiqa.embedded.findings import Perception, RememberingPerception
+from agenticiqa.embedded.findings import Perception
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.vlm_client.client import VLMReply, VLMRequest
@@ -68,8 +68,8 @@ def eyes_by_source() -> dict[str, Perception]:
     from agenticiqa.embedded.combined_models import ShippedPerception
 
     return {
-        "synthetic": RememberingPerception(ShippedPerception("research")),
-        "tid2013": RememberingPerception(ShippedPerception("research", pairs="open")),
+        "synthetic": ShippedPerception("research"),
+        "tid2013": ShippedPerception("research", pairs="open"),
     }
 
 

@@ -49,10 +49,9 @@ class Parts:
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a named thing by the embedded detector, for models that cannot locate; None if it is not found."""
-        from agenticiqa.embedded.answers.gathering import place_called
         from agenticiqa.embedded.combined_models import shipped_perception
 
-        return shipped_perception(self.settings.pipeline.terms).locate(image, place_called(name))
+        return shipped_perception(self.settings.pipeline.terms).locate(image, name)
 
 
 def build_parts(settings: Settings | None = None) -> Parts:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.client import PerceptionClient
 from agenticiqa.embedded.corrections import compressed_as_it_is
-from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
+from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
 from agenticiqa.question.asked import Choose, Compare, Flaw, Open, OptionMeaning, Question, Reply, Topic, Where
@@ -435,17 +435,6 @@ def test_a_bare_prompt_is_the_users_question() -> None:
 
     assert text.startswith("Yes (severe blur). Blur (severe): Motion blur")
     assert text.endswith("no vision-language model was involved.")
-
-
-def test_the_eyes_look_once_at_the_same_image_for_all_tasks() -> None:
-    counted = FixedEyes(BLURRED)
-    eyes = RememberingPerception(counted)
-
-    for _ in range(2):
-        ask(eyes, AnswerInputs(query="Is it blurry?"), AnswerReply)
-        ask(eyes, ScoreInputs(query="Rate it"), AnswerReply)
-
-    assert counted.looked == 1
 
 
 def test_the_metrics_inside_the_full_reference_judgement_do_not_vote_beside_it() -> None:

@@ -13,6 +13,7 @@ from agenticiqa.embedded.combined_models import (
 )
 from agenticiqa.embedded.findings import Perception
 from agenticiqa.images import LabelledImage, LoadedImage, load_image
+from agenticiqa.state import Region
 from agenticiqa.tools.synthetic.kinds import distort
 from agenticiqa.values import Distortion, Judgement, Reading
 from agenticiqa.vlm_client.client import VLMRequest
@@ -58,6 +59,15 @@ def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Perception) -> 
     assert look.against_reference is not None
     assert look.against_reference.score == 5.0
     assert all(finding.severity == "none" for finding in look.findings)
+
+
+def test_the_models_look_once_at_the_same_pixels(eyes: Perception) -> None:
+    again = load_image(CHELSEA.pixels.copy())
+    corner = Region(left=0, top=0, right=200, bottom=200)
+
+    assert eyes.look(CHELSEA) is eyes.look(again)
+    assert eyes.look(CHELSEA, None, corner) is eyes.look(again, None, corner)
+    assert eyes.look(CHELSEA) is not eyes.look(damaged("jpeg"))
 
 
 def test_a_clean_photograph_has_no_moderate_distortion(eyes: Perception) -> None:

@@ -23,7 +23,7 @@ def image() -> LoadedImage:
 
 def told(query: str, look: Look, image: LoadedImage) -> str:
     question = read_question(query)
-    return answer(question, Observer(FixedEyes(look)).evidence(question, image, None)).text.lower()
+    return answer(question, Observer(FixedEyes(look), question, image).evidence()).text.lower()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def asked(query: str, picture: Image.Image, **inputs: object) -> tuple[str, str]
     """The answer about a picture, and its reasons."""
     question = read_question(query, tools=("PIQE",))
     told = AnswerInputs(query=query, **inputs) if inputs else None
-    evidence = Observer(FixedEyes(CLEAN)).evidence(question, load_image(picture), None, told)
+    evidence = Observer(FixedEyes(CLEAN), question, load_image(picture)).evidence(told)
     given = answer(question, evidence)
     return given.text, in_one_text(explain(question, evidence, given), "en")
 

@@ -27,7 +27,7 @@ def written(form: str, picture: Image.Image | None = None, **options: object) ->
 
 def asked(fact: Fact, file: bytes | np.ndarray, *, polarity: Polarity | None = None, use: Use | None = None) -> Answer:
     question = Measure(Topic(use=use), Reply(), polarity, fact)
-    return answer(question, Observer(FixedEyes(CLEAN)).evidence(question, load_image(file), None))
+    return answer(question, Observer(FixedEyes(CLEAN), question, load_image(file)).evidence())
 
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -97,6 +97,6 @@ def test_pixels_per_inch_are_those_of_the_print_where_one_is_named() -> None:
 )
 def test_sharp_enough_for_print_is_a_matter_of_pixels_and_of_sharpness(look: Look, use: Use, expected: str) -> None:
     question = YesNo(Topic(Flaw("blur"), use=use), Reply(), "fine", "acceptable")
-    evidence = Observer(FixedEyes(look)).evidence(question, load_image(written("PNG")), None)
+    evidence = Observer(FixedEyes(look), question, load_image(written("PNG"))).evidence()
 
     assert answer(question, evidence).text == expected

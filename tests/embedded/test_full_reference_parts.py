@@ -13,8 +13,8 @@ from agenticiqa.embedded.full_reference.consensus import (
     tone_change,
 )
 from agenticiqa.embedded.full_reference.difference_statistics import grid_statistics, residual_statistics
-from agenticiqa.embedded.full_reference.disagreement import find_disagreement
 from agenticiqa.embedded.full_reference.frequency_transfer import transfer_statistics
+from agenticiqa.embedded.full_reference.judge import find_disagreement
 from agenticiqa.embedded.full_reference.pair_features import measure_pair
 from agenticiqa.embedded.full_reference.pair_model import KernelMachine, KindRecogniser, distances, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import aligned, view_pair

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agenticiqa.embedded.findings import Look
+from agenticiqa.embedded.regions.places import place_called
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_LETTERS, LEVEL_SCORES, Region, Severity
 from agenticiqa.values import Distortion, Judgement, Reading
@@ -51,18 +52,16 @@ class FixedEyes:
     def __init__(self, look: Look, places: Mapping[str, Look] | None = None) -> None:
         self._look = look
         self._places = dict(places or {})
-        self.looked = 0
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The look of the region, else of the whole image."""
-        self.looked += 1
         if region is None:
             return self._look
         return list(self._places.values())[region.left]
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """A box whose left side is the number of the place; None for places that are not listed."""
-        if name not in self._places:
+        if (place := place_called(name)) not in self._places:
             return None
-        number = list(self._places).index(name)
+        number = list(self._places).index(place)
         return Region(left=number, top=0, right=number + 1, bottom=image.height)

@@ -63,14 +63,10 @@ def assess_regions(
 
     Of several things named together ("cars") each is told besides, as "cars 1", "cars 2" and so on.
     """
-    from agenticiqa.embedded.answers.gathering import place_called
     from agenticiqa.embedded.combined_models import shipped_perception
 
     perception = shipped_perception(terms)
-    places = {
-        name: located.get(name) or perception.locate(image, place_called(name))
-        for name in dict.fromkeys([*located, *wanted])
-    }
+    places = {name: located.get(name) or perception.locate(image, name) for name in dict.fromkeys([*located, *wanted])}
     regions = {
         name: _assessed(perception, image, reference, region) if region else None for name, region in places.items()
     }

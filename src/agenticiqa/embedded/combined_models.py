@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.embedded.answers.evidence import ToolScore
-from agenticiqa.embedded.findings import Look, Perception, RememberingPerception
+from agenticiqa.cache import Recent
+from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
-from agenticiqa.state import DISTORTION_CATEGORIES, LEVEL_SCORES, LocatedRegion, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, LocatedRegion, Region
 from agenticiqa.tools.calibration import EmbeddedScale
 from agenticiqa.values import Distortion, Judgement, level_probabilities
 from agenticiqa.weights import WeightSet
@@ -29,39 +29,42 @@ TELLING = {
     "noise sigma": (0.0, 28.0), "clipped highlights": (0.0, 25.0), "mean brightness": (27.0, 255.0),
     "JPEG quality": (24.0, 100.0), "blur radius": (0.0, 4.0), "color cast": (0.0, 65.0),
 }  # fmt: skip
+# Looks that are kept: a question about several places and their surroundings needs about ten.
+REMEMBERED = 32
+# Half of a 95 % interval in standard errors.
+HALF_WIDTH = 1.96
 _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CATEGORIES)
 
 
 @lru_cache(maxsize=4)
 def shipped_perception(terms: str, viewing: Viewing = "native") -> Perception:
     """The perception for these terms of use and way of viewing, built once, so that all roles share what was seen."""
-    return RememberingPerception(ShippedPerception("open" if terms == "commercial" else "research", viewing=viewing))
+    return ShippedPerception("open" if terms == "commercial" else "research", viewing=viewing)
 
 
 class ShippedPerception:
-    """Loads its models at the first look; `pairs` names other weights for the full-reference judgement."""
+    """Loads its models at the first look and looks once at the same pixels, however many tasks ask.
+
+    `pairs` names other weights for the full-reference judgement.
+    """
 
     def __init__(self, weights: WeightSet, pairs: WeightSet | None = None, viewing: Viewing = "native") -> None:
         self._weights = weights
         self._pair_weights = pairs or weights
         self._viewing: Viewing = viewing
-        self._last: tuple[tuple[object, ...], Look] | None = None
+        self._looks = Recent[Look](REMEMBERED)
 
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """What the shipped models see; a region is judged with the rest of the picture in mind.
 
         Of several things named together the worst counts.
         """
-        from agenticiqa.embedded.corrections import of_part
-
-        if isinstance(region, LocatedRegion) and region.members:
-            return self._worst_of(image, reference, region)
-        whole = self._whole(image, reference)
-        if region is None:
-            return whole
-        against = None if reference is None else _cut(reference.pixels, region)
-        crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
-        return of_part(crop, whole, image, region)
+        key = repr((image.sha256, image.size, reference and reference.sha256, region))
+        found = self._looks.get(key)
+        if found is None:
+            found = self._whole(image, reference) if region is None else self._part(image, reference, region)
+            self._looks.put(key, found)
+        return found
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word, or of the thing a name stands for."""
@@ -70,18 +73,18 @@ class ShippedPerception:
 
         return locate(scene_of(image), image.pixels, name)
 
-    def _worst_of(self, image: LoadedImage, reference: LoadedImage | None, region: LocatedRegion) -> Look:
+    def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
+        return self._look(image.pixels, None if reference is None else reference.pixels)
+
+    def _part(self, image: LoadedImage, reference: LoadedImage | None, region: Region) -> Look:
+        from agenticiqa.embedded.corrections import of_part
         from agenticiqa.embedded.regions.object_look import worst_of
 
-        return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
-
-    def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
-        # Several places of one image are looked at one after the other, each with the same surroundings.
-        key = (image.sha256, image.size, reference.sha256 if reference else None)
-        last = self._last
-        if last is None or last[0] != key:
-            last = self._last = (key, self._look(image.pixels, None if reference is None else reference.pixels))
-        return last[1]
+        if isinstance(region, LocatedRegion) and region.members:
+            return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
+        against = None if reference is None else _cut(reference.pixels, region)
+        crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
+        return of_part(crop, self.look(image, reference), image, region)
 
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
         from agenticiqa.embedded.distortions.distortion_detector import find_distortions
@@ -134,10 +137,6 @@ def _cut(pixels: Pixels, region: Region) -> Pixels:
     return np.ascontiguousarray(pixels[region.top : region.bottom, region.left : region.right])
 
 
-# Half of a 95 % interval in standard errors.
-_HALF_WIDTH = 1.96
-
-
 class RecalibratedPerception:
     """Sees what the perception inside sees; scores and intervals follow the scales, by reference mode."""
 
@@ -166,20 +165,5 @@ def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:
     score, interval = scale.apply(judgement.score, judgement.interval)
     _, likely = scale.apply(judgement.score, judgement.likely_interval)
     low, high = interval or (score, score)
-    levels = level_probabilities(score, (high - low) / (2 * _HALF_WIDTH))
+    levels = level_probabilities(score, (high - low) / (2 * HALF_WIDTH))
     return replace(judgement, levels=levels, interval=interval, likely_interval=likely)
-
-
-# How far a calibrated tool is off, on the 1–5 scale.
-TOOL_ERROR = 0.5
-
-
-def judgement_from_tools(scores: Sequence[ToolScore]) -> Judgement | None:
-    """A distribution around the mean of the distinct tools; None without any."""
-    distinct = {score.tool: score.score for score in scores}
-    if not distinct:
-        return None
-    mean = sum(distinct.values()) / len(distinct)
-    weights = {letter: math.exp(-0.5 * ((level - mean) / TOOL_ERROR) ** 2) for letter, level in LEVEL_SCORES.items()}
-    total = sum(weights.values())
-    return Judgement({letter: weight / total for letter, weight in weights.items()}, source=", ".join(distinct))

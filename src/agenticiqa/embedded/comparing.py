@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from agenticiqa.embedded.answers.gathering import place_called
+from agenticiqa.embedded.answers.places import READING_OF, flaw_share
 from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Declined, Degree, Open, Question, Score, YesNo
-from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute
+from agenticiqa.values import CATEGORY_OF, Attribute
 from agenticiqa.vlm_client.tasks import ComparedImage, RankReply
 
 # Questions that several images can answer together; "where" and "how can I fix it" are about one image.
 _COMPARABLE = (Compare, Score, Degree, YesNo, Choose, Open)
 
-# What is measured of an attribute, and what its flaw is called where the attribute's own name says something else.
-_READING_OF: dict[Attribute, str] = {
-    "blur": "blur radius", "noise": "noise sigma", "compression": "JPEG quality", "dark": "mean brightness",
-    "bright": "mean brightness", "exposure": "mean brightness", "contrast": "contrast", "colour": "color cast",
-    "oversharp": "sharpness",
-}  # fmt: skip
+# What a flaw is called where the name of the attribute says something else.
 _NOUN: dict[Attribute, str] = {
     "dark": "darkness", "bright": "brightness", "exposure": "exposure error", "contrast": "lack of contrast",
     "colour": "colour error", "oversharp": "oversharpening",
@@ -40,8 +35,8 @@ def compare_images(question: Question, images: Sequence[LoadedImage], perception
     compared = [
         ComparedImage(
             amount=flaw_share(flaw.attribute, look),
-            evidence=share_in_words(flaw.attribute, look),
-            visible=not is_free_of(flaw.attribute, look),
+            evidence=_share_in_words(flaw.attribute, look),
+            visible=_is_visible(flaw.attribute, look),
         )
         for look in looks
     ]
@@ -53,7 +48,7 @@ def _looks(question: Question, images: Sequence[LoadedImage], perception: Percep
     if len(question.topic.scope) != 1:
         return [perception.look(image) for image in images]
     (thing,) = question.topic.scope
-    regions = [perception.locate(image, place_called(thing)) for image in images]
+    regions = [perception.locate(image, thing) for image in images]
     missing = [str(number) for number, region in enumerate(regions, start=1) if region is None]
     if missing:
         return f"the {thing} could not be located in image {', '.join(missing)}; the images are ranked by quality"
@@ -68,55 +63,18 @@ def _why_not(question: Question) -> str:
     return "the question is about one image and cannot be answered by comparison; the images are ranked by quality"
 
 
-def is_free_of(attribute: Attribute, look: Look) -> bool:
-    """Whether nothing is to be seen of the flaw; every picture has a brightness, so dark and bright never are."""
-    if attribute not in CATEGORY_OF or attribute in ("dark", "bright"):
-        return False
+def _is_visible(attribute: Attribute, look: Look) -> bool:
+    """Whether anything is to be seen of the flaw; every picture has a brightness, so dark and bright always are."""
     finding = look.finding(CATEGORY_OF[attribute])
-    return finding is None or not finding.is_present
+    return attribute in ("dark", "bright") or (finding is not None and finding.is_present)
 
 
-def flaw_share(attribute: Attribute, look: Look) -> float:
-    """How much of the flaw one look shows, 0 to 1, as finely as it was measured: for putting images in order."""
-    if attribute not in CATEGORY_OF:
-        return (5 - look.quality.score) / 4
-    category = CATEGORY_OF[attribute]
-    values = {reading.name: reading.value for finding in look.findings for reading in finding.readings}
-    brightness = values.get("mean brightness", MIDDLE_GREY) / 255
-    match attribute:
-        case "dark":
-            return 0.9 * (1 - brightness) + 0.1 * values.get("clipped shadows", 0.0) / 100
-        case "bright":
-            return 0.9 * brightness + 0.1 * values.get("clipped highlights", 0.0) / 100
-    finding = look.finding(category)
-    found = 0.0 if finding is None else (finding.weight + finding.probability) / 5
-    measured = _measured(attribute, values, brightness)
-    return found if measured is None else (found + measured) / 2
-
-
-def share_in_words(attribute: Attribute, look: Look) -> str:
+def _share_in_words(attribute: Attribute, look: Look) -> str:
     """The same for people: the share of 100, the severity found and the measurement behind it."""
-    finding = look.finding(CATEGORY_OF[attribute])
-    name = _READING_OF[attribute]
-    readings = [reading for each in look.findings for reading in each.readings if reading.name == name]
-    told = [f"{reading.name} {reading.value:.3g} {reading.unit}".strip() for reading in readings[:1]]
+    finding, reading = look.finding(CATEGORY_OF[attribute]), look.reading(READING_OF[attribute])
+    told = [f"{reading.name} {reading.value:.3g} {reading.unit}".strip()] if reading else []
     # A finding of the light may be of the other direction than the one asked about.
     if finding is not None and CATEGORY_OF[attribute] != "Brightness change":
         told.insert(0, finding.severity)
     share = f"{_NOUN.get(attribute, attribute)} {100 * flaw_share(attribute, look):.0f} of 100"
     return f"{share} ({', '.join(told)})" if told else share
-
-
-def _measured(attribute: Attribute, values: Mapping[str, float], brightness: float) -> float | None:
-    """The measurement behind an attribute, 0 (nothing wrong) to 1; None where there is none."""
-    by_attribute = {
-        "blur": ("blur radius", 6.0), "noise": ("noise sigma", 48.0), "colour": ("color cast", 40.0),
-    }  # fmt: skip
-    if attribute in by_attribute:
-        name, whole = by_attribute[attribute]
-        return min(1.0, values[name] / whole) if name in values else None
-    if attribute == "compression" and "JPEG quality" in values:
-        return 1 - min(100.0, values["JPEG quality"]) / 100
-    if attribute == "contrast" and "contrast" in values:
-        return 1 - min(1.0, values["contrast"] / 100)
-    return min(1.0, 2 * abs(brightness - 0.45)) if attribute == "exposure" else None

@@ -70,7 +70,7 @@ def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look
 def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_softness: bool, is_found: bool) -> Look:
     """The look at what a question names, for that question (steps 7 and 8)."""
     from agenticiqa.embedded.objects.scene import scene_of
-    from agenticiqa.embedded.regions.object_look import blur_differs, with_measured_blur
+    from agenticiqa.embedded.regions.object_look import with_measured_blur
     from agenticiqa.embedded.regions.sharpness import focus_parts
 
     is_background = isinstance(region, LocatedRegion) and region.kind == "background"
@@ -80,8 +80,7 @@ def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_soft
     parts = focus_parts(edges, image.width, image.height)
     if is_found and region is not None:
         return look if parts is None else with_measured_blur(look, edges, region, parts.sharpest.softness)
-    uneven = parts is not None and parts.some_soft >= PRESENT
-    if not uneven and not blur_differs(edges, image.width, image.height):
+    if parts is None or parts.some_soft < PRESENT:
         return look
     return replace(look, findings=tuple(each for each in look.findings if each.category not in ("Blurs", "Sharpness")))
 
@@ -95,7 +94,7 @@ def compressed_as_it_is(findings: Findings) -> Findings:
 
 def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortion:
     """The finding of a pair that lost fine detail and nothing else: soft or enlarged, not compressed or noisy."""
-    from agenticiqa.embedded.full_reference.changes import measured_softness
+    from agenticiqa.embedded.full_reference.judge import measured_softness
 
     share = measured_softness(judged.features)
     if share < PRESENT:
@@ -111,7 +110,7 @@ def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortio
 
 def _with_kind(finding: Distortion, kind: str | None) -> Distortion:
     """The finding with the kind the pair shows, where it could not tell one itself."""
-    from agenticiqa.embedded.full_reference.changes import category_of
+    from agenticiqa.embedded.full_reference.judge import category_of
 
     if finding.kind or kind is None or not finding.is_present or category_of(kind) != finding.category:
         return finding

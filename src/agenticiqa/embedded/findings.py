@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from agenticiqa.cache import Recent
 from agenticiqa.images import LoadedImage
 from agenticiqa.state import Region
 from agenticiqa.values import Distortion, Judgement, Reading
-
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -29,10 +26,15 @@ class Look:
         """What was found for a category, if it was looked for."""
         return next((finding for finding in self.findings if finding.category == category), None)
 
-    def reading(self, category: str, name: str) -> Reading | None:
-        """One measurement behind a category's finding, if it was made."""
-        finding = self.finding(category)
-        return finding.reading(name) if finding else None
+    def changed(self, category: str, change: Callable[[Distortion], Distortion]) -> Look:
+        """The same look with another finding of a category."""
+        return replace(
+            self, findings=tuple(change(each) if each.category == category else each for each in self.findings)
+        )
+
+    def reading(self, name: str) -> Reading | None:
+        """One measurement behind the findings, if it was made."""
+        return next((found for finding in self.findings if (found := finding.reading(name))), None)
 
 
 class Perception(Protocol):
@@ -45,29 +47,3 @@ class Perception(Protocol):
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word ("top left", "centre", "background") or a face; None when it cannot be found."""
         ...
-
-
-class RememberingPerception:
-    """Looks only once at the same images and for the same places, however many tasks ask."""
-
-    def __init__(self, perception: Perception, capacity: int = 32) -> None:
-        self._perception = perception
-        self._known = Recent[tuple[Any]](capacity)
-
-    def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
-        """The remembered look, or a new one."""
-        box = region.model_dump_json() if region else None
-        key = (image.sha256, image.size, reference.sha256 if reference else None, box)
-        return self._remembered(key, lambda: self._perception.look(image, reference, region))
-
-    def locate(self, image: LoadedImage, name: str) -> Region | None:
-        """The remembered place, or where the perception finds it now."""
-        return self._remembered((image.sha256, image.size, name), lambda: self._perception.locate(image, name))
-
-    def _remembered(self, key: tuple[object, ...], find: Callable[[], Found]) -> Found:
-        known = self._known.get(repr(key))
-        if known is None:
-            known = (find(),)
-            self._known.put(repr(key), known)
-        found: Found = known[0]
-        return found

@@ -364,8 +364,7 @@ def _reading(tool: str, raw: float | None) -> dict[str, Any]:
 
 def can_be_located(name: str) -> bool:
     """Whether a name stands for a place or for a thing that is looked for."""
-    from agenticiqa.embedded.answers.gathering import place_called
-    from agenticiqa.embedded.regions.places import PLACES
+    from agenticiqa.embedded.regions.places import PLACES, place_called
 
     return place_called(name) in PLACES or object_called(name) is not None
 

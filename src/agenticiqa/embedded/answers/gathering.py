@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from agenticiqa.embedded.answers.evidence import Evidence, gather, without
 from agenticiqa.embedded.answers.file_facts import facts_of
 from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.embedded.answers.who_is_meant import Meant
-from agenticiqa.embedded.combined_models import judgement_from_tools
 from agenticiqa.embedded.corrections import as_asked
 from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.embedded.objects.scene import in_words, scene_of
@@ -19,7 +18,7 @@ from agenticiqa.embedded.regions.places import alike, area
 from agenticiqa.embedded.regions.sharpness import focus_parts
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.asked import Choose, Compare, Measure, Question, Where, YesNo
-from agenticiqa.question.object_words import names_a_thing, names_several, place_named
+from agenticiqa.question.object_words import names_a_thing, names_several
 from agenticiqa.state import GLOBAL, LocatedRegion, Region
 from agenticiqa.values import Language
 from agenticiqa.vlm_client.tasks import AnswerInputs, ScoreInputs
@@ -34,147 +33,114 @@ MUCH_SMALLER = 0.25
 GREY_SPREAD, GREY_SAMPLES = 6, 400
 
 
+@dataclass(frozen=True)
 class Observer:
-    """Gathers what is seen of the places a question names."""
+    """Looks at a picture, and its reference where it has one, as one question wants it."""
 
-    def __init__(self, perception: Perception) -> None:
-        self._perception = perception
+    perception: Perception
+    question: Question
+    image: LoadedImage
+    reference: LoadedImage | None = None
 
-    def evidence(
-        self,
-        question: Question,
-        image: LoadedImage,
-        reference: LoadedImage | None,
-        inputs: AnswerInputs | ScoreInputs | None = None,
-    ) -> Evidence:
+    def evidence(self, inputs: AnswerInputs | ScoreInputs | None = None) -> Evidence:
         """The evidence in the inputs, completed by what is seen of the same places, without what is excepted."""
-        return without(self._all_evidence(question, image, reference, inputs), question.topic.excepted)
-
-    def _all_evidence(
-        self,
-        question: Question,
-        image: LoadedImage,
-        reference: LoadedImage | None,
-        inputs: AnswerInputs | ScoreInputs | None,
-    ) -> Evidence:
+        question, image = self.question, self.image
         analysis, scope = inputs.distortion_analysis if inputs else None, question.topic.scope
-        absent = tuple(
-            name for name in scope if name not in (analysis or ()) and self._is_absent(image, name, question)
-        )
+        absent = tuple(name for name in scope if name not in (analysis or ()) and self._is_absent(name))
         names = tuple(analysis or (name for name in scope if name not in absent)) or (GLOBAL,)
-        looks, unlocated = self.looks(image, reference, names, question)
-        regions = {name: self.region(image, name) for name in names}
+        looks, unlocated = self.looks(names)
+        regions = {name: self.perception.locate(image, name) for name in names}
         located = {name: region for name, region in regions.items() if isinstance(region, LocatedRegion)}
         doubtful = {name: region.confidence for name, region in located.items() if region.is_doubtful}
-        several = {name: max(1, len(region.members)) for name, region in located.items() if names_several(name)}
-        found = gather(looks, analysis, inputs.quality_scores if inputs else None, has_reference=reference is not None)
         asks_fact, asks_parts = isinstance(question, Measure), _asks_for_parts(question) and not scope
-        evidence = replace(
-            found,
-            judgement=found.judgement or judgement_from_tools(found.tools),
+        found = replace(
+            gather(looks, analysis, inputs.quality_scores if inputs else None, has_reference=bool(self.reference)),
             absent=absent,
             unlocated=unlocated,
             doubtful=doubtful,
             seen_instead=seen_in(image, question.reply.language) if absent or unlocated or doubtful else "",
-            meant=self._meant(image, reference, located, question),
-            counts=several,
+            meant=tuple(meant for name, region in located.items() if (meant := self._meant(name, region))),
+            counts={name: max(1, len(region.members)) for name, region in located.items() if names_several(name)},
             size=image.size,
             file=facts_of(image) if asks_fact else None,
             is_grey=has_no_colour(image) if asks_fact or question.topic.flaw.attribute == "colour" else None,
             parts=focus_parts(scene_of(image).edges, image.width, image.height) if asks_parts else None,
             values=(inputs.tool_values or {}) if isinstance(inputs, AnswerInputs) else {},
         )
-        return self._compared(question, evidence, image, reference)
+        return without(self._compared(found), question.topic.excepted)
 
-    def _compared(
-        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
-    ) -> Evidence:
-        """The evidence with what the question compares beside it: places, or the reference."""
-        if isinstance(question, Compare) and question.places:
-            looks, unlocated = self.looks(image, reference, question.places)
-            return replace(evidence, places=looks, unlocated=unlocated)
-        if reference is not None and _is_compared(question):
-            # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
-            alone = self._perception.look(image), self._perception.look(reference)
-            if question.topic.flaw.category:
-                return replace(evidence, leads=_leads(*alone))
-            return replace(evidence, advantage=alone[0].quality.score - alone[1].quality.score)
-        return self._with_places(question, evidence, image, reference) if _asks_where(question) else evidence
-
-    def looks(
-        self,
-        image: LoadedImage,
-        reference: LoadedImage | None,
-        names: Sequence[str],
-        question: Question | None = None,
-    ) -> tuple[dict[str, Look], tuple[str, ...]]:
+    def looks(self, names: Iterable[str]) -> tuple[dict[str, Look], tuple[str, ...]]:
         """A look at each named place, and the names that could not be located and stand for the whole image.
 
         A soft background is no flaw; a question whether it is soft is answered all the same.
         """
-        regions = {name: self.region(image, name) for name in names}
+        regions = {name: self.perception.locate(self.image, name) for name in names}
         unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
-        softness = question is not None and _asks_whether_soft(question)
+        topic = self.question.topic
+        asks_softness = topic.flaw.attribute == "blur" and not topic.as_fault
         looks = {
             name: as_asked(
-                self._perception.look(image, reference, region),
-                image,
-                region,
-                asks_softness=softness,
-                is_found=name not in unlocated,
+                self._look(region), self.image, region, asks_softness=asks_softness, is_found=name not in unlocated
             )
             for name, region in regions.items()
         }
         return looks, unlocated
 
-    def region(self, image: LoadedImage, name: str) -> Region | None:
-        """The box of a named place; None for the whole image and for what cannot be located."""
-        return None if name == GLOBAL else self._perception.locate(image, place_called(name))
+    def _look(self, region: Region | None) -> Look:
+        return self.perception.look(self.image, self.reference, region)
 
-    def _is_absent(self, image: LoadedImage, name: str, question: Question) -> bool:
+    def _is_absent(self, name: str) -> bool:
         """Whether a thing is not in the picture. A guess is no place to rate: a number does not show the doubt."""
-        region = self.region(image, name)
+        region = self.perception.locate(self.image, name)
         if isinstance(region, LocatedRegion) and region.is_doubtful:
-            return question.topic.flaw.category is None
+            return self.question.topic.flaw.category is None
         return region is None and names_a_thing(name)
 
-    def _meant(
-        self,
-        image: LoadedImage,
-        reference: LoadedImage | None,
-        located: Mapping[str, LocatedRegion],
-        question: Question,
-    ) -> tuple[Meant, ...]:
-        """The names of one thing that may mean one of several, with a look at each that is not much smaller."""
-        meant = []
-        for name, region in located.items():
-            found = alike(scene_of(image), name, *image.size)
-            if question.reply.which and region.members:
-                found = sorted(region.members, key=area, reverse=True)
-            likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
-            if len(found) > 1:
-                from_left = sorted(likely, key=lambda each: each.left + each.right)
-                looks = tuple(self._perception.look(image, reference, each) for each in from_left)
-                meant.append(Meant(name, looks, len(found) - len(likely)))
-        return tuple(meant)
+    def _meant(self, name: str, region: LocatedRegion) -> Meant | None:
+        """The things that a name of one may mean, with a look at each that is not much smaller; None if it is clear."""
+        found = alike(scene_of(self.image), name, *self.image.size)
+        if self.question.reply.which and region.members:
+            found = sorted(region.members, key=area, reverse=True)
+        if len(found) < 2:
+            return None
+        likely = [each for each in found if area(each) >= MUCH_SMALLER * area(found[0])]
+        from_left = sorted(likely, key=lambda each: each.left + each.right)
+        return Meant(name, tuple(map(self._look, from_left)), len(found) - len(likely))
 
-    def _with_places(
-        self, question: Question, evidence: Evidence, image: LoadedImage, reference: LoadedImage | None
-    ) -> Evidence:
-        """The evidence with a look at each place the question compares."""
-        named, scope = _offered_places(question), question.topic.scope
+    def _compared(self, evidence: Evidence) -> Evidence:
+        """The evidence with what the question compares beside it: places, or the reference."""
+        question = self.question
+        if isinstance(question, Compare) and question.places:
+            looks, unlocated = self.looks(question.places)
+            return replace(evidence, places=looks, unlocated=unlocated)
+        if self.reference is not None and _is_compared(question):
+            # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.
+            test, other = self.perception.look(self.image), self.perception.look(self.reference)
+            if question.topic.flaw.category is None:
+                return replace(evidence, advantage=test.quality.score - other.quality.score)
+            before = {finding.category: finding.weight for finding in other.findings}
+            leads: dict[str, float] = {
+                each.category: each.weight - before.get(each.category, 0.0) for each in test.findings
+            }
+            return replace(evidence, leads=leads)
+        offered = _offered_places(question)
+        return self._with_places(evidence, offered) if offered or isinstance(question, Where) else evidence
+
+    def _with_places(self, evidence: Evidence, named: list[str]) -> Evidence:
+        """The evidence with a look at each place the question offers or asks for, else at the parts of the picture."""
+        question, scope = self.question, self.question.topic.scope
         if not named and len(scope) > 1:
             named = list(scope)
             if evidence.unlocated or evidence.absent:  # the place asked for may be the very one that was not found
                 return evidence
-        boxes = {name: self.region(image, name) for name in named or _PLACES}
-        looks = {name: self._perception.look(image, reference, box) for name, box in boxes.items() if box is not None}
+        boxes = {name: self.perception.locate(self.image, name) for name in named or _PLACES}
+        looks = {name: self._look(box) for name, box in boxes.items() if box is not None}
         wanted = min if isinstance(question, Where) and question.least else max
         shares = {name: share_in(look, question) for name, look in looks.items()}
         asked = wanted(shares, key=lambda name: shares[name], default=None)
         half = None if named or asked is None else _half_around(asked, shares)
-        if half and (box := self.region(image, half)):
-            asked, looks = half, {**looks, half: self._perception.look(image, reference, box)}
+        if half and (box := self.perception.locate(self.image, half)):
+            asked, looks = half, {**looks, half: self._look(box)}
         return replace(evidence, places=looks, asked_place=asked)
 
 
@@ -204,10 +170,6 @@ def _offered_places(question: Question) -> list[str]:
     return [option.place for option in options if option.place]
 
 
-def _asks_where(question: Question) -> bool:
-    return isinstance(question, Where) or bool(_offered_places(question))
-
-
 def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
     """The half of the picture whose two quarters both have what is asked for, while the other two do not."""
     for half in ("left", "right", "top", "bottom"):
@@ -221,25 +183,8 @@ def _half_around(asked: str, shares: Mapping[str, float]) -> str | None:
     return None
 
 
-def place_called(name: str) -> str:
-    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
-    lowered = name.strip().lower()
-    return lowered if names_several(lowered) else place_named(lowered) or lowered
-
-
-def _asks_whether_soft(question: Question) -> bool:
-    """Whether softness is asked about, be it a fault or not."""
-    return question.topic.flaw.attribute == "blur" and not question.topic.as_fault
-
-
 def has_no_colour(image: LoadedImage) -> bool:
     """Whether the channels of nearly all pixels agree, up to what JPEG leaves of a grey picture."""
     step = max(1, min(image.size) // GREY_SAMPLES)
     sample = image.pixels[::step, ::step].astype(np.int16)
     return float(np.percentile(np.ptp(sample, axis=2), 99)) <= GREY_SPREAD
-
-
-def _leads(test: Look, reference: Look) -> dict[str, float]:
-    """By category, how much more of it the first look shows."""
-    before = {finding.category: finding.weight for finding in reference.findings}
-    return {finding.category: finding.weight - before.get(finding.category, 0.0) for finding in test.findings}

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.findings import Look
 from agenticiqa.limits import PRESENT, SOFT_RADIUS
 from agenticiqa.question.asked import Compare, Question, Where, YesNo, categories_of
-from agenticiqa.values import Reading
+from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute, Reading
 from agenticiqa.wording import phrase, say
 from agenticiqa.wording.findings import amount_in_words, capitalised, place_name, reading_in_words
 
-# The measurement behind a category, and how much of it makes one step of severity.
-MEASURED_BY = {"Blurs": ("blur radius", 1.5), "Noise": ("noise sigma", 12.0), "Compression": ("JPEG quality", 22.5)}
-# What is measured of the others, without such steps.
-_ALSO_MEASURED = {
-    "Brightness change": "mean brightness", "Contrast": "contrast", "Color distortions": "saturation",
+# What is measured of an attribute.
+READING_OF: dict[Attribute, str] = {
+    "blur": "blur radius", "noise": "noise sigma", "compression": "JPEG quality", "dark": "mean brightness",
+    "bright": "mean brightness", "exposure": "mean brightness", "contrast": "contrast", "colour": "color cast",
+    "oversharp": "sharpness",
 }  # fmt: skip
+# How much of it counts as all there can be; of those that fall with the flaw, what counts as none of it.
+_WHOLE: dict[Attribute, float] = {"blur": 6.0, "noise": 48.0, "colour": 40.0}
+_FULL: dict[Attribute, float] = {"compression": 100.0, "contrast": 100.0}
+# The share of white that the mean of a well exposed picture has.
+WELL_EXPOSED = 0.45
 # Two shares that lie closer than this are about equal.
 EQUAL = 0.03
 
@@ -42,52 +49,68 @@ def rests_on_parts(question: Question, evidence: Evidence) -> bool:
 
 def share_in(look: Look, question: Question) -> float:
     """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
-    tone = asked_tone(question)
-    brightness = look.reading("Brightness change", "mean brightness") if tone else None
-    if brightness is not None:
-        return brightness.value / 255 if tone == "bright" else 1 - brightness.value / 255
-    amounts = [amount for category in categories_of(question) if (amount := _share_of(category, look)) is not None]
-    poor = (5 - look.quality.score) / 4
+    if (tone := asked_tone(question)) is not None:
+        return flaw_share(tone, look)
+    poor = flaw_share("overall", look)
+    attribute_of = {category: attribute for attribute, category in CATEGORY_OF.items()}
+    shares = [flaw_share(attribute_of[category], look) for category in categories_of(question)]
     # Of places with as much of it, the better one is taken to have less.
-    return 0.9 * max(amounts) + 0.1 * poor if amounts else poor
+    return 0.9 * max(shares) + 0.1 * poor if shares else poor
 
 
-def _share_of(category: str, look: Look) -> float | None:
-    """How much of a distortion is in a place, 0 to 1: what was found, and what was measured in support of it."""
-    finding = look.finding(category)
-    return None if finding is None else (finding.weight + finding.probability + _measured(category, look)) / 9
+def flaw_share(attribute: Attribute, look: Look) -> float:
+    """How much of a flaw one look shows, 0 to 1, as finely as it was measured: for putting looks in order.
+
+    A soft corner is softer than a sharp one, be that a flaw or the depth of field.
+    """
+    if attribute not in CATEGORY_OF:
+        return (5 - look.quality.score) / 4
+    if attribute in ("dark", "bright"):
+        brightness = _value("mean brightness", look, MIDDLE_GREY) / 255
+        clipped = _value("clipped shadows" if attribute == "dark" else "clipped highlights", look, 0.0) / 100
+        return 0.9 * (brightness if attribute == "bright" else 1 - brightness) + 0.1 * clipped
+    finding, measured = look.finding(CATEGORY_OF[attribute]), _measured(attribute, look)
+    found = 0.0 if finding is None else (finding.weight + finding.probability) / 5
+    return found if measured is None else (found + measured) / 2
 
 
-def _measured(category: str, look: Look) -> float:
-    """The measurement on the scale of the severities: a soft corner is softer, be it a flaw or the depth of field."""
-    name, per_step = MEASURED_BY.get(category, ("", 1.0))
-    reading = look.reading(category, name)
-    if reading is None:
-        return 0.0
-    value = 100 - reading.value if name == "JPEG quality" else reading.value
-    return min(4.0, max(0.0, value / per_step))
+def _value(name: str, look: Look, otherwise: float) -> float:
+    reading = look.reading(name)
+    return otherwise if reading is None else reading.value
+
+
+def _measured(attribute: Attribute, look: Look) -> float | None:
+    """The measurement behind an attribute, 0 (nothing wrong) to 1; None where there is none."""
+    if attribute == "exposure":
+        return min(1.0, 2 * abs(_value("mean brightness", look, MIDDLE_GREY) / 255 - WELL_EXPOSED))
+    reading = look.reading(READING_OF[attribute])
+    if reading is None or attribute not in _WHOLE | _FULL:
+        return None
+    if attribute in _FULL:
+        return 1 - min(1.0, reading.value / _FULL[attribute])
+    return min(1.0, reading.value / _WHOLE[attribute])
 
 
 def measured_in(look: Look, question: Question) -> Reading | None:
     """The measurement that a comparison of places rests on."""
-    category = question.topic.flaw.category
-    if category is None:
+    attribute = question.topic.flaw.attribute
+    if attribute not in READING_OF:
         return Reading("quality", round(look.quality.score, 1), "of 5")
-    return look.reading(category, _ALSO_MEASURED.get(category) or MEASURED_BY.get(category, ("", 1.0))[0])
+    return look.reading(READING_OF[attribute])
 
 
 def is_soft(question: Question, evidence: Evidence) -> bool:
     """Whether the place asked for is measurably blurred, although the image as a whole is not found to be."""
     if evidence.asked_place is None or "Blurs" not in categories_of(question):
         return False
-    radius = evidence.places[evidence.asked_place].reading("Blurs", "blur radius")
+    radius = evidence.places[evidence.asked_place].reading("blur radius")
     return radius is not None and radius.value >= SOFT_RADIUS
 
 
-def asked_tone(question: Question) -> str | None:
+def asked_tone(question: Question) -> Literal["dark", "bright"] | None:
     """The "dark" or "bright" of a question about places: some part always is, whether that is a flaw or not."""
     attribute = question.topic.flaw.attribute
-    return attribute if attribute in ("dark", "bright") else None
+    return attribute if attribute == "dark" or attribute == "bright" else None
 
 
 def side_by_side(question: Compare, evidence: Evidence) -> str:

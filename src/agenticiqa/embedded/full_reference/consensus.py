@@ -32,8 +32,6 @@ PURPOSE_STEP = 0.55
 # Shares of the difference explained by tone between which the judgement passes from metrics to tone.
 NOT_TONE, ALL_TONE = 0.6, 0.8
 SHARES = 41
-# How well what is left must follow the reference to be softness alone.
-NOT_SOFT, ALL_SOFT = 0.955, 0.985
 # Shares of frequencies left between which a change of tone keeps its detail.
 LOST, HARDLY_LOST = 0.3, 0.5
 
@@ -65,11 +63,6 @@ class Consensus:
     def unlike(self, features: Floats, names: Sequence[str]) -> Floats:
         """Scores of pairs unlike all that was rated: the plain mean of all members, and no reading of tone."""
         return np.asarray(self.members(member_losses(features, names)).mean(axis=1))
-
-
-def follows_reference(passband: Floats) -> Floats:
-    """From 0 to 1, whether what is left of the reference follows it, as after a filter or a mild coder."""
-    return np.asarray(np.clip((passband - NOT_SOFT) / (ALL_SOFT - NOT_SOFT), 0, 1), np.float64)
 
 
 @dataclass(frozen=True)

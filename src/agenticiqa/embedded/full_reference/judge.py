@@ -9,22 +9,33 @@ from functools import lru_cache
 
 import cv2
 
-from agenticiqa.embedded.full_reference.changes import category_of, with_measured_softness
-from agenticiqa.embedded.full_reference.disagreement import find_disagreement
-from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, PairFeatures, Pixels, measure_pair
-from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, Prediction, load_model
+from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, Pixels, measure_pair
+from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
 from agenticiqa.embedded.trunk import Backbone, load_backbone
 from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, LevelLetter, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
-from agenticiqa.values import Disagreement, Judgement, level_probabilities, severity_of
+from agenticiqa.tools.synthetic.kinds import KINDS
+from agenticiqa.values import Disagreement, Judgement, MetricScore, level_probabilities, severity_of
 from agenticiqa.weights import WeightSet
 
 NAME = "AIQA_FR"
 # A kind less probable than this is not worth a mention.
 MENTIONED = 0.02
+UNLIKE_ALL_RATED = "no pair like this one was rated by people; the score is the consensus of metrics"
+# Kinds of the field that no ladder has.
+FIELD_CATEGORIES: dict[str, DistortionCategory | None] = {"avif": "Compression", "heic": "Compression", "overlay": None}
+SOFT = ("upscale", "pixelate", "gaussian_blur", "defocus_blur", "motion_blur", "denoise")
+# The share of frequencies left above which a loss is not named, and below which it always is.
+UNNAMED, NAMED = 0.8, 0.65
+# How well what is left must follow the reference to be softness alone.
+NOT_SOFT, ALL_SOFT = 0.955, 0.985
+# How steeply the frequencies of an enlarged picture end at least; those of a Gaussian blur stay below.
+STEEP = 0.5
+# Two scores contradict each other when they are further apart than chance explains in 95 of 100 cases.
+DEVIATIONS = 1.96
 
 
 @dataclass(frozen=True)
@@ -57,16 +68,6 @@ class FullReferenceJudgement:
         )
 
 
-def categories_of(kinds: dict[str, float]) -> dict[DistortionCategory, float]:
-    """Probabilities of the distortion categories the kinds belong to."""
-    found: dict[DistortionCategory, float] = {}
-    for kind, share in kinds.items():
-        category = category_of(kind)
-        if category is not None:
-            found[category] = found.get(category, 0.0) + share
-    return found
-
-
 @dataclass(frozen=True)
 class FullReferenceJudge:
     """Judges pairs of one size, seen natively or on a screen; may be shared between threads."""
@@ -83,38 +84,76 @@ class FullReferenceJudge:
         if same_pixels(test, reference):
             return _identical(notes)
         features = measure_pair(test, reference, self.backbone, self.viewing)
-        prediction = self.model.predict(features.values)
-        return self._judgement(prediction, features, (*notes, *_remarks(test, reference, features.view)))
-
-    def _judgement(
-        self, prediction: Prediction, features: PairFeatures, notes: tuple[str, ...]
-    ) -> FullReferenceJudgement:
-        every = with_measured_softness(prediction.kinds, features.values)
-        kinds = {name: share for name, share in every.items() if share >= MENTIONED}
-        if prediction.detail_intact:
+        found, rated = self.model.predict(features.values), self.model.rated
+        kinds = with_measured_softness(found.kinds, features.values)
+        notes = (*notes, *_remarks(test, reference, features.view))
+        if found.detail_intact:
             notes = (*notes, "brightness, contrast or saturation was changed; detail is intact")
+        half = (rated.factor if rated else 1.96) * found.spread
+        is_unlike = rated is not None and found.learned <= 0.5
         return FullReferenceJudgement(
-            score=prediction.score,
-            interval=self._interval(prediction),
-            level_probabilities=level_probabilities(prediction.score, prediction.spread),
-            kinds=kinds,
-            categories=categories_of(every),
-            severity=severity_of(5 - prediction.score),
-            disagreement=find_disagreement(features.metrics, every, self.calibrations),
-            out_of_domain=self._doubt(prediction),
+            score=found.score,
+            interval=(max(1.0, found.score - half), min(5.0, found.score + half)),
+            level_probabilities=level_probabilities(found.score, found.spread),
+            kinds={name: share for name, share in kinds.items() if share >= MENTIONED},
+            categories=_by_category(kinds),
+            severity=severity_of(5 - found.score),
+            disagreement=find_disagreement(features.metrics, kinds, self.calibrations),
+            out_of_domain=UNLIKE_ALL_RATED if is_unlike else None,
             notes=notes,
             features=features.values,
         )
 
-    def _interval(self, prediction: Prediction) -> tuple[float, float]:
-        rated = self.model.rated
-        half = (rated.factor if rated else 1.96) * prediction.spread
-        return max(1.0, prediction.score - half), min(5.0, prediction.score + half)
 
-    def _doubt(self, prediction: Prediction) -> str | None:
-        if self.model.rated is None or prediction.learned > 0.5:
-            return None
-        return "no pair like this one was rated by people; the score is the consensus of metrics"
+def category_of(kind: str) -> DistortionCategory | None:
+    """The category of a kind; None for an overlay, which is no flaw of the picture."""
+    return FIELD_CATEGORIES[kind] if kind in FIELD_CATEGORIES else KINDS[kind].category
+
+
+def _by_category(kinds: Mapping[str, float]) -> dict[DistortionCategory, float]:
+    found: dict[DistortionCategory, float] = {}
+    for kind, share in kinds.items():
+        if (category := category_of(kind)) is not None:
+            found[category] = found.get(category, 0.0) + share
+    return found
+
+
+def with_measured_softness(kinds: Mapping[str, float], features: Mapping[str, float]) -> dict[str, float]:
+    """The kind probabilities, kinds of softness with at least the share that was measured, the most probable first."""
+    share = measured_softness(features)
+    soft = {kind: kinds[kind] for kind in kinds if kind in SOFT}
+    known, others = sum(soft.values()), 1 - sum(soft.values())
+    if known >= share:
+        return dict(kinds)
+    kind = "upscale" if features["transfer.steepness"] >= STEEP else "gaussian_blur"
+    # Kinds of softness keep their proportions; what is missing to the measured share goes to the measured kind.
+    found = {name: value if name in soft else value * (1 - share) / others for name, value in kinds.items()}
+    found[kind] = found.get(kind, 0.0) + share - known
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def measured_softness(features: Mapping[str, float]) -> float:
+    """From 0 to 1, whether the pair differs by a loss of fine detail and nothing else."""
+    lost = min(1.0, max(0.0, (UNNAMED - features["transfer.cutoff"]) / (UNNAMED - NAMED)))
+    follows = (features["transfer.passband"] - NOT_SOFT) / (ALL_SOFT - NOT_SOFT)
+    return lost * min(1.0, max(0.0, follows))
+
+
+def find_disagreement(
+    raw: Mapping[str, float], kinds: Mapping[str, float], calibrations: Mapping[str, Calibration]
+) -> Disagreement | None:
+    """Which calibrated metrics contradict the one to trust for this kind of damage; None where none does."""
+    known = [name for name in raw if name in calibrations and math.isfinite(raw[name])]
+    if not known:
+        return None
+    scores = [MetricScore(name, raw[name], *calibrations[name].score(raw[name], kinds)) for name in known]
+    trusted = min(scores, key=lambda metric: metric.spread)
+    against = tuple(
+        metric
+        for metric in scores
+        if abs(metric.score - trusted.score) > DEVIATIONS * math.hypot(metric.spread, trusted.spread)
+    )
+    return Disagreement(trusted, against, max(kinds, key=lambda name: kinds[name], default=None)) if against else None
 
 
 def _identical(notes: tuple[str, ...]) -> FullReferenceJudgement:

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.object_detector import Box, overlap_share
+from agenticiqa.embedded.objects.object_detector import Box, likeliest
 from agenticiqa.weights import open_session
 
 Pixels = npt.NDArray[np.uint8]
@@ -41,8 +41,8 @@ def find_faces(pixels: Pixels) -> tuple[Face, ...]:
     height, width = pixels.shape[:2]
     side = max(height, width)
     top, left = (side - height) // 2, (side - width) // 2
-    square = np.zeros((side, side, 3), np.uint8)
-    square[top : top + height, left : left + width] = pixels
+    around = top, side - height - top, left, side - width - left
+    square = cv2.copyMakeBorder(pixels, *around, cv2.BORDER_CONSTANT)
     method = cv2.INTER_AREA if side > INPUT_SIDE else cv2.INTER_LINEAR
     small = cv2.resize(square, (INPUT_SIDE, INPUT_SIDE), interpolation=method).astype(np.float32) / 127.5 - 1
     numbers, logits = _load_session().run(None, {"input": small[None]})
@@ -52,7 +52,8 @@ def find_faces(pixels: Pixels) -> tuple[Face, ...]:
     points[:, [0, 1, 4, 5, 6, 7]] += np.tile(_anchors()[likely], 3)
     shown = (left / side, top / side, width / side, height / side)
     faces = [_face(float(score), values, shown) for score, values in zip(scores[likely], points, strict=True)]
-    return _each_once(faces)
+    boxes = np.array([face.box for face in faces], np.float32).reshape(-1, 4)
+    return tuple(faces[row] for row in likeliest(boxes, scores[likely], FAINTEST, SAME_FACE))
 
 
 @lru_cache(maxsize=1)
@@ -63,14 +64,10 @@ def _load_session() -> Any:
 @lru_cache(maxsize=1)
 def _anchors() -> Floats:
     """The middle of every anchor's cell."""
-    cells = [
-        ((column + 0.5) / side, (row + 0.5) / side)
-        for side, each in GRIDS
-        for row in range(side)
-        for column in range(side)
-        for _ in range(each)
+    grids = [
+        (np.indices((side, side))[::-1].reshape(2, -1).T.repeat(each, axis=0) + 0.5) / side for side, each in GRIDS
     ]
-    return np.array(cells, np.float32)
+    return np.concatenate(grids).astype(np.float32)
 
 
 def _face(score: float, values: Floats, shown: Box) -> Face:
@@ -94,11 +91,3 @@ def _of_picture(box: Box, shown: Box) -> Box:
     shares = ((box[0] - left) / wide, (box[1] - top) / high, (box[2] - left) / wide, (box[3] - top) / high)
     first, second, third, fourth = (min(1.0, max(0.0, share)) for share in shares)
     return first, second, third, fourth
-
-
-def _each_once(faces: list[Face]) -> tuple[Face, ...]:
-    kept: list[Face] = []
-    for face in sorted(faces, key=lambda each: -each.confidence):
-        if all(overlap_share(face.box, other.box) < SAME_FACE for other in kept):
-            kept.append(face)
-    return tuple(kept)

@@ -47,7 +47,7 @@ PARTS = ((0.0, 0.6), (0.4, 1.0))
 FAINTEST, FAINTEST_NAMED = 0.08, 0.03
 # No view shows more than this many pixels a side, so larger pictures are shrunk once for all of them.
 LARGEST_SIDE = 640
-MOST_PER_CLASS = 5
+MOST_PER_CLASS, MOST_COMPARED = 5, 60
 SAME_OBJECT = 0.5
 
 
@@ -76,12 +76,12 @@ class View:
     def things(self, named: Sequence[str] = ()) -> Things:
         """The likeliest boxes of every class, each standing for those around it; of named classes also faint ones."""
         faintest = np.where(np.isin(CLASSES, named), FAINTEST_NAMED, FAINTEST)
-        kinds, chosen = [], []
+        kinds, rows = [], []
         for kind in np.flatnonzero((self.scores.max(axis=0, initial=0) > faintest) & _LABELLED):
-            for row in _peaks(self.scores[:, kind], self.boxes, float(faintest[kind])):
-                kinds.append(kind)
-                chosen.append(row)
-        numbers, rows = np.array(kinds, np.int64), np.array(chosen, np.int64)
+            chosen = likeliest(self.boxes, self.scores[:, kind], float(faintest[kind]), SAME_OBJECT)[:MOST_PER_CLASS]
+            kinds += [kind] * len(chosen)
+            rows += chosen.tolist()
+        numbers = np.array(kinds, np.int64)
         return Things(numbers, self.scores[rows, numbers], self.boxes[rows])
 
 
@@ -174,17 +174,25 @@ def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
 
 def overlap_share(first: Box, second: Box) -> float:
     """Intersection over union of two boxes."""
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    both = width * height
-    return both / (box_area(first) + box_area(second) - both)
+    return float(overlaps(np.array([first], np.float32), np.array([second], np.float32))[0, 0])
 
 
 def box_area(box: Box) -> float:
     """The share of the picture a box covers."""
     return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def share_within(inner: Box, outer: Box) -> float:
+    """The share of one box that lies in another."""
+    left, top = max(inner[0], outer[0]), max(inner[1], outer[1])
+    return box_area((left, top, min(inner[2], outer[2]), min(inner[3], outer[3]))) / max(1e-9, box_area(inner))
+
+
+def likeliest(boxes: Floats, scores: Floats, faintest: float, shared: float) -> npt.NDArray[np.intp]:
+    """The rows of the likeliest boxes, without those of which more than a share is a likelier one's too."""
+    corners_and_sizes = np.hstack([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]])
+    kept = cv2.dnn.NMSBoxes(corners_and_sizes.tolist(), scores.tolist(), faintest, shared, top_k=MOST_COMPARED)
+    return np.asarray(kept, np.intp)
 
 
 def overlaps(first: Floats, second: Floats) -> Floats:
@@ -205,26 +213,15 @@ def _decoded(offsets: Floats, anchors: Floats) -> Floats:
     return np.asarray(np.clip(np.stack(corners, axis=1), 0, 1), np.float32)
 
 
-def _peaks(scores: Floats, boxes: Floats, faintest: float) -> list[int]:
-    """The rows of the likeliest boxes of one class, without those that overlap a likelier one."""
-    left = np.flatnonzero(scores > faintest)
-    left = left[np.argsort(-scores[left], kind="stable")][:60]
-    peaks: list[int] = []
-    while len(left) and len(peaks) < MOST_PER_CLASS:
-        peaks.append(int(left[0]))
-        left = left[1:][overlaps(boxes[left[:1]], boxes[left[1:]])[0] < SAME_OBJECT]
-    return peaks
-
-
 def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
     """The picture shrunk in the middle of its mean colour, and where it lies there."""
     height, width = pixels.shape[:2]
     size = max(1, int(width * share)), max(1, int(height * share))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    framed = np.empty_like(pixels)
-    framed[:] = np.array(cv2.mean(pixels)[:3]).astype(np.uint8)
     top, left = (height - size[1]) // 2, (width - size[0]) // 2
-    framed[top : top + size[1], left : left + size[0]] = small
+    around = top, height - size[1] - top, left, width - size[0] - left
+    mean = [int(value) for value in cv2.mean(pixels)[:3]]
+    framed = np.asarray(cv2.copyMakeBorder(small, *around, cv2.BORDER_CONSTANT, value=mean), np.uint8)
     return framed, (left / width, top / height, (left + size[0]) / width, (top + size[1]) / height)
 
 

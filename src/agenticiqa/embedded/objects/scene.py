@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.cache import Recent
 from agenticiqa.embedded.objects.faces import Face, find_faces
 from agenticiqa.embedded.objects.object_detector import (
     SHRUNK,
@@ -28,12 +29,13 @@ from agenticiqa.embedded.objects.object_detector import (
     load_detector,
     merged,
     overlap_share,
+    share_within,
     shrunk_for_views,
 )
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.object_words import NOT_CLASSES, ObjectName, object_called, word_for
-from agenticiqa.state import DOUBTFUL, LocatedRegion
+from agenticiqa.state import DOUBTFUL, LocatedRegion, Region
 from agenticiqa.weights import open_session
 
 Pixels = npt.NDArray[np.uint8]
@@ -130,7 +132,7 @@ class Scene:
         faces = [
             Located("face", face.confidence, face.box)
             for face in self._faces
-            if face.confidence >= LISTED_FACE and not any(_within(face.box, animal) > 0.7 for animal in animals)
+            if face.confidence >= LISTED_FACE and not any(share_within(face.box, animal) > 0.7 for animal in animals)
         ]
         return tuple(sorted([*things, *faces], key=lambda each: -box_area(each.box)))
 
@@ -210,23 +212,30 @@ class Scene:
         return sorted(likely, key=lambda face: -box_area(face.box))
 
 
+_SCENES = Recent[Scene](8)
+
+
 def scene_of(image: LoadedImage) -> Scene:
     """The scene of an image; the last few are remembered by their content."""
-    return _scenes(_Key(image.sha256, image.size, image))
+    key = repr((image.sha256, image.size))
+    scene = _SCENES.get(key)
+    if scene is None:
+        scene = Scene(image.pixels)
+        _SCENES.put(key, scene)
+    return scene
 
 
 def as_region(found: Located, width: int, height: int) -> LocatedRegion:
     """The box in pixels, with the class and how likely it is."""
-    left, top = min(width - 1, int(found.box[0] * width)), min(height - 1, int(found.box[1] * height))
-    right, bottom = max(left + 1, round(found.box[2] * width)), max(top + 1, round(found.box[3] * height))
-    return LocatedRegion(
-        left=left,
-        top=top,
-        right=min(width, right),
-        bottom=min(height, bottom),
-        kind=found.kind,
-        confidence=round(min(1.0, found.confidence), 3),
-    )
+    box = region_of(found.box, width, height)
+    return LocatedRegion(**box.model_dump(), kind=found.kind, confidence=round(min(1.0, found.confidence), 3))
+
+
+def region_of(box: Box, width: int, height: int) -> Region:
+    """The box in pixels, at least one wide and high."""
+    left, top = min(width - 1, int(box[0] * width)), min(height - 1, int(box[1] * height))
+    right, bottom = max(left + 1, round(box[2] * width)), max(top + 1, round(box[3] * height))
+    return Region(left=left, top=top, right=min(width, right), bottom=min(height, bottom))
 
 
 def in_words(found: Iterable[Located], language: str = "en") -> str:
@@ -241,31 +250,12 @@ def without_repeats(found: list[Candidate]) -> list[Candidate]:
     """The candidates, the likeliest first, without boxes around several others and without parts of a likelier one."""
     kept: list[Candidate] = []
     for each in found:
-        inside = [other for other in found if other is not each and _within(other.box, each.box) > NESTED]
+        inside = [other for other in found if other is not each and share_within(other.box, each.box) > NESTED]
         if any(overlap_share(one.box, two.box) < SEPARATE for one in inside for two in inside):
             continue
-        if all(max(_within(each.box, other.box), _within(other.box, each.box)) <= NESTED for other in kept):
+        if all(max(share_within(each.box, other.box), share_within(other.box, each.box)) <= NESTED for other in kept):
             kept.append(each)
     return kept
-
-
-class _Key:
-    """An image as the key of its scene: equal by content, so that the cache does not compare pixels."""
-
-    def __init__(self, sha256: str, size: tuple[int, int], image: LoadedImage) -> None:
-        self.identity = (sha256, size)
-        self.image = image
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.identity == self.identity
-
-
-@lru_cache(maxsize=8)
-def _scenes(key: _Key) -> Scene:
-    return Scene(key.image.pixels)
 
 
 def _may_be_meant(candidate: Candidate) -> bool:
@@ -291,12 +281,5 @@ def _on_side(found: list[Located], asked: ObjectName) -> tuple[Located, ...]:
 def _told_already(candidate: Candidate, other: Located) -> bool:
     shared = overlap_share(candidate.box, other.box)
     if candidate.kind == other.kind:
-        return shared > 0.5 or (_within(candidate.box, other.box) > 0.8 and candidate.confidence < 0.6)
+        return shared > 0.5 or (share_within(candidate.box, other.box) > 0.8 and candidate.confidence < 0.6)
     return shared > ONE_BOX
-
-
-def _within(inner: Box, outer: Box) -> float:
-    """The share of one box that lies in another."""
-    width = min(inner[2], outer[2]) - max(inner[0], outer[0])
-    height = min(inner[3], outer[3]) - max(inner[1], outer[1])
-    return max(0.0, width) * max(0.0, height) / max(1e-9, box_area(inner))

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from agenticiqa.embedded.distortions.hues import hue_name
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
 from agenticiqa.limits import BLURRED, BLURRED_FACE, IN_FOCUS, SOFT_BACKGROUND, TIMES_SOFTER
@@ -57,16 +58,16 @@ def with_own_sharpness(look: Look, whole: Look, edges: EdgeMap, region: LocatedR
     verdict = _verdict(own, region, pixels)
     if verdict is None:
         return look
-    findings = tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
-    blur = next((each for each in findings if each.category == "Blurs"), None)
+    seen = look.changed("Blurs", lambda blur: _blur(blur, verdict))
+    blur = seen.finding("Blurs")
     if blur is None or not blur.is_present or not verdict.blurred:
-        return replace(look, findings=findings)
+        return seen
     # The rest may be mostly soft too; it is enough that some of it is sharper.
     sharper = rest is not None and own is not None and rest.sharp < own.typical / 1.3
     score = min(look.quality.score, whole.quality.score)
     if sharper:
         score -= LOSS_PER_STEP * blur.strength + (LOSS_OF_A_FACE if region.kind in LOOKED_AT_FIRST else 0.0)
-    return replace(look, findings=findings, quality=moved(look.quality, score))
+    return replace(seen, quality=moved(look.quality, score))
 
 
 def _verdict(own: Softness | None, region: LocatedRegion, pixels: Pixels) -> _Verdict | None:
@@ -87,8 +88,8 @@ def with_blur_of(look: Look, face: Look) -> Look:
     own, of_face = look.finding("Blurs"), face.finding("Blurs")
     if own is None or of_face is None or of_face.weight <= own.weight:
         return look
-    findings = tuple(of_face if each.category == "Blurs" else each for each in look.findings)
-    return replace(look, findings=findings, quality=min(look.quality, face.quality, key=lambda each: each.score))
+    worse = min(look.quality, face.quality, key=lambda each: each.score)
+    return replace(look.changed("Blurs", lambda _: of_face), quality=worse)
 
 
 def in_the_light_of(look: Look, whole: Look) -> Look:
@@ -96,8 +97,7 @@ def in_the_light_of(look: Look, whole: Look) -> Look:
     own, around = look.finding("Color distortions"), whole.finding("Color distortions")
     if own is None or around is None or own.strength <= around.strength:
         return look
-    seen = replace(around, readings=own.readings)
-    return replace(look, findings=tuple(seen if each is own else each for each in look.findings))
+    return look.changed("Color distortions", lambda own: replace(around, readings=own.readings))
 
 
 def worst_of(looks: Sequence[Look], kind: str) -> Look:
@@ -128,22 +128,7 @@ def with_measured_blur(look: Look, edges: EdgeMap, region: Region, sharpest: flo
         return look
     softer = own.typical >= TIMES_SOFTER * sharpest
     verdict = _judged(own.typical, IN_FOCUS, SOFT_BACKGROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
-    return replace(
-        look, findings=tuple(_blur(each, verdict) if each.category == "Blurs" else each for each in look.findings)
-    )
-
-
-def blur_differs(edges: EdgeMap, width: int, height: int) -> bool:
-    """Whether some quarter of the picture is blurred while another is in focus."""
-    if min(width, height) < 4:
-        return False
-    quarters = [
-        edges.within(Region(left=left, top=top, right=right, bottom=bottom))
-        for left, right in ((0, width // 2), (width // 2, width))
-        for top, bottom in ((0, height // 2), (height // 2, height))
-    ]
-    known = [quarter.typical for quarter in quarters if quarter is not None]
-    return bool(known) and max(known) >= BLURRED and min(known) < IN_FOCUS
+    return look.changed("Blurs", lambda blur: _blur(blur, verdict))
 
 
 def moved(judgement: Judgement, score: float) -> Judgement:
@@ -180,7 +165,6 @@ PINK, YELLOWISH, MOST_COLOURFUL = 5.0, 85.0, 50.0
 SKIN_STRENGTHS = ((3.0, 10.0, 20.0, 35.0, 60.0), (0.7, 1.6, 2.3, 3.0, 3.7))
 # The part of the box that is skin, the darkest lightness with a colour, and the fewest pixels to tell.
 INNER, DARKEST, CLIPPED, FEWEST = 0.6, 15.0, 250, 50
-_NAMES = ((22, "red"), (60, "orange"), (100, "yellow"), (165, "green"), (220, "cyan"), (310, "blue"), (345, "magenta"))
 
 
 def with_skin_colour(look: Look, pixels: Pixels, face: Region) -> Look:
@@ -192,8 +176,7 @@ def with_skin_colour(look: Look, pixels: Pixels, face: Region) -> Look:
     off = _distance(hue, colourful)
     if off < SKIN_STRENGTHS[0][0]:
         return look
-    findings = tuple(_off(each, hue, off) if each.category == "Color distortions" else each for each in look.findings)
-    return replace(look, findings=findings)
+    return look.changed("Color distortions", lambda colour: _off(colour, hue, off))
 
 
 def skin_colour(pixels: Pixels, face: Region) -> tuple[float, float] | None:
@@ -220,12 +203,11 @@ def _distance(hue: float, colourful: float) -> float:
 
 def _off(finding: Distortion, hue: float, off: float) -> Distortion:
     strength = max(finding.strength, float(np.interp(off, *SKIN_STRENGTHS)))
-    name = next((name for upto, name in _NAMES if hue % 360 < upto), "red")
     return replace(
         finding,
         probability=round(max(finding.probability, 1 / (1 + math.exp(-(off - 2.0) / 2.0))), 3),
         strength=round(strength, 3),
         kind="color_cast",
-        colour=name,
+        colour=hue_name(math.cos(math.radians(hue)), math.sin(math.radians(hue))),
         readings=(Reading("skin hue", round(hue), "degrees"), *finding.readings),
     )

@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.scene import Scene, as_region
-from agenticiqa.question.object_words import NOT_CLASSES, object_called
+from agenticiqa.embedded.objects.object_detector import share_within
+from agenticiqa.embedded.objects.scene import Located, Scene, as_region, region_of
+from agenticiqa.question.object_words import NOT_CLASSES, names_several, object_called, place_named
 from agenticiqa.state import LocatedRegion, Region
 
 Pixels = npt.NDArray[np.uint8]
@@ -45,11 +46,18 @@ INSIDE = 0.8
 SKY_GRID, SKY_DETAIL, SMALLEST_SKY = 64, 4.0, 0.08
 
 
-def locate(scene: Scene, pixels: Pixels, name: str) -> Region | None:
+def place_called(name: str) -> str:
+    """The place a name stands for ("左上角", "upper left corner" → "top left"), else the name itself."""
+    lowered = name.strip().lower()
+    return lowered if names_several(lowered) else place_named(lowered) or lowered
+
+
+def locate(scene: Scene, pixels: Pixels, called: str) -> Region | None:
     """The box of a place word or of what a name stands for; None for what is not found."""
+    name = place_called(called)
     height, width = pixels.shape[:2]
     if name in PLACES:
-        return _box(PLACES[name], width, height)
+        return region_of(PLACES[name], width, height)
     asked = object_called(name)
     if asked is None:
         return None
@@ -115,14 +123,8 @@ def sky_box(pixels: Pixels) -> LocatedRegion | None:
     if share < SMALLEST_SKY or connected[0].mean() < 0.5:
         return None
     depth = float(np.percentile(connected.sum(axis=0), 75)) / SKY_GRID
-    return LocatedRegion(
-        left=0,
-        top=0,
-        right=width,
-        bottom=max(1, round(depth * height)),
-        kind="sky",
-        confidence=round(float(connected[: max(1, round(depth * SKY_GRID))].mean()), 3),
-    )
+    sure = float(connected[: max(1, round(depth * SKY_GRID))].mean())
+    return as_region(Located("sky", sure, (0.0, 0.0, 1.0, depth)), width, height)
 
 
 def focus_box(pixels: Pixels) -> Region | None:
@@ -135,7 +137,7 @@ def focus_box(pixels: Pixels) -> Region | None:
     shares = (box[0] / FOCUS_GRID, box[1] / FOCUS_GRID, box[2] / FOCUS_GRID, box[3] / FOCUS_GRID)
     if (shares[2] - shares[0]) * (shares[3] - shares[1]) > LARGEST_SUBJECT:
         return None
-    return _box(shares, pixels.shape[1], pixels.shape[0])
+    return region_of(shares, pixels.shape[1], pixels.shape[0])
 
 
 def focus_map(pixels: Pixels) -> Floats:
@@ -155,9 +157,8 @@ def area(region: Region) -> int:
 
 def overlap(first: Region, second: Region) -> float:
     """The share of the first box that lies in the second."""
-    width = min(first.right, second.right) - max(first.left, second.left)
-    height = min(first.bottom, second.bottom) - max(first.top, second.top)
-    return max(0, width) * max(0, height) / area(first)
+    inner, outer = ((box.left, box.top, box.right, box.bottom) for box in (first, second))
+    return share_within(inner, outer)
 
 
 def _by_depth(scene: Scene, pixels: Pixels, name: str) -> Region:
@@ -168,7 +169,7 @@ def _by_depth(scene: Scene, pixels: Pixels, name: str) -> Region:
     if subject is not None and area(subject) > LARGEST_FOREGROUND * width * height:
         subject = focus_box(pixels)
     if subject is None:
-        return _box(PLACES["bottom" if name == "foreground" else "top"], width, height)
+        return region_of(PLACES["bottom" if name == "foreground" else "top"], width, height)
     if name == "foreground":
         return subject
     beside = [
@@ -203,11 +204,3 @@ def _shrink(shares: Floats) -> tuple[int, int, int, int]:
             break
         left, top, right, bottom = smaller[best]
     return left, top, right, bottom
-
-
-def _box(shares: tuple[float, float, float, float], width: int, height: int) -> Region:
-    left, top = int(shares[0] * width), int(shares[1] * height)
-    right, bottom = max(left + 1, round(shares[2] * width)), max(top + 1, round(shares[3] * height))
-    return Region(
-        left=min(left, width - 1), top=min(top, height - 1), right=min(right, width), bottom=min(bottom, height)
-    )

@@ -10,6 +10,7 @@ it most of a portrait or one of twenty.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -60,27 +61,28 @@ class EdgeMap:
     height: Floats
     scale: float
 
-    def within(self, region: Region | None) -> Softness | None:
-        """The softness of a region, or of the whole picture; None where there are too few edges to tell."""
-        if region is None:
-            return _summary(self.sigma, self.height)
-        summaries = (self.nearest(region, share) for share in INNER)
+    def within(self, region: Region, shares: Sequence[float] = INNER) -> Softness | None:
+        """The softness inside the first ellipse around the middle of a region that has enough edges to tell it."""
+        distance = self._distance(region)
+        summaries = (self._summary(distance <= share) for share in shares)
         return next((summary for summary in summaries if summary is not None), None)
-
-    def nearest(self, region: Region, share: float) -> Softness | None:
-        """The softness inside an ellipse around the middle of a region, of this share of its width and height."""
-        inside = self._distance(region) <= share
-        return _summary(self.sigma[inside], self.height[inside])
 
     def outside(self, region: Region) -> Softness | None:
         """The softness of the rest of the picture."""
-        away = ~self._in_box(region)
-        return _summary(self.sigma[away], self.height[away])
+        return self._summary(~self._in_box(region))
 
     def inside(self, region: Region) -> Softness | None:
         """The softness of all of a region up to its corners, for a part of the picture rather than an object."""
-        inside = self._in_box(region)
-        return _summary(self.sigma[inside], self.height[inside])
+        return self._summary(self._in_box(region))
+
+    def _summary(self, chosen: npt.NDArray[np.bool_]) -> Softness | None:
+        sigma, height = self.sigma[chosen], self.height[chosen]
+        if len(sigma) < FEWEST_EDGES:
+            return None
+        # The edges that stand out most are the outlines a person looks at.
+        outstanding = height >= np.percentile(height, 50)
+        low, middle = np.percentile(sigma[outstanding], (25, 50))
+        return Softness(float(low), float(middle), len(sigma), float(np.median(height[outstanding])))
 
     def _in_box(self, region: Region) -> npt.NDArray[np.bool_]:
         left, top, right, bottom = self._box(region)
@@ -94,12 +96,10 @@ class EdgeMap:
         return np.asarray(np.hypot(across, down), np.float32)
 
     def _box(self, region: Region) -> tuple[float, float, float, float]:
-        return (
-            region.left * self.scale,
-            region.top * self.scale,
-            region.right * self.scale,
-            region.bottom * self.scale,
+        left, top, right, bottom = (
+            side * self.scale for side in (region.left, region.top, region.right, region.bottom)
         )
+        return left, top, right, bottom
 
 
 def find_edges(pixels: Pixels) -> EdgeMap:
@@ -116,7 +116,7 @@ def face_softness(pixels: Pixels, face: Region) -> Softness | None:
     if scale < 1:
         crop = np.asarray(cv2.resize(crop, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     inside = Region(left=face.left - left, top=face.top - top, right=face.right - left, bottom=face.bottom - top)
-    return _edges(crop, scale).nearest(inside, INNER[-1])
+    return _edges(crop, scale).within(inside, INNER[-1:])
 
 
 def _edges(picture: Pixels, scale: float) -> EdgeMap:
@@ -145,15 +145,6 @@ def _slope(plane: Floats) -> Floats:
     across = cv2.Sobel(plane, cv2.CV_32F, 1, 0, ksize=3, scale=1 / 8)
     down = cv2.Sobel(plane, cv2.CV_32F, 0, 1, ksize=3, scale=1 / 8)
     return np.asarray(cv2.magnitude(across, down), np.float32)
-
-
-def _summary(sigma: Floats, height: Floats) -> Softness | None:
-    if len(sigma) < FEWEST_EDGES:
-        return None
-    # The edges that stand out most are the outlines a person looks at.
-    outstanding = height >= np.percentile(height, 50)
-    low, middle = np.percentile(sigma[outstanding], (25, 50))
-    return Softness(float(low), float(middle), len(sigma), float(np.median(height[outstanding])))
 
 
 # Cells a side.
@@ -197,25 +188,19 @@ class FocusParts:
 
 def focus_parts(edges: EdgeMap, width: int, height: int) -> FocusParts | None:
     """The softest and the sharpest part; None where no part has enough edges."""
+    if min(width, height) < GRID:
+        return None
     parts = []
-    for row in range(GRID):
-        for column in range(GRID):
-            found = edges.inside(_cell(row, column, width, height)) if min(width, height) >= GRID else None
-            if found and found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART:
-                parts.append(Part(f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre", found.typical))
+    columns, rows = ([number * side // GRID for number in range(GRID + 1)] for side in (width, height))
+    for row, column in np.ndindex(GRID, GRID):
+        left, top, right, bottom = columns[column], rows[row], columns[column + 1], rows[row + 1]
+        found = edges.inside(Region(left=left, top=top, right=right, bottom=bottom))
+        if found and found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART:
+            parts.append(Part(f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre", found.typical))
     if not parts:
         return None
     by_softness = sorted(parts, key=lambda part: part.softness)
     return FocusParts(by_softness[-1], by_softness[0], len(parts))
-
-
-def _cell(row: int, column: int, width: int, height: int) -> Region:
-    return Region(
-        left=column * width // GRID,
-        top=row * height // GRID,
-        right=(column + 1) * width // GRID,
-        bottom=(row + 1) * height // GRID,
-    )
 
 
 def _step(softness: float) -> float:
