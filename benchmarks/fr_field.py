@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement, shipped_judge
+from agenticiqa.embedded.full_reference.judge import PairJudgement, shipped_judge
 from benchmarks.fr_ladders import benchmark_photographs, ladders, measured
 from training.fr_extract import HALF, shrunk
 from training.fr_field import encode, enlarge
@@ -98,7 +98,7 @@ def enlargement(photographs: list[Path]) -> dict[str, float]:
     """Means over 8-megapixel photographs, shrunk and enlarged again; how many are called enlarged."""
     means: dict[str, float] = {}
     for factor, limit in ((2, "at least 3.8"), (4, "at most 3.2"), (8, "at most 2.3")):
-        found: list[FullReferenceJudgement] = []
+        found: list[PairJudgement] = []
         for path, kernel in zip(photographs, itertools.cycle(("cubic", "lanczos", "linear")), strict=False):
             picture = shrunk(read_pixels(path), 8.0)
             found.append(shipped_judge().judge_pixels(enlarge(picture, factor, kernel), picture))

@@ -260,7 +260,7 @@ def test_a_score_carries_the_level_probabilities_of_the_quality_model() -> None:
 
 
 def test_with_a_reference_the_level_probabilities_are_the_full_reference_ones() -> None:
-    look = Look(judged(4.9), NOISY.findings, against_reference=judged(2.0, source="AIQA_FR"))
+    look = Look(judged(2.0, source="AIQA_FR"), NOISY.findings)
 
     value, reply = ask(FixedEyes(look), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
 
@@ -270,29 +270,11 @@ def test_with_a_reference_the_level_probabilities_are_the_full_reference_ones() 
 
 
 def test_what_was_done_to_a_pair_before_it_was_judged_is_noted() -> None:
-    look = Look(judged(4.6), (), judged(2.0, notes=("the common part is judged",)))
+    look = Look(judged(2.0, notes=("the common part is judged",)), ())
 
     _, reply = ask(FixedEyes(look), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
 
     assert "the common part is judged" in reply.notes
-
-
-def test_without_a_full_reference_judgement_the_calibrated_tools_stand_in() -> None:
-    inputs = ScoreInputs(query="Rate it", quality_scores={"Global": {"Overall": ("VSI", 2.0)}})
-
-    value, reply = ask(FixedEyes(CLEAN), inputs, AnswerReply, reference=True)
-
-    assert reply.level_logprobs is not None
-    assert value.final_answer == "D"
-    # Hand-worked: a normal curve of width 0.5 around 2 gives its neighbours exp(-2) of its own weight.
-    assert reply.level_logprobs["C"] - reply.level_logprobs["D"] == pytest.approx(-2.0)
-
-
-def test_a_reference_without_any_judgement_is_not_scored_by_the_no_reference_model() -> None:
-    value, reply = ask(FixedEyes(CLEAN), ScoreInputs(query="Rate it"), AnswerReply, reference=True)
-
-    assert value.final_answer == UNABLE
-    assert reply.level_logprobs is None
 
 
 def at(*places: str, flaw: Flaw = BLUR) -> Topic:

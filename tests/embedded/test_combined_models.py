@@ -56,8 +56,8 @@ def test_plain_damage_is_found_with_and_without_the_reference(eyes: Perception, 
 def test_an_identical_pair_shows_no_change_and_scores_five(eyes: Perception) -> None:
     look = eyes.look(CHELSEA, CHELSEA)
 
-    assert look.against_reference is not None
-    assert look.against_reference.score == 5.0
+    assert look.quality.score == 5.0
+    assert look.quality.source == "AIQA_FR"
     assert all(finding.severity == "none" for finding in look.findings)
 
 

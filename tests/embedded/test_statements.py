@@ -89,7 +89,7 @@ def test_declining_says_what_was_understood() -> None:
 
 
 def test_a_comparison_that_may_be_asked_either_way_is_told_without_a_yes_or_a_no() -> None:
-    worse = Look(judged(4.9), BLURRED.findings, judged(2.0))
+    worse = Look(judged(2.0), BLURRED.findings)
     question = Compare(Topic(BLUR), Reply(form="yesno"), None)
 
     told = answer(question, gather({GLOBAL: worse}, has_reference=True))

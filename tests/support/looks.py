@@ -33,8 +33,9 @@ def seen(
         findings.append(
             value if isinstance(value, Distortion) else Distortion.called(category, value[1], value[0], value[2])
         )
-    fr = None if against_reference is None else judged(against_reference, source="AIQA_FR")
-    return Look(judged(score, interval=(max(1.0, score - 0.5), min(5.0, score + 0.5))), tuple(findings), fr)
+    if against_reference is not None:
+        return Look(judged(against_reference, source="AIQA_FR"), tuple(findings))
+    return Look(judged(score, interval=(max(1.0, score - 0.5), min(5.0, score + 0.5))), tuple(findings))
 
 
 MOTION_BLUR = Distortion.called("Blurs", "severe", 0.93, "motion_blur", readings=(Reading("blur length", 9.2, "px"),))

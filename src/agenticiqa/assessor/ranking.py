@@ -21,7 +21,7 @@ from agenticiqa.question.asked import Compare, Declined
 from agenticiqa.question.read import read_question
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_SCORES, UNABLE, Ledger, Record
 from agenticiqa.vlm_client.tasks import OVERALL_QUALITY, RankInputs, RankReply
-from agenticiqa.wording.results import chosen_in_words
+from agenticiqa.wording.findings import chosen_in_words
 
 RANKING_PROMPT_TEMPLATE = """\
 You compare images. Look at all of them and find out what the user's question compares them by, and how much of it each

@@ -118,8 +118,7 @@ def _assessed(
     except AgenticIQAError as error:
         logger.warning("a region could not be judged: %s", error)
         return AssessedRegion.model_validate({**box, **what})
-    judged = look.against_reference or look.quality
-    quality = {"score": round(judged.score, 4), "interval": judged.interval}
+    quality = {"score": round(look.quality.score, 4), "interval": look.quality.interval}
     return AssessedRegion.model_validate({**box, **what, **quality, "findings": _present_findings(look)})
 
 

@@ -26,8 +26,8 @@ from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, P
 from agenticiqa.values import Answer, Distortion, Language, Reason
 from agenticiqa.vlm_client import tasks
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
-from agenticiqa.wording import phrase, say
-from agenticiqa.wording.findings import described, joined, place_name
+from agenticiqa.wording import say
+from agenticiqa.wording.findings import described, joined, labelled, unlocated
 
 NAME = "builtin.perception"
 
@@ -104,18 +104,18 @@ class PerceptionClient(VLMClient):
     ) -> tuple[dict[str, list[tasks.AnalyzedDistortion]], tuple[Distortion, ...]]:
         """The analysis in words, and the findings it was made of."""
         observer = self._observer(request, inputs)
-        looks, unlocated = observer.looks(distortions)
+        looks, missing = observer.looks(distortions)
         language = observer.question.reply.language
-        seen = seen_in(observer.image, language) if unlocated else ""
+        seen = seen_in(observer.image, language) if missing else ""
         analysis, findings = {}, list[Distortion]()
         for name, categories in distortions.items():
             found = [replace(each, place=name) for each in map(looks[name].finding, categories) if each is not None]
-            lead = _whole_image(name, seen, language) if name in unlocated else ""
+            told = [described(each, language) for each in found]
+            if name in missing:
+                told = [labelled(unlocated(name, seen, language), each, language) for each in told]
             analysis[name] = [
-                tasks.AnalyzedDistortion(
-                    type=each.category, severity=each.severity, explanation=lead + described(each, language)
-                )
-                for each in found
+                tasks.AnalyzedDistortion(type=each.category, severity=each.severity, explanation=text)
+                for each, text in zip(found, told, strict=True)
             ]
             findings += found
         return analysis, tuple(findings)
@@ -230,12 +230,6 @@ def _answered(evidence: Evidence, given: Answer, reasons: list[Reason], language
 
 def _reply(value: BaseModel, *notes: str) -> VLMReply:
     return VLMReply(text="", model=NAME, notes=(_no_vlm("en").text, *notes), value=value)
-
-
-def _whole_image(name: str, seen: str, language: Language) -> str:
-    instead = say("seen_instead", language, things=seen) if seen else ""
-    told = say("unlocated", language, name=place_name(name, language), seen=instead)
-    return told + phrase("marks", "colon", language)
 
 
 def _no_vlm(language: Language) -> Reason:

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agenticiqa.cache import Recent
+from agenticiqa.embedded.corrections import of_pair, of_part
+from agenticiqa.embedded.distortions.distortion_detector import find_changes, find_distortions
 from agenticiqa.embedded.findings import Look, Perception
+from agenticiqa.embedded.objects.scene import scene_of
+from agenticiqa.embedded.quality.quality_model import load_quality_model
+from agenticiqa.embedded.regions.object_look import worst_of
+from agenticiqa.embedded.regions.places import locate
+from agenticiqa.embedded.trunk import load_backbone
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
 from agenticiqa.state import DISTORTION_CATEGORIES, LocatedRegion, Region
@@ -59,41 +66,28 @@ class ShippedPerception:
 
         Of several things named together the worst counts.
         """
+        against = None if reference is None else reference.pixels
         key = repr((image.sha256, image.size, reference and reference.sha256, region))
         found = self._looks.get(key)
         if found is None:
-            found = self._whole(image, reference) if region is None else self._part(image, reference, region)
+            found = self._part(image, reference, region) if region else self._look(image.pixels, against)
             self._looks.put(key, found)
         return found
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word, or of the thing a name stands for."""
-        from agenticiqa.embedded.objects.scene import scene_of
-        from agenticiqa.embedded.regions.places import locate
-
         return locate(scene_of(image), image.pixels, name)
 
-    def _whole(self, image: LoadedImage, reference: LoadedImage | None) -> Look:
-        return self._look(image.pixels, None if reference is None else reference.pixels)
-
     def _part(self, image: LoadedImage, reference: LoadedImage | None, region: Region) -> Look:
-        from agenticiqa.embedded.corrections import of_part
-        from agenticiqa.embedded.regions.object_look import worst_of
-
         if isinstance(region, LocatedRegion) and region.members:
             return worst_of([self.look(image, reference, member) for member in region.members], region.kind)
         against = None if reference is None else _cut(reference.pixels, region)
         crop = self._look(_cut(image.pixels, region), against, shown_alone=False)
-        return of_part(crop, self.look(image, reference), image, region)
+        return of_part(crop, self.look(image, reference), image, region, has_reference=against is not None)
 
     def _look(self, pixels: Pixels, reference: Pixels | None, *, shown_alone: bool = True) -> Look:
-        from agenticiqa.embedded.distortions.distortion_detector import find_distortions
-        from agenticiqa.embedded.quality.quality_model import load_quality_model
-        from agenticiqa.embedded.trunk import load_backbone
-
         if reference is not None:
-            findings, against = self._compare(pixels, reference)
-            return Look(against, findings, against)
+            return self._compare(pixels, reference)
         features = load_backbone().features(pixels)
         judged = load_quality_model(self._weights).judge_features(features, shown_alone=shown_alone)
         quality = Judgement(judged.levels, judged.interval, judged.reason, likely_interval=judged.likely_interval)
@@ -101,15 +95,13 @@ class ShippedPerception:
         findings = find_distortions(pixels, features, self._weights, drawn=drawn)
         return Look(with_doubt(quality, findings), findings)
 
-    def _compare(self, pixels: Pixels, reference: Pixels) -> tuple[tuple[Distortion, ...], Judgement]:
-        from agenticiqa.embedded.corrections import of_pair
-        from agenticiqa.embedded.distortions.distortion_detector import find_changes
+    def _compare(self, pixels: Pixels, reference: Pixels) -> Look:
         from agenticiqa.embedded.full_reference.judge import shipped_judge
 
         judged = shipped_judge(self._pair_weights, self._viewing).judge_pixels(pixels, reference)
         if not judged.features:
-            return _UNCHANGED, judged.as_judgement()
-        return of_pair(find_changes(pixels, judged.features, self._weights), judged), judged.as_judgement()
+            return Look(judged, _UNCHANGED)
+        return Look(judged, of_pair(find_changes(pixels, judged.features, self._weights), judged))
 
 
 def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgement:
@@ -147,13 +139,8 @@ class RecalibratedPerception:
     def look(self, image: LoadedImage, reference: LoadedImage | None = None, region: Region | None = None) -> Look:
         """The look with its judgements on the user's scale."""
         seen = self._perception.look(image, reference, region)
-        alone, pair = self._scales.get("No-Reference"), self._scales.get("Full-Reference")
-        if seen.against_reference is None:
-            return replace(seen, quality=recalibrated(seen.quality, alone)) if alone else seen
-        if pair is None:
-            return seen
-        quality, against = (recalibrated(each, pair) for each in (seen.quality, seen.against_reference))
-        return replace(seen, quality=quality, against_reference=against)
+        scale = self._scales.get("No-Reference" if reference is None else "Full-Reference")
+        return replace(seen, quality=recalibrated(seen.quality, scale)) if scale else seen
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The place, as the perception inside finds it."""

@@ -20,42 +20,43 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agenticiqa.embedded.distortions.distortion_detector import in_context
 from agenticiqa.embedded.findings import Look
+from agenticiqa.embedded.objects.scene import scene_of
+from agenticiqa.embedded.regions.object_look import (
+    behind_a_subject,
+    in_the_light_of,
+    with_blur_of,
+    with_measured_blur,
+    with_own_sharpness,
+    with_skin_colour,
+)
+from agenticiqa.embedded.regions.places import face_in
+from agenticiqa.embedded.regions.sharpness import focus_parts
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import PRESENT
 from agenticiqa.state import SEVERITIES, LocatedRegion, Region
 from agenticiqa.values import Distortion
 
 if TYPE_CHECKING:
-    from agenticiqa.embedded.full_reference.judge import FullReferenceJudgement
+    from agenticiqa.embedded.full_reference.judge import PairJudgement
 
 Findings = tuple[Distortion, ...]
 
 
-def of_pair(findings: Findings, judged: FullReferenceJudgement) -> Findings:
+def of_pair(findings: Findings, judged: PairJudgement) -> Findings:
     """The findings of a picture beside its reference (steps 1 and 2)."""
-    return compressed_as_it_is(tuple(_with_kind(_as_judged(each, judged), judged.kind) for each in findings))
+    return compressed_as_it_is(tuple(_with_kind(_as_judged(each, judged), judged) for each in findings))
 
 
-def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look:
+def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region, *, has_reference: bool) -> Look:
     """The look at a part of a picture with its surroundings in mind (steps 3 to 6)."""
-    from agenticiqa.embedded.distortions.distortion_detector import in_context
-    from agenticiqa.embedded.objects.scene import scene_of
-    from agenticiqa.embedded.regions.object_look import (
-        behind_a_subject,
-        in_the_light_of,
-        with_blur_of,
-        with_own_sharpness,
-        with_skin_colour,
-    )
-    from agenticiqa.embedded.regions.places import face_in
-
     look = replace(crop, findings=in_context(crop.findings, whole.findings, image.pixels, region))
     if not isinstance(region, LocatedRegion):
         return look
     if region.kind in ("background", "sky"):
         return behind_a_subject(look, whole)
-    if look.against_reference is None:
+    if not has_reference:
         look = in_the_light_of(look, whole)
     if region.kind == "face":
         look = with_skin_colour(look, image.pixels, region)
@@ -69,10 +70,6 @@ def of_part(crop: Look, whole: Look, image: LoadedImage, region: Region) -> Look
 
 def as_asked(look: Look, image: LoadedImage, region: Region | None, *, asks_softness: bool, is_found: bool) -> Look:
     """The look at what a question names, for that question (steps 7 and 8)."""
-    from agenticiqa.embedded.objects.scene import scene_of
-    from agenticiqa.embedded.regions.object_look import with_measured_blur
-    from agenticiqa.embedded.regions.sharpness import focus_parts
-
     is_background = isinstance(region, LocatedRegion) and region.kind == "background"
     if is_found and not (asks_softness and is_background):
         return look
@@ -92,11 +89,9 @@ def compressed_as_it_is(findings: Findings) -> Findings:
     return tuple(replace(each, kind="jpeg") if each.kind == "noisy_jpeg" else each for each in findings)
 
 
-def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortion:
+def _as_judged(finding: Distortion, judged: PairJudgement) -> Distortion:
     """The finding of a pair that lost fine detail and nothing else: soft or enlarged, not compressed or noisy."""
-    from agenticiqa.embedded.full_reference.judge import measured_softness
-
-    share = measured_softness(judged.features)
+    share = judged.softness
     if share < PRESENT:
         return finding
     own = judged.categories.get(finding.category, 0.0)
@@ -108,10 +103,7 @@ def _as_judged(finding: Distortion, judged: FullReferenceJudgement) -> Distortio
     return replace(finding, probability=max(finding.probability, own), strength=strength)
 
 
-def _with_kind(finding: Distortion, kind: str | None) -> Distortion:
+def _with_kind(finding: Distortion, judged: PairJudgement) -> Distortion:
     """The finding with the kind the pair shows, where it could not tell one itself."""
-    from agenticiqa.embedded.full_reference.judge import category_of
-
-    if finding.kind or kind is None or not finding.is_present or category_of(kind) != finding.category:
-        return finding
-    return replace(finding, kind=kind)
+    is_told = finding.kind or not finding.is_present or judged.category != finding.category
+    return finding if is_told else replace(finding, kind=judged.kind)

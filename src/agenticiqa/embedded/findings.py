@@ -13,14 +13,10 @@ from agenticiqa.values import Distortion, Judgement, Reading
 
 @dataclass(frozen=True)
 class Look:
-    """Everything seen in one image or one region of it.
-
-    With a reference the quality is the one judged against it, and `against_reference` says so.
-    """
+    """Everything seen in one image or one region of it; with a reference the quality is the one judged against it."""
 
     quality: Judgement
     findings: tuple[Distortion, ...] = ()
-    against_reference: Judgement | None = None
 
     def finding(self, category: str) -> Distortion | None:
         """What was found for a category, if it was looked for."""

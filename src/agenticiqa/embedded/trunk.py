@@ -65,25 +65,11 @@ class Backbone:
         maps, pooled = self.run(working)
         return Features(maps, pooled, scale, working, self.run)
 
-    def maps(self, pixels: Pixels) -> tuple[Floats, ...]:
-        """The five stage maps alone, at the size given: for pairs that must be compared point by point."""
-        return self.run(pixels)[0]
-
     def run(self, pixels: Pixels) -> tuple[tuple[Floats, ...], Floats]:
-        """Maps and pooled statistics at exactly the size given."""
-        *maps, pooled = self._session.run(None, {"pixels": _scaled(pixels)})
+        """Maps and pooled statistics at exactly the size given; the trunk was trained on (value − 127) / 128."""
+        planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)[None], np.float32) / 128 - np.float32(127 / 128)
+        *maps, pooled = self._session.run(None, {"pixels": planes})
         return tuple(stage_map[0] for stage_map in maps), pooled[0]
-
-
-def _scaled(pixels: Pixels) -> Floats:
-    """The planes of a picture on the scale the trunk was trained with: (value − 127) / 128."""
-    import cv2
-
-    planes = np.empty((1, 3, *pixels.shape[:2]), np.float32)
-    for plane, channel in zip(planes[0], cv2.split(pixels), strict=True):
-        np.multiply(channel, np.float32(1 / 128), out=plane)
-    planes -= np.float32(127 / 128)
-    return planes
 
 
 @lru_cache(maxsize=1)

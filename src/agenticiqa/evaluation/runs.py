@@ -188,10 +188,7 @@ def run_embedded(parts: Parts, image: ImageSource, reference: ImageSource | None
     original = None if reference is None else _opened(reference, parts)
     pipeline = parts.settings.pipeline
     look = shipped_perception(pipeline.terms, pipeline.viewing).look(_opened(image, parts), original)
-    judged = look.quality if reference is None else look.against_reference
-    if judged is None:
-        return {"score": None, "error": "the embedded model gave no judgement against the reference"}
-    return {"score": judged.score, "interval": judged.interval, "error": None}
+    return {"score": look.quality.score, "interval": look.quality.interval, "error": None}
 
 
 RUNS: dict[str, Run] = {

@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import PurePosixPath
 from typing import Any
 
-from agenticiqa.wording.results import chosen_in_words
+from agenticiqa.wording.findings import chosen_in_words
 
 LONGEST_NAME = 120
 Json = dict[str, Any]

@@ -1,10 +1,13 @@
-"""What a distortion is called, how strong it is said to be, what it looks like, and how its absence is told."""
+"""What a distortion is called, how strong it is said to be, what it looks like, and how its absence is told.
+
+Besides, how sentences are put together in a language.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agenticiqa.state import SEVERITIES, DistortionCategory, Severity
+from agenticiqa.state import SEVERITIES, UNABLE, DistortionCategory, Severity
 from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute, Distortion, Language, Reading
 from agenticiqa.wording.phrases import known, phrase, say
 
@@ -66,8 +69,8 @@ def described(found: Distortion, language: Language) -> str:
         told = listed([say("no_sign", language), *readings], language)
         return say("sure", language, told=told, sure=percent(1 - found.probability, language))
     seen = listed([*([phrase("kinds", found.kind, language)] if found.kind else []), *readings], language)
-    colon = phrase("marks", "colon", language) if seen else ""
-    told = capitalised(f"{seen}{colon}{_effect(found, language)}")
+    effect = known("effects", found.kind or "", language) or phrase("effects", found.category, language)
+    told = capitalised(labelled(seen, effect, language) if seen else effect)
     return say("sure", language, told=told, sure=percent(found.probability, language))
 
 
@@ -78,7 +81,7 @@ def finding_in_words(found: Distortion, place: str | None, language: Language) -
         what = say("in_place", language, what=what, place=place_name(place, language))
     severity = phrase("severities", found.severity, language)
     told = found.words or described(found, language)
-    return say("with_remark", language, word=what, remark=severity) + phrase("marks", "colon", language) + told
+    return labelled(say("with_remark", language, word=what, remark=severity), told, language)
 
 
 def place_name(name: str, language: Language) -> str:
@@ -87,12 +90,18 @@ def place_name(name: str, language: Language) -> str:
     return capitalised(told) if language == "de" and told == name else told
 
 
+def unlocated(name: str, seen: str, language: Language) -> str:
+    """That a named thing could not be located, what is seen instead, and that the whole image is described."""
+    instead = say("seen_instead", language, things=seen) if seen else ""
+    return say("unlocated", language, name=place_name(name, language), seen=instead)
+
+
 def not_found(name: str, language: Language, *, is_all: bool, seen: str = "") -> str:
     """That a thing the question names is not in the picture, what is, and what the rest is about where it is all."""
     parts = [say("not_found", language, name=place_name(name, language))]
     parts += [say("of_whole", language)] if is_all else []
     parts += [say("seen_there", language, things=seen)] if seen else []
-    return phrase("marks", "gap", language).join(parts)
+    return sentences(parts, language)
 
 
 def advice(category: DistortionCategory, kind: str | None, language: Language) -> str:
@@ -110,6 +119,28 @@ def amount_in_words(reading: Reading, language: Language) -> str:
     unit = phrase("units", reading.unit, language) if reading.unit else ""
     close = unit == "%" and not phrase("marks", "gap", language)
     return f"{reading.value:.3g}{'' if close or unit.startswith('（') else ' '}{unit}".rstrip()
+
+
+def sentence(text: str, language: Language) -> str:
+    """The text as a sentence."""
+    return capitalised(text) + phrase("marks", "stop", language)
+
+
+def sentences(parts: Iterable[str], language: Language) -> str:
+    """Sentences one after the other."""
+    return phrase("marks", "gap", language).join(parts)
+
+
+def labelled(label: str, text: str, language: Language) -> str:
+    """The text after a label: "Dog: blur radius 2 px"."""
+    return f"{label}{phrase('marks', 'colon', language)}{text}"
+
+
+def chosen_in_words(names: Sequence[str]) -> str:
+    """The image that was asked for, that several are level, or that none could be told."""
+    if not names:
+        return f"{UNABLE}: no image has a score"
+    return names[0] if len(names) == 1 else f"no clear difference between {', '.join(names)}"
 
 
 def listed(parts: Iterable[str], language: Language) -> str:
@@ -153,7 +184,3 @@ def _telling(found: Distortion) -> list[Reading]:
     if values.get("noise sigma", 0.0) < VISIBLE_SIGMA and found.is_present:
         untold.add("noise sigma")  # blotches and grain in the dark are not in the even parts it is measured at
     return [reading for reading in found.readings if reading.name not in untold]
-
-
-def _effect(found: Distortion, language: Language) -> str:
-    return known("effects", found.kind or "", language) or phrase("effects", found.category, language)

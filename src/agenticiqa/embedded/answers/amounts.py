@@ -61,13 +61,11 @@ def amount_of(flaw: Flaw, evidence: Evidence) -> Amount | None:
         return None
     if attribute in DIRECTION_OF and item.directions:
         return _in_direction(item, list(DIRECTION_OF).index(attribute))
-    finding = item
-    found = kind_by_direction(finding)
-    fit = kind_factor(DIRECTION_OF.get(attribute) or flaw.kind, found)
-    strength = 0.0 if not finding.is_present or fit < PRESENT else finding.strength
+    fit = kind_factor(DIRECTION_OF.get(attribute) or flaw.kind, kind_by_direction(item))
+    strength = 0.0 if not item.is_present or fit < PRESENT else item.strength
     # What is too bright is not too dark as well.
     is_opposite = attribute in DIRECTION_OF and fit < PRESENT
-    return Amount(min(finding.probability, _OPPOSITE) if is_opposite else finding.probability * fit, strength, item)
+    return Amount(min(item.probability, _OPPOSITE) if is_opposite else item.probability * fit, strength, item)
 
 
 def _in_direction(item: Distortion, number: int) -> Amount:

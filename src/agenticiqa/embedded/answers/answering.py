@@ -41,7 +41,7 @@ from agenticiqa.question.asked import (
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE, Scale, ScaleEnd
 from agenticiqa.state import SEVERITIES, UNABLE
-from agenticiqa.values import Answer, Distortion, Polarity, Reading, level_of
+from agenticiqa.values import Answer, Distortion, Polarity, level_of
 from agenticiqa.wording import phrase, phrases_in, say
 from agenticiqa.wording.findings import (
     absence,
@@ -50,8 +50,10 @@ from agenticiqa.wording.findings import (
     capitalised,
     joined,
     kind_name,
+    labelled,
     named,
     place_name,
+    sentences,
 )
 
 _FLAWS_TOLD = 3
@@ -176,7 +178,9 @@ def _score(question: Score, evidence: Evidence) -> Answer:
     loss = amount.strength / 4 if amount.is_present else 0.0
     if flaw.category is None:
         loss = quality_loss(evidence) or 0.0
-    share = _share_of_scale(question.polarity, question.scale, loss)
+    # Far down, unless the scale counts what is bad.
+    counts_flaws = question.polarity == "flaw" or (question.scale is not None and question.scale.best_is_low)
+    share = loss if counts_flaws else 1 - loss
     written = scale.written(share)
     value = written if scale.marks == "letter" else scale.at(share)
     return Answer(written, value=value, rests_on=(amount.item,) if amount.item else ())
@@ -191,12 +195,6 @@ def _between(scale: Scale, ends: tuple[ScaleEnd, ScaleEnd], evidence: Evidence) 
     return Answer(f"{value:+g}" if value and scale.low < 0 else f"{value:g}", value=value)
 
 
-def _share_of_scale(polarity: Polarity | None, scale: Scale | None, loss: float) -> float:
-    """How far up the scale asked for a loss of quality lies: far down, unless the scale counts what is bad."""
-    counts_flaws = polarity == "flaw" or (scale is not None and scale.best_is_low)
-    return loss if counts_flaws else 1 - loss
-
-
 def _measure(question: Measure, evidence: Evidence) -> Answer:
     if question.fact == "tint":
         return _cast(question, evidence)
@@ -205,7 +203,8 @@ def _measure(question: Measure, evidence: Evidence) -> Answer:
     if question.topic.tool:
         value = evidence.values.get(question.topic.tool)
         return _unable("not_measured") if value is None else Answer(f"{value:.4g}", value=value)
-    found = _reading(question, evidence)
+    items = ((evidence.strongest([category]), name) for category, name in question.readings)
+    found = next((reading for item, name in items if item and (reading := item.reading(name))), None)
     if found is None:
         return _unable("not_measured")
     return Answer(amount_in_words(found, question.reply.language), value=found.value)
@@ -234,21 +233,13 @@ def _cast(question: Measure, evidence: Evidence) -> Answer:
     return _unable("color_untold") if item.colour is None else _told(named(item, language), item)
 
 
-def _reading(question: Measure, evidence: Evidence) -> Reading | None:
-    for category, name in question.readings:
-        item = evidence.strongest([category])
-        if item is not None and (found := item.reading(name)) is not None:
-            return found
-    return None
-
-
 def _advice(question: Advice, evidence: Evidence) -> Answer:
     language, flaws = question.reply.language, _asked_flaws(question, evidence)[:2]
     if not flaws:
         return _told(say("nothing_to_do", language, what=_nothing_asked(question, evidence)))
     told = [(capitalised(named(each, language)), advice(each.category, each.kind, language)) for each in flaws]
     parts = [say("advice", language, flaw=flaw, advice=what_to_do) for flaw, what_to_do in told]
-    return _told(phrase("marks", "gap", language).join(parts), *flaws)
+    return _told(sentences(parts, language), *flaws)
 
 
 def _nothing_asked(question: Question, evidence: Evidence) -> str:
@@ -279,23 +270,23 @@ def _open(question: Open, evidence: Evidence) -> Answer:
 
 
 def _compare(question: Compare, evidence: Evidence) -> Answer:
-    language, flaw = question.reply.language, question.topic.flaw
+    language = question.reply.language
     if question.places:
         return _compare_places(question, question.places, evidence)
     if not evidence.has_reference:
         return _unable("no_reference")
-    likely = relations(flaw, evidence)
+    likely = relations(question.topic.flaw, evidence)
     if not likely:
         return _unable("no_evidence")
     if question.reply.form in ("yesno", "json") and question.by != "what" and not question.which:
-        claimed = claimed_by(question)
+        claimed, polarity = claimed_by(question), _yes_claims(question)
         yes = sum(likely[each] for each in claimed)
-        agreeing = (each for each in likely if (each in claimed) == (yes >= PRESENT) or _yes_claims(question) is None)
+        agreeing = (each for each in likely if polarity is None or (each in claimed) == (yes >= PRESENT))
         said = max(agreeing, key=lambda each: likely[each])
         told = phrase("words", said, language)
         if question.between == "reference":
-            told = phrase("words", "the_test", language) + phrase("marks", "colon", language) + told
-        return _verdict(question, _yes_claims(question), Statement(told, yes))
+            told = labelled(phrase("words", "the_test", language), told, language)
+        return _verdict(question, polarity, Statement(told, yes))
     found = max(likely, key=lambda each: likely[each])
     flaws = _asked_flaws(question, evidence)[:_FLAWS_TOLD]
     if question.by == "what" and found == "worse" and flaws:
@@ -343,11 +334,8 @@ def _as_json(question: Question, given: Answer) -> Answer:
     return replace(given, text=json.dumps({wanted.key: value}, ensure_ascii=False))
 
 
-def _yes_or_no(question: YesNo, evidence: Evidence) -> Answer:
-    return _verdict(question, question.sure_polarity, statement_of(question, evidence))
-
-
 _ANSWERS: dict[type, Callable[[Any, Evidence], Answer]] = {
-    YesNo: _yes_or_no, Degree: _degree, Score: _score, Choose: _choose, Compare: _compare, Where: _where,
+    YesNo: lambda question, evidence: _verdict(question, question.sure_polarity, statement_of(question, evidence)),
+    Degree: _degree, Score: _score, Choose: _choose, Compare: _compare, Where: _where,
     Measure: _measure, Advice: _advice, Open: _open, Declined: lambda question, _: _unable(question.why),
 }  # fmt: skip

@@ -30,12 +30,10 @@ _FITS_AT_ALL = 0.05
 # hardly seen, where it is so many times as likely as the next.
 _HARDLY_SEEN, _CLEARLY_LIKELIEST = 0.01, 2.0
 # The kinds that "low" and "high" of a noun stand for; "medium" means that it is not off at all.
-_DIRECTIONS: dict[Attribute, dict[str, str]] = {
-    "contrast": {"high": "contrast_up", "low": "contrast_down"},
-    "exposure": {"high": "brighten", "low": "darken"},
-    "dark": {"high": "brighten", "low": "darken"},
-    "bright": {"high": "brighten", "low": "darken"},
-    "colour": {"high": "saturation_up", "low": "saturation_down"},
+_DIRECTIONS: dict[DistortionCategory, dict[str, str]] = {
+    "Contrast": {"high": "contrast_up", "low": "contrast_down"},
+    "Brightness change": {"high": "brighten", "low": "darken"},
+    "Color distortions": {"high": "saturation_up", "low": "saturation_down"},
 }
 
 
@@ -169,10 +167,12 @@ def _grades_one_flaw(question: Choose) -> bool:
 
 def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float | None:
     """ "Good", "slight", "too low": of what the question asks about."""
-    attribute = question.topic.flaw.attribute
-    if option.amount and attribute in _DIRECTIONS:
-        kind = _DIRECTIONS[attribute].get(option.amount)
-        return _of_kind(CATEGORY_OF[attribute], kind, evidence)
+    attribute, category = question.topic.flaw.attribute, question.topic.flaw.category
+    if option.amount and category in _DIRECTIONS:
+        kind, item = _DIRECTIONS[category].get(option.amount), evidence.strongest([category])
+        if item is None or kind is None:
+            return None if item is None else 1 - item.probability
+        return item.probability * kind_factor(kind, kind_by_direction(item))
     amount = amount_of(Flaw(attribute), evidence)
     if amount is None:
         return None
@@ -187,14 +187,6 @@ def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
             return math.exp(-0.5 * (5 - 4 * loss - option.level) ** 2)
         return _closeness(amount, max(0.0, 0.95 * (5 - option.level)))
     return _closeness(amount, {"low": 0.5, "medium": 1.5, "high": 3.0}[option.amount]) if option.amount else None
-
-
-def _of_kind(category: DistortionCategory, kind: str | None, evidence: Evidence) -> float | None:
-    item = evidence.strongest([category])
-    if item is None:
-        return None
-    there = item.probability if item.severity != "none" else min(0.49, item.probability)
-    return 1 - there if kind is None else there * kind_factor(kind, kind_by_direction(item))
 
 
 def _closeness(amount: Amount, strength: float) -> float:

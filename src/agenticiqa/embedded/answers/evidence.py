@@ -89,7 +89,7 @@ def gather(
     judged_place = GLOBAL if GLOBAL in looks else next(iter(looks), GLOBAL)
     return Evidence(
         findings=_by_weight(placed),
-        judgement=_judgement(looks.get(judged_place), has_reference),
+        judgement=looks[judged_place].quality if looks else None,
         judged_place=judged_place,
         tools=tuple(
             ToolScore(tool, score, place, distortion)
@@ -165,10 +165,3 @@ def _by_weight(items: Sequence[Distortion]) -> tuple[Distortion, ...]:
         return -weight, -item.probability, DISTORTION_CATEGORIES.index(item.category)
 
     return tuple(sorted(items, key=rank))
-
-
-def _judgement(look: Look | None, has_reference: bool) -> Judgement | None:
-    if look is None:
-        return None
-    # With a reference the no-reference judgement must not stand in: it answers another question.
-    return look.against_reference if has_reference else look.quality

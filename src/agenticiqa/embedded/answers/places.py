@@ -10,7 +10,7 @@ from agenticiqa.limits import PRESENT, SOFT_RADIUS
 from agenticiqa.question.asked import Compare, Question, Where, YesNo, categories_of
 from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute, Reading
 from agenticiqa.wording import phrase, say
-from agenticiqa.wording.findings import amount_in_words, capitalised, place_name, reading_in_words
+from agenticiqa.wording.findings import amount_in_words, capitalised, joined, labelled, place_name, reading_in_words
 
 # What is measured of an attribute.
 READING_OF: dict[Attribute, str] = {
@@ -117,13 +117,12 @@ def side_by_side(question: Compare, evidence: Evidence) -> str:
     """The two measurements of a comparison of places: "Dog: blur radius 2 px; Background: blur radius 5 px"."""
     names, language = question.places or ("", ""), question.reply.language
     readings = [(name, measured_in(evidence.places[name], question)) for name in names]
-    colon = phrase("marks", "colon", language)
     told = [
-        f"{capitalised(place_name(name, language))}{colon}{reading_in_words(reading, language)}"
+        labelled(capitalised(place_name(name, language)), reading_in_words(reading, language), language)
         for name, reading in readings
         if reading
     ]
-    return phrase("marks", "joined", language).join(told) if len(told) == len(names) else ""
+    return joined(told, language) if len(told) == len(names) else ""
 
 
 def place_told(question: Question, evidence: Evidence) -> str | None:

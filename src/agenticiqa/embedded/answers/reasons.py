@@ -14,7 +14,17 @@ from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question
 from agenticiqa.state import GLOBAL, OVERALL
 from agenticiqa.values import Answer, Disagreement, Distortion, Judgement, Language, Reading, Reason
 from agenticiqa.wording import known, phrase, say
-from agenticiqa.wording.findings import capitalised, finding_in_words, listed, not_found, percent, place_name
+from agenticiqa.wording.findings import (
+    capitalised,
+    finding_in_words,
+    listed,
+    not_found,
+    percent,
+    place_name,
+    sentence,
+    sentences,
+    unlocated,
+)
 
 # A tool this far from the model's score contradicts it.
 DISAGREEMENT = 1.0
@@ -33,14 +43,13 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reaso
     The score and the main finding are told whatever was asked: they are of use even to whoever gets no answer.
     """
     if isinstance(question, Measure) and question.fact and given.why_not is None:
-        told = capitalised(given.text) + phrase("marks", "stop", question.reply.language)
-        return [Reason(told, "fact", name=question.fact)]
+        return [Reason(sentence(given.text, question.reply.language), "fact", name=question.fact)]
     return [reason for told in _TOLD for reason in told(question, evidence, given)]
 
 
 def in_one_text(reasons: Sequence[Reason], language: Language) -> str:
     """The reasons as one paragraph."""
-    return phrase("marks", "gap", language).join(reason.text for reason in reasons)
+    return sentences((reason.text for reason in reasons), language)
 
 
 def _declined(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
@@ -49,10 +58,9 @@ def _declined(question: Question, evidence: Evidence, given: Answer) -> Iterator
         return
     language, why = question.reply.language, question.why
     flaw, what = question.topic.flaw, capitalised(phrase("unmeasured", question.what or "", language))
-    sentence = "unclear_intent" if why == "unclear" and flaw.category else why
-    told = say(sentence, language, what=what, attribute=phrase("attributes", flaw.attribute, language))
-    told += phrase("marks", "gap", language) + say("can_tell", language)
-    yield Reason(told, "question", name=question.what or why)
+    name = "unclear_intent" if why == "unclear" and flaw.category else why
+    told = say(name, language, what=what, attribute=phrase("attributes", flaw.attribute, language))
+    yield Reason(sentences([told, say("can_tell", language)], language), "question", name=question.what or why)
 
 
 def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
@@ -97,7 +105,7 @@ def _beside(question: Question, evidence: Evidence, given: Answer) -> Iterator[R
         return
     language, (one, other) = question.reply.language, question.places
     if told := side_by_side(question, evidence):
-        yield Reason(told + phrase("marks", "stop", language), "comparison", one, name=other)
+        yield Reason(sentence(told, language), "comparison", one, name=other)
     if abs(share_in(evidence.places[one], question) - share_in(evidence.places[other], question)) < EQUAL:
         yield Reason(say("about_equal", language), "comparison", one, name=other)
 
@@ -118,14 +126,14 @@ def _who(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reas
 def _parts(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     if evidence.parts is not None and rests_on_parts(question, evidence):
         language, parts = question.reply.language, evidence.parts
-        text = capitalised(parts_told(parts, language)) + phrase("marks", "stop", language)
+        text = sentence(parts_told(parts, language), language)
         yield Reason(text, "region", parts.softest.place, name="softest", number=parts.softest.softness)
 
 
 def _findings(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     language, banding = question.reply.language, measured_banding(question.topic.flaw, evidence)
     if banding is not None:
-        text = capitalised(say("banding", language, value=f"{banding.value:.3g}")) + phrase("marks", "stop", language)
+        text = sentence(say("banding", language, value=f"{banding.value:.3g}"), language)
         yield Reason(text, "reading", name="banding", number=banding.value)
         return
     told = None if given.why_not == "who_is_who" else _told_findings(question, evidence)
@@ -200,8 +208,8 @@ def _interval(judgement: Judgement, language: Language) -> str:
     if judgement.interval is None:
         return ""
     low, high = judgement.interval
-    sentence = "interval_wide" if high - low >= NEARLY_ALL else "interval"
-    return say(sentence, language, low=f"{low:.1f}", high=f"{high:.1f}")
+    name = "interval_wide" if high - low >= NEARLY_ALL else "interval"
+    return say(name, language, low=f"{low:.1f}", high=f"{high:.1f}")
 
 
 def _disagreement(found: Disagreement, language: Language) -> Reason:
@@ -242,13 +250,11 @@ def _doubts(question: Question, evidence: Evidence, given: Answer) -> Iterator[R
     language = question.reply.language
     # The analysis of such a place already begins with these words, but is not told where it answers nothing.
     said = {item.place for item in evidence.findings if item.words and given.why_not is None}
-    seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
     for name in evidence.unlocated:
         if name not in said:
-            text = say("unlocated", language, name=place_name(name, language), seen=seen) + phrase(
-                "marks", "stop", language
-            )
+            text = sentence(unlocated(name, evidence.seen_instead, language), language)
             yield Reason(text, "region", name, name="not located")
+    seen = say("seen_instead", language, things=evidence.seen_instead) if evidence.seen_instead else ""
     for name, confidence in evidence.doubtful.items():
         text = say("doubtful", language, name=place_name(name, language), sure=percent(confidence, language), seen=seen)
         yield Reason(text, "region", name, name="doubtful", number=confidence)

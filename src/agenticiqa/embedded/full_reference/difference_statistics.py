@@ -18,16 +18,17 @@ def residual_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
     """Named numbers that tell kinds of damage apart; all are 0 or constant for an identical pair."""
     changed, original = (list(opponent_planes(image)) for image in (test, reference))
     difference = [a - b for a, b in zip(changed, original, strict=True)]
-    found = _energy(difference)
-    found |= _tone(changed, original)
-    found |= _grain(difference)
-    found |= _bands(difference[0], changed[0], original[0])
-    found |= _places(difference, original[0])
-    found |= _shape_of_values(test, reference, difference[0])
-    found |= _colours(changed, original)
-    found |= _edges(changed[0], original[0])
-    found |= _displacement(test, reference, original[0])
-    return found
+    return {
+        **_energy(difference),
+        **_tone(changed, original),
+        **_grain(difference),
+        **_bands(difference[0], changed[0], original[0]),
+        **_places(difference, original[0]),
+        **_shape_of_values(test, reference, difference[0]),
+        **_colours(changed, original),
+        **_edges(changed[0], original[0]),
+        **_displacement(test, reference, original[0]),
+    }
 
 
 def grid_statistics(test: Pixels, reference: Pixels) -> dict[str, float]:
@@ -51,22 +52,22 @@ def _grid_step(plane: Pixels, axis: int) -> float:
 
 
 def _energy(difference: list[Plane]) -> dict[str, float]:
-    squares = [float(cv2.mean(plane * plane)[0]) for plane in difference]
-    total = sum(squares) + TINY
-    found = {f"energy.{name}": float(np.log10(1 + s)) for name, s in zip(("y", "cb", "cr"), squares, strict=True)}
-    found["energy.luma_share"] = squares[0] / total
-    found["energy.blue_share"] = squares[1] / (squares[1] + squares[2] + TINY)
-    for name, plane in zip(("y", "cb", "cr"), difference, strict=True):
-        found[f"shift.{name}"] = float(plane.mean())
+    planes = dict(zip(("y", "cb", "cr"), difference, strict=True))
+    squares = {name: float(cv2.mean(plane * plane)[0]) for name, plane in planes.items()}
+    found = {f"energy.{name}": float(np.log10(1 + square)) for name, square in squares.items()}
+    found["energy.luma_share"] = squares["y"] / (sum(squares.values()) + TINY)
+    found["energy.blue_share"] = squares["cb"] / (squares["cb"] + squares["cr"] + TINY)
+    found |= {f"shift.{name}": float(plane.mean()) for name, plane in planes.items()}
     found["shift.size"] = abs(found["shift.y"])
-    found["shift.share"] = found["shift.y"] ** 2 / (squares[0] + TINY)
+    found["shift.share"] = found["shift.y"] ** 2 / (squares["y"] + TINY)
     return found
 
 
 def _tone(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
     """Gain and offset of luma and chroma, and how much of the change they explain."""
     found = {}
-    for name, first, second in (("luma", changed[0], original[0]), ("chroma", *_stacked(changed, original))):
+    chroma = (np.concatenate(planes[1:]) for planes in (changed, original))
+    for name, first, second in (("luma", changed[0], original[0]), ("chroma", *chroma)):
         gain, left, correlation = _line(first, second)
         change = float(((first - second) ** 2).mean())
         found[f"tone.{name}_gain"] = gain
@@ -78,10 +79,6 @@ def _tone(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
     return found
 
 
-def _stacked(changed: list[Plane], original: list[Plane]) -> tuple[Plane, Plane]:
-    return np.concatenate(changed[1:]), np.concatenate(original[1:])
-
-
 def _line(first: Plane, second: Plane) -> tuple[float, float, float]:
     """Slope of the first plane on the second, mean square off that line, correlation."""
     a, b = first - first.mean(), second - second.mean()
@@ -90,34 +87,33 @@ def _line(first: Plane, second: Plane) -> tuple[float, float, float]:
     return gain, max(0.0, own - gain * cross), (cross + TINY) / (np.sqrt(own * power) + TINY)
 
 
-def _off_curve(first: Plane, second: Plane) -> float:
+def _off_curve(changed: Plane, original: Plane) -> float:
     """Mean square off the best tone curve: what no change of brightness or contrast explains."""
-    bins = np.clip(second / 8, 0, 31).astype(np.intp).ravel()
+    bins = np.clip(original / 8, 0, 31).astype(np.intp).ravel()
     count = np.bincount(bins, minlength=32) + TINY
-    values = first.ravel()
-    mean = np.bincount(bins, values, 32) / count
-    spread = np.bincount(bins, values * values, 32) / count - mean**2
-    original = second.ravel()
-    own = np.bincount(bins, original * original, 32) / count - (np.bincount(bins, original, 32) / count) ** 2
+
+    def spread(values: Plane) -> npt.NDArray[np.float64]:
+        mean = np.bincount(bins, values, 32) / count
+        return np.bincount(bins, values * values, 32) / count - mean**2
+
     # Inside a bin the reference itself varies; that part is no damage.
-    return float(np.log10(1 + max(0.0, float((count * (spread - own)).sum() / count.sum()))))
+    damage = spread(changed.ravel()) - spread(original.ravel())
+    return float(np.log10(1 + max(0.0, float((count * damage).sum() / count.sum()))))
 
 
 def _grain(difference: list[Plane]) -> dict[str, float]:
     """Correlation of the difference with itself a few pixels on, and between luma and chroma."""
     found = {}
-    luma = difference[0] - difference[0].mean()
-    power = float((luma * luma).mean()) + TINY
+    luma, blue, red = (plane - plane.mean() for plane in difference)
+    power, blues, reds = (float((plane * plane).mean()) + TINY for plane in (luma, blue, red))
     for lag in (1, 2, 4, 8):
         found[f"grain.across_{lag}"] = float((luma[:, lag:] * luma[:, :-lag]).mean()) / power
         found[f"grain.down_{lag}"] = float((luma[lag:] * luma[:-lag]).mean()) / power
     found["grain.diagonal"] = float((luma[1:, 1:] * luma[:-1, :-1]).mean()) / power
-    blue, red = difference[1] - difference[1].mean(), difference[2] - difference[2].mean()
-    chroma = float((red * red).mean()) + TINY
-    found["grain.chroma"] = float((red[:, 1:] * red[:, :-1]).mean()) / chroma
-    found["grain.chroma_4"] = float((red[:, 4:] * red[:, :-4]).mean()) / chroma
-    found["grain.red_blue"] = float((red * blue).mean()) / float(np.sqrt(chroma * ((blue * blue).mean() + TINY)))
-    found["grain.luma_red"] = float((luma * red).mean()) / float(np.sqrt(chroma * power))
+    found["grain.chroma"] = float((red[:, 1:] * red[:, :-1]).mean()) / reds
+    found["grain.chroma_4"] = float((red[:, 4:] * red[:, :-4]).mean()) / reds
+    found["grain.red_blue"] = float((red * blue).mean()) / float(np.sqrt(reds * blues))
+    found["grain.luma_red"] = float((luma * red).mean()) / float(np.sqrt(reds * power))
     return found
 
 
@@ -162,9 +158,7 @@ def _places(difference: list[Plane], original: Plane) -> dict[str, float]:
     found["place.worst"] = float(np.log1p(np.sort(strength.ravel())[-max(1, strength.size // 20) :].mean()))
     rows, columns = difference[0].mean(axis=1), difference[0].mean(axis=0)
     power = float(difference[0].var()) + TINY
-    found["place.rows"] = float(rows.var()) / power
-    found["place.columns"] = float(columns.var()) / power
-    return found
+    return found | {"place.rows": float(rows.var()) / power, "place.columns": float(columns.var()) / power}
 
 
 def _cells(plane: Plane, side: int) -> Plane:
@@ -240,7 +234,7 @@ def _colours(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
 
 def _edges(changed: Plane, original: Plane) -> dict[str, float]:
     """Whether edges became softer, steeper or new ones appeared on flat ground."""
-    now, before = (_gradient(plane) for plane in (changed, original))
+    now, before = (2 * cv2.magnitude(*_slopes(plane)) for plane in (changed, original))
     calm, steep = (float(value) for value in percentile(before, (30, 90)))
     flat, strong = before < max(2.0, calm), before > steep
     return {
@@ -252,15 +246,13 @@ def _edges(changed: Plane, original: Plane) -> dict[str, float]:
     }
 
 
-def _gradient(plane: Plane) -> Plane:
-    across, down = cv2.Sobel(plane, cv2.CV_32F, 1, 0, scale=0.25), cv2.Sobel(plane, cv2.CV_32F, 0, 1, scale=0.25)
-    return np.asarray(cv2.magnitude(across, down), np.float32)
+def _slopes(plane: Plane) -> tuple[Plane, Plane]:
+    return cv2.Sobel(plane, cv2.CV_32F, 1, 0, scale=0.125), cv2.Sobel(plane, cv2.CV_32F, 0, 1, scale=0.125)
 
 
 def _displacement(test: Pixels, reference: Pixels, luma: Plane) -> dict[str, float]:
     """How far the red, green and blue planes moved, by least squares on the reference's slopes."""
-    across, down = cv2.Sobel(luma, cv2.CV_32F, 1, 0, scale=0.125), cv2.Sobel(luma, cv2.CV_32F, 0, 1, scale=0.125)
-    slopes = np.stack([across.ravel(), down.ravel()])
+    slopes = np.stack([slope.ravel() for slope in _slopes(luma)])
     normal = slopes @ slopes.T + np.eye(2, dtype=np.float32)
     difference = (test.astype(np.float32) - reference).reshape(-1, 3)
     projected = slopes @ difference

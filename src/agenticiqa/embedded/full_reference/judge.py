@@ -13,7 +13,7 @@ from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, Pixe
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
 from agenticiqa.embedded.trunk import Backbone, load_backbone
-from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, LevelLetter, Severity
+from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair
 from agenticiqa.tools.running import same_pixels
@@ -39,33 +39,36 @@ DEVIATIONS = 1.96
 
 
 @dataclass(frozen=True)
-class FullReferenceJudgement:
-    """A pair judged: score with 95 % interval, level and kind probabilities, disagreement of the metrics, notes.
+class PairJudgement(Judgement):
+    """The judgement of a pair, with the probabilities of the kinds of damage and of their categories.
 
     `features` is everything measured on the pair, for whoever needs it again; empty for an identical pair.
     """
 
-    score: float
-    interval: tuple[float, float]
-    level_probabilities: dict[LevelLetter, float]
-    kinds: dict[str, float]
-    categories: dict[DistortionCategory, float]
-    severity: Severity
-    disagreement: Disagreement | None = None
-    out_of_domain: str | None = None
-    notes: tuple[str, ...] = ()
+    source: str = NAME
+    kinds: dict[str, float] = field(default_factory=dict)
+    categories: dict[DistortionCategory, float] = field(default_factory=dict)
     features: dict[str, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def severity(self) -> Severity:
+        """The word for what the damage costs."""
+        return severity_of(5 - self.score)
 
     @property
     def kind(self) -> str | None:
         """The most probable kind of damage; None for an identical pair."""
         return next(iter(self.kinds), None)
 
-    def as_judgement(self) -> Judgement:
-        """The judgement as the embedded backend holds it."""
-        return Judgement(
-            self.level_probabilities, self.interval, self.out_of_domain, NAME, self.disagreement, self.notes
-        )
+    @property
+    def category(self) -> DistortionCategory | None:
+        """The category of that kind."""
+        return category_of(self.kind) if self.kind else None
+
+    @property
+    def softness(self) -> float:
+        """From 0 to 1, whether the pair differs by a loss of fine detail and nothing else."""
+        return measured_softness(self.features)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class FullReferenceJudge:
     calibrations: Mapping[str, Calibration]
     viewing: Viewing = "native"
 
-    def judge_pixels(self, test: Pixels, reference: Pixels) -> FullReferenceJudgement:
+    def judge_pixels(self, test: Pixels, reference: Pixels) -> PairJudgement:
         """The judgement of sRGB pixels against their reference; another size raises ImageSizeMismatchError."""
         require_pair(test, reference, SMALLEST_SIDE)
         test, reference, notes = aligned(test, reference)
@@ -91,16 +94,14 @@ class FullReferenceJudge:
             notes = (*notes, "brightness, contrast or saturation was changed; detail is intact")
         half = (rated.factor if rated else 1.96) * found.spread
         is_unlike = rated is not None and found.learned <= 0.5
-        return FullReferenceJudgement(
-            score=found.score,
-            interval=(max(1.0, found.score - half), min(5.0, found.score + half)),
-            level_probabilities=level_probabilities(found.score, found.spread),
+        return PairJudgement(
+            level_probabilities(found.score, found.spread),
+            (max(1.0, found.score - half), min(5.0, found.score + half)),
+            UNLIKE_ALL_RATED if is_unlike else None,
+            disagreement=find_disagreement(features.metrics, kinds, self.calibrations),
+            notes=notes,
             kinds={name: share for name, share in kinds.items() if share >= MENTIONED},
             categories=_by_category(kinds),
-            severity=severity_of(5 - found.score),
-            disagreement=find_disagreement(features.metrics, kinds, self.calibrations),
-            out_of_domain=UNLIKE_ALL_RATED if is_unlike else None,
-            notes=notes,
             features=features.values,
         )
 
@@ -133,7 +134,7 @@ def with_measured_softness(kinds: Mapping[str, float], features: Mapping[str, fl
 
 
 def measured_softness(features: Mapping[str, float]) -> float:
-    """From 0 to 1, whether the pair differs by a loss of fine detail and nothing else."""
+    """The share of softness in a difference, from 0 to 1."""
     lost = min(1.0, max(0.0, (UNNAMED - features["transfer.cutoff"]) / (UNNAMED - NAMED)))
     follows = (features["transfer.passband"] - NOT_SOFT) / (ALL_SOFT - NOT_SOFT)
     return lost * min(1.0, max(0.0, follows))
@@ -156,17 +157,10 @@ def find_disagreement(
     return Disagreement(trusted, against, max(kinds, key=lambda name: kinds[name], default=None)) if against else None
 
 
-def _identical(notes: tuple[str, ...]) -> FullReferenceJudgement:
+def _identical(notes: tuple[str, ...]) -> PairJudgement:
     what = "the common part of the test image" if notes else "the test image"
-    return FullReferenceJudgement(
-        score=5.0,
-        interval=(5.0, 5.0),
-        level_probabilities=dict.fromkeys(LEVEL_LETTERS, 0.0) | {"A": 1.0},
-        kinds={},
-        categories={},
-        severity="none",
-        notes=(*notes, f"{what} equals its reference, pixel by pixel"),
-    )
+    levels = dict.fromkeys(LEVEL_LETTERS, 0.0) | {"A": 1.0}
+    return PairJudgement(levels, (5.0, 5.0), notes=(*notes, f"{what} equals its reference, pixel by pixel"))
 
 
 def _remarks(test: Pixels, reference: Pixels, view: PairView) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +48,7 @@ class PairFeatures:
     metrics: dict[str, float]
     view: PairView
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """The names in the order they were measured, which is the same for every pair."""
         return tuple(self.values)
@@ -61,13 +60,15 @@ def measure_pair(test: Pixels, reference: Pixels, backbone: Backbone, viewing: V
     view = view_pair(test, reference, viewing)
     first, second = view.test, view.reference
     metrics = {name: float(metric(first, second)) for name, metric in METRICS.items()}
-    values = {f"metric.{name}": _stretched(name, value) for name, value in metrics.items()}
-    values |= _map_statistics(first, second)
-    values |= residual_statistics(first, second)
-    values |= grid_statistics(test, reference)
-    values |= visible_error(opponent_planes(first), opponent_planes(second))
-    values |= stage_differences(backbone.maps(first), backbone.maps(second))
-    values |= transfer_statistics(first, second)
+    values = {
+        **{f"metric.{name}": _stretched(name, value) for name, value in metrics.items()},
+        **_map_statistics(first, second),
+        **residual_statistics(first, second),
+        **grid_statistics(test, reference),
+        **visible_error(opponent_planes(first), opponent_planes(second)),
+        **stage_differences(backbone.run(first)[0], backbone.run(second)[0]),
+        **transfer_statistics(first, second),
+    }
     return PairFeatures(values, metrics, view)
 
 
@@ -97,10 +98,8 @@ def stage_differences(test: Maps, reference: Maps) -> dict[str, float]:
     """Per stage: normalised squared difference and its place, similarity of means and structure, change of energy."""
     found: dict[str, float] = {}
     for number, (first, second) in enumerate(zip(test, reference, strict=True), start=1):
-        name = f"stage{number}"
-        channels = len(first)
-        a, b = first.reshape(channels, -1), second.reshape(channels, -1)
-        found |= {f"{name}.{key}": value for key, value in (_difference(a, b) | _similarity(a, b)).items()}
+        a, b = (stage.reshape(len(stage), -1) for stage in (first, second))
+        found |= {f"stage{number}.{key}": value for key, value in (_difference(a, b) | _similarity(a, b)).items()}
     return found
 
 

@@ -108,7 +108,7 @@ def worst_of(looks: Sequence[Look], kind: str) -> Look:
     )
     blurred = sum(blur is not None and blur.is_present for blur in (look.finding("Blurs") for look in looks))
     note = f"{kind}: {len(looks)} found, {blurred} of them blurred; of each flaw the worst one counts"
-    worst = min(looks, key=lambda look: (look.against_reference or look.quality).score)
+    worst = min(looks, key=lambda look: look.quality.score)
     quality = replace(worst.quality, notes=(*worst.quality.notes, note))
     return replace(worst, findings=findings, quality=quality)
 
