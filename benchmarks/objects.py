@@ -22,8 +22,8 @@ from PIL import Image
 from agenticiqa.assessor import Assessor
 from agenticiqa.embedded.combined_models import ShippedPerception, shipped_perception
 from agenticiqa.embedded.objects import scene
-from agenticiqa.embedded.objects.object_detector import CLASSES, Box, box_area, overlap_share
-from agenticiqa.embedded.objects.scene import Located, Scene
+from agenticiqa.embedded.objects.object_detector import CLASSES, Box, Located, box_area, overlap_share
+from agenticiqa.embedded.objects.scene import Scene
 from agenticiqa.images import load_image
 from agenticiqa.state import DOUBTFUL, UNABLE
 from benchmarks.object_composites import Source, make_composites

@@ -13,10 +13,9 @@ import pytest
 import yaml
 
 from agenticiqa.embedded.answers.answering import answer
-from agenticiqa.embedded.answers.evidence import Evidence, ToolScore, gather
+from agenticiqa.embedded.answers.evidence import Evidence, Meant, ToolScore, gather
 from agenticiqa.embedded.answers.file_facts import FileFacts
 from agenticiqa.embedded.answers.reasons import explain
-from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.regions.sharpness import FocusParts, Part
 from agenticiqa.question.asked import (

@@ -9,7 +9,7 @@ import pytest
 
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.combined_models import ShippedPerception
-from agenticiqa.embedded.objects.object_detector import Candidate, load_detector, merged
+from agenticiqa.embedded.objects.object_detector import Located, load_detector, merged
 from agenticiqa.embedded.objects.scene import Scene, in_words, without_repeats
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.asked import Flaw, Question, Reply, Score, Topic, YesNo
@@ -174,15 +174,15 @@ def test_a_clear_find_is_not_called_doubtful() -> None:
 
 
 def test_a_part_of_a_thing_and_a_box_around_two_are_not_counted_again() -> None:
-    left, right = Candidate("dog", 0.8, (0.1, 0.2, 0.45, 0.9)), Candidate("dog", 0.7, (0.5, 0.2, 0.9, 0.9))
-    head = Candidate("dog", 0.5, (0.15, 0.2, 0.35, 0.4))
-    both = Candidate("dog", 0.9, (0.08, 0.18, 0.92, 0.92))
+    left, right = Located("dog", 0.8, (0.1, 0.2, 0.45, 0.9)), Located("dog", 0.7, (0.5, 0.2, 0.9, 0.9))
+    head = Located("dog", 0.5, (0.15, 0.2, 0.35, 0.4))
+    both = Located("dog", 0.9, (0.08, 0.18, 0.92, 0.92))
 
     assert without_repeats([both, left, right, head]) == [left, right]
 
 
 def test_one_thing_and_its_part_are_one_thing() -> None:
-    whole, part = Candidate("dog", 0.8, (0.1, 0.1, 0.9, 0.9)), Candidate("dog", 0.6, (0.2, 0.2, 0.5, 0.5))
+    whole, part = Located("dog", 0.8, (0.1, 0.1, 0.9, 0.9)), Located("dog", 0.6, (0.2, 0.2, 0.5, 0.5))
 
     assert without_repeats([whole, part]) == [whole]
 

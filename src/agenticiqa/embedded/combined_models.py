@@ -140,17 +140,15 @@ class RecalibratedPerception:
         """The look with its judgements on the user's scale."""
         seen = self._perception.look(image, reference, region)
         scale = self._scales.get("No-Reference" if reference is None else "Full-Reference")
-        return replace(seen, quality=recalibrated(seen.quality, scale)) if scale else seen
+        if scale is None:
+            return seen
+        judged = seen.quality
+        score, interval = scale.apply(judged.score, judged.interval)
+        _, likely = scale.apply(judged.score, judged.likely_interval)
+        low, high = interval or (score, score)
+        levels = level_probabilities(score, (high - low) / (2 * HALF_WIDTH))
+        return replace(seen, quality=replace(judged, levels=levels, interval=interval, likely_interval=likely))
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The place, as the perception inside finds it."""
         return self._perception.locate(image, name)
-
-
-def recalibrated(judgement: Judgement, scale: EmbeddedScale) -> Judgement:
-    """The judgement with score, levels and interval on the user's scale."""
-    score, interval = scale.apply(judgement.score, judgement.interval)
-    _, likely = scale.apply(judgement.score, judgement.likely_interval)
-    low, high = interval or (score, score)
-    levels = level_probabilities(score, (high - low) / (2 * HALF_WIDTH))
-    return replace(judgement, levels=levels, interval=interval, likely_interval=likely)

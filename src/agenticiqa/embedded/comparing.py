@@ -32,14 +32,7 @@ def compare_images(question: Question, images: Sequence[LoadedImage], perception
     if isinstance(looks, str):
         return RankReply(why_not=looks)
     # The attributes measured are flaws: the sharpest image has the least blur.
-    compared = [
-        ComparedImage(
-            amount=flaw_share(flaw.attribute, look),
-            evidence=_share_in_words(flaw.attribute, look),
-            visible=_is_visible(flaw.attribute, look),
-        )
-        for look in looks
-    ]
+    compared = [_compared(flaw.attribute, look) for look in looks]
     return RankReply(attribute=flaw.attribute, first="most" if asks_for_flaw else "least", images=compared)
 
 
@@ -63,18 +56,15 @@ def _why_not(question: Question) -> str:
     return "the question is about one image and cannot be answered by comparison; the images are ranked by quality"
 
 
-def _is_visible(attribute: Attribute, look: Look) -> bool:
-    """Whether anything is to be seen of the flaw; every picture has a brightness, so dark and bright always are."""
-    finding = look.finding(CATEGORY_OF[attribute])
-    return attribute in ("dark", "bright") or (finding is not None and finding.is_present)
-
-
-def _share_in_words(attribute: Attribute, look: Look) -> str:
-    """The same for people: the share of 100, the severity found and the measurement behind it."""
+def _compared(attribute: Attribute, look: Look) -> ComparedImage:
+    """The share of a flaw, and for people that of 100 with the severity found and the measurement behind it."""
     finding, reading = look.finding(CATEGORY_OF[attribute]), look.reading(READING_OF[attribute])
     told = [f"{reading.name} {reading.value:.3g} {reading.unit}".strip()] if reading else []
     # A finding of the light may be of the other direction than the one asked about.
     if finding is not None and CATEGORY_OF[attribute] != "Brightness change":
         told.insert(0, finding.severity)
-    share = f"{_NOUN.get(attribute, attribute)} {100 * flaw_share(attribute, look):.0f} of 100"
-    return f"{share} ({', '.join(told)})" if told else share
+    amount = flaw_share(attribute, look)
+    share = f"{_NOUN.get(attribute, attribute)} {100 * amount:.0f} of 100"
+    # Every picture has a brightness, so dark and bright are always to be seen.
+    is_visible = attribute in ("dark", "bright") or (finding is not None and finding.is_present)
+    return ComparedImage(amount=amount, evidence=f"{share} ({', '.join(told)})" if told else share, visible=is_visible)

@@ -14,6 +14,7 @@ from agenticiqa.state import Region
 
 Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 # From bad to good; red and blue stay apart for colour-blind readers.
 BAD, MIDDLE, GOOD = (178, 24, 43), (247, 247, 247), (33, 102, 172)
 OPACITY = 0.45
@@ -27,8 +28,7 @@ SMALLEST_WITH_LEGEND = 120
 
 def draw_overlay(pixels: Pixels, quality: Floats | None = None, regions: Mapping[str, Region] | None = None) -> bytes:
     """The image as PNG under its quality map, from 1 (red) to 5 (blue), with a legend; named boxes on top."""
-    painted = pixels if quality is None else _under_map(pixels, quality)
-    picture = Image.fromarray(painted)
+    picture = Image.fromarray(pixels if quality is None else _under_map(pixels, quality))
     pen = ImageDraw.Draw(picture)
     thickness = max(2, round(max(picture.size) / 300))
     font = ImageFont.load_default(size=max(10, round(max(picture.size) / 45)))
@@ -44,22 +44,17 @@ def draw_overlay(pixels: Pixels, quality: Floats | None = None, regions: Mapping
 def _under_map(pixels: Pixels, quality: Floats) -> Pixels:
     height, width = pixels.shape[:2]
     smooth = cv2.resize(quality.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
-    colours = colours_of(smooth)
-    return np.rint((1 - OPACITY) * pixels + OPACITY * colours).astype(np.uint8)
+    return np.rint((1 - OPACITY) * pixels + OPACITY * colours_of(smooth)).astype(np.uint8)
 
 
 def colours_of(quality: Floats) -> Floats:
     """The colour of each quality: red below the middle of the scale, blue above it."""
-    values, steps = quality, (LOWEST, (LOWEST + HIGHEST) / 2, HIGHEST)
-    planes = [np.interp(values, steps, ends) for ends in zip(BAD, MIDDLE, GOOD, strict=True)]
+    steps = (LOWEST, (LOWEST + HIGHEST) / 2, HIGHEST)
+    planes = [np.interp(quality, steps, ends) for ends in zip(BAD, MIDDLE, GOOD, strict=True)]
     return np.stack(planes, axis=-1).astype(np.float32)
 
 
-def _draw_legend(
-    pen: ImageDraw.ImageDraw,
-    size: tuple[int, int],
-    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-) -> None:
+def _draw_legend(pen: ImageDraw.ImageDraw, size: tuple[int, int], font: Font) -> None:
     """A bar of the colours in the lower right corner, with the qualities its ends stand for."""
     low, high = f"{LOWEST:.1f}", f"{HIGHEST:.1f}"
     _, _, text_width, text_height = pen.textbbox((0, 0), high, font=font)
@@ -75,13 +70,7 @@ def _draw_legend(
         pen.line((start + number, top + gap, start + number, bottom - gap), fill=(red, green, blue))
 
 
-def _draw_box(
-    pen: ImageDraw.ImageDraw,
-    name: str,
-    region: Region,
-    thickness: int,
-    font: ImageFont.FreeTypeFont | ImageFont.ImageFont,
-) -> None:
+def _draw_box(pen: ImageDraw.ImageDraw, name: str, region: Region, thickness: int, font: Font) -> None:
     corners = (region.left, region.top, region.right - 1, region.bottom - 1)
     pen.rectangle(corners, outline=LINE, width=thickness)
     if not name:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
-from agenticiqa.limits import PRESENT
+from agenticiqa.limits import MODERATE, PRESENT, SEVERE, SLIGHT
 from agenticiqa.question.asked import Allowed, Compare, Flaw, Tint
 from agenticiqa.question.scales import ScaleEnd
 from agenticiqa.values import DIRECTION_OF, Distortion, Reading
 
 _OPPOSITE, _ABSENT = 0.02, 0.49
 # From which severity on, 0 none to 4 extreme, a flaw is more than the question allows.
-_LIMIT: dict[Allowed, float] = {"any": 0.5, "visible": 0.5, "acceptable": 1.5, "severe": 2.5}
+_LIMIT: dict[Allowed, float] = {"any": SLIGHT, "visible": SLIGHT, "acceptable": MODERATE, "severe": SEVERE}
 # The same for the overall quality: the strongest finding, or a score below this one.
-_OVERALL_LIMIT: dict[Allowed, float] = {"any": 0.5, "visible": 1.5, "acceptable": 1.5, "severe": 2.5}
+_OVERALL_LIMIT: dict[Allowed, float] = {**_LIMIT, "visible": MODERATE}
 _OVERALL_SCORE: dict[Allowed, float] = {"any": 3.5, "visible": 3.0, "acceptable": 2.75, "severe": 2.0}
 # Where nothing was found, only a score that reads Poor says that something must be wrong.
 _WITHOUT_FINDING: dict[Allowed, float] = {**_OVERALL_SCORE, "any": 2.5, "visible": 2.5}
@@ -44,7 +44,7 @@ class Amount:
     @property
     def is_present(self) -> bool:
         """Whether the flaw is taken to be there."""
-        return self.probability >= PRESENT and self.strength >= _LIMIT["visible"]
+        return self.probability >= PRESENT and self.strength >= SLIGHT
 
     @property
     def severity(self) -> int:

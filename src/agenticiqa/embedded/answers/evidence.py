@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from agenticiqa.embedded.answers.file_facts import FileFacts
-from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.findings import Look
 from agenticiqa.embedded.regions.sharpness import FocusParts
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, DistortionAnalysis, DistortionCategory
@@ -27,6 +26,20 @@ class ToolScore:
     score: float
     place: str
     distortion: str
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The things a name may mean, from the left: a look at each, and how many are too small beside the largest."""
+
+    name: str
+    looks: tuple[Look, ...]
+    smaller: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many things of that name there are."""
+        return len(self.looks) + self.smaller
 
 
 @dataclass(frozen=True)
@@ -120,12 +133,8 @@ def kind_factor(asked: str | None, found: str | None) -> float:
     """How well the kind found fits the kind asked for: 1 when none was asked for or both agree."""
     if asked is None or asked == found:
         return 1.0
-    return UNKNOWN_KIND if found is None or are_alike(asked, found) else OTHER_KIND
-
-
-def are_alike(one: str | None, other: str | None) -> bool:
-    """Whether two different kinds look so much the same that one may stand for the other."""
-    return any(one in kinds and other in kinds for kinds in _ALIKE)
+    looks_the_same = any(asked in kinds and found in kinds for kinds in _ALIKE)
+    return UNKNOWN_KIND if found is None or looks_the_same else OTHER_KIND
 
 
 def kind_by_direction(finding: Distortion) -> str | None:

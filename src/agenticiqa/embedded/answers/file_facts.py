@@ -85,7 +85,9 @@ def fact_told(fact: Fact, facts: FileFacts, use: Use | None, language: Language)
         case "format":
             return facts.format
         case "file_size":
-            return None if facts.bytes is None else _bytes_told(facts.bytes)
+            if facts.bytes is None:
+                return None
+            return f"{facts.bytes / 1e6:.1f} MB" if facts.bytes >= 1e6 else f"{facts.bytes / 1e3:.0f} kB"
         case _:
             return None
 
@@ -110,7 +112,3 @@ def _profile_name(profile: bytes) -> str | None:
         return ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(profile))).strip() or None
     except (ImageCms.PyCMSError, OSError):
         return None
-
-
-def _bytes_told(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"

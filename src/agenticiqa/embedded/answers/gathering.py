@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agenticiqa.embedded.answers.evidence import Evidence, gather, without
+from agenticiqa.embedded.answers.evidence import Evidence, Meant, gather, without
 from agenticiqa.embedded.answers.file_facts import facts_of
 from agenticiqa.embedded.answers.places import share_in
-from agenticiqa.embedded.answers.who_is_meant import Meant
 from agenticiqa.embedded.corrections import as_asked
 from agenticiqa.embedded.findings import Look, Perception
 from agenticiqa.embedded.objects.scene import in_words, scene_of

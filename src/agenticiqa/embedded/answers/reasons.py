@@ -33,8 +33,8 @@ CLOSE_CALL = 0.65
 # An interval this wide, of the four points of the scale, says hardly anything.
 NEARLY_ALL = 3.5
 _FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
-# Why there is no answer, told in other words than by the name of the reason.
-_TOLD_OTHERWISE = ("content", "unclear", "unmeasured", "not_found", "who_is_who")
+# Why there is no answer, where another reason below tells it.
+_TOLD_BY_OTHERS = ("not_found", "who_is_who")
 
 
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reason]:
@@ -52,17 +52,6 @@ def in_one_text(reasons: Sequence[Reason], language: Language) -> str:
     return sentences((reason.text for reason in reasons), language)
 
 
-def _declined(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
-    """What was understood of a question that is not answered, and what can be asked instead."""
-    if not isinstance(question, Declined):
-        return
-    language, why = question.reply.language, question.why
-    flaw, what = question.topic.flaw, capitalised(phrase("unmeasured", question.what or "", language))
-    name = "unclear_intent" if why == "unclear" and flaw.category else why
-    told = say(name, language, what=what, attribute=phrase("attributes", flaw.attribute, language))
-    yield Reason(sentences([told, say("can_tell", language)], language), "question", name=question.what or why)
-
-
 def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     """Each thing that the question names and the picture does not show."""
     is_all = is_about_what_is_absent(question, evidence)
@@ -72,10 +61,17 @@ def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterato
 
 
 def _why_not(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
-    if given.why_not and given.why_not not in _TOLD_OTHERWISE:
-        language = question.reply.language
-        attribute = phrase("attributes", question.topic.flaw.attribute, language)
-        yield Reason(say(given.why_not, language, attribute=attribute), "question", name=given.why_not)
+    """Why there is no answer; of a question that is declined, what was understood of it and what can be asked."""
+    if given.why_not is None or given.why_not in _TOLD_BY_OTHERS:
+        return
+    flaw, language = question.topic.flaw, question.reply.language
+    what = question.what if isinstance(question, Declined) else None
+    values = {"what": capitalised(phrase("unmeasured", what or "", language))}
+    values["attribute"] = phrase("attributes", flaw.attribute, language)
+    told = say("unclear_intent" if given.why_not == "unclear" and flaw.category else given.why_not, language, **values)
+    if isinstance(question, Declined):
+        told = sentences([told, say("can_tell", language)], language)
+    yield Reason(told, "question", name=what or given.why_not)
 
 
 def _tool_value(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
@@ -276,6 +272,6 @@ def _limit(question: Question, evidence: Evidence, given: Answer) -> Iterator[Re
 
 
 _TOLD = (
-    _declined, _not_found, _why_not, _tool_value, _on_scale, _beside, _place, _who, _parts, _findings, _judgement,
+    _not_found, _why_not, _tool_value, _on_scale, _beside, _place, _who, _parts, _findings, _judgement,
     _tools, _doubts, _limit,
 )  # fmt: skip

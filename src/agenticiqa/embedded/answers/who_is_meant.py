@@ -7,32 +7,15 @@ they do not, there is none, and each is told by its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
+from agenticiqa.embedded.answers.evidence import Evidence, Meant
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.asked import Degree, Question, YesNo
 from agenticiqa.question.object_words import object_called, word_for
 from agenticiqa.values import Language
 from agenticiqa.wording import known, say
 from agenticiqa.wording.findings import named
-
-if TYPE_CHECKING:
-    from agenticiqa.embedded.answers.evidence import Evidence
-
-
-@dataclass(frozen=True)
-class Meant:
-    """The things a name may mean, from the left: a look at each, and how many are too small beside the largest."""
-
-    name: str
-    looks: tuple[Look, ...]
-    smaller: int = 0
-
-    @property
-    def count(self) -> int:
-        """How many things of that name there are."""
-        return len(self.looks) + self.smaller
 
 
 def several_of(name: str, language: Language) -> str:

@@ -22,7 +22,7 @@ from agenticiqa.embedded.distortions.photograph_model import FLAWS
 from agenticiqa.embedded.distortions.tile_features import Tiles, cut_tiles
 from agenticiqa.embedded.distortions.tone_features import Traces
 from agenticiqa.embedded.objects.faces import find_faces
-from agenticiqa.embedded.objects.scene import Located, as_region
+from agenticiqa.embedded.objects.scene import region_of
 from agenticiqa.embedded.quality.domain import find_out_of_domain
 from agenticiqa.embedded.regions.places import focus_box, focus_map, overlap
 from agenticiqa.embedded.trunk import Features, load_backbone, load_tail
@@ -147,7 +147,7 @@ def _is_subject(pixels: Pixels, region: Region) -> bool:
     if focus is None or overlap(region, focus) >= 0.5:
         return True
     height, width = pixels.shape[:2]
-    faces = (as_region(Located("face", face.confidence, face.box), width, height) for face in find_faces(pixels))
+    faces = (region_of(face.box, width, height) for face in find_faces(pixels))
     return any(overlap(face, region) > 0.5 for face in faces)
 
 

@@ -54,10 +54,8 @@ def difference_map(reference: Pixels, test: Pixels) -> DifferenceMap:
     """The map of a pair of 8-bit RGB pictures of one size; ImageSizeMismatchError for others."""
     require_pair(test, reference, SMALLEST_SIDE)
     halved = visible_loss(test, reference)
-    height, width = test.shape[:2]
-    array = np.asarray(cv2.resize(halved, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
-    np.clip(array, 0, 1, out=array)
-    return DifferenceMap(array)
+    array = cv2.resize(halved, test.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    return DifferenceMap(np.asarray(np.clip(array, 0, 1), np.float32))
 
 
 def visible_loss(test: Pixels, reference: Pixels) -> Plane:
@@ -69,15 +67,12 @@ def visible_loss(test: Pixels, reference: Pixels) -> Plane:
         if below - above < 2 * MARGIN:
             # What is left at the bottom is thinner than a margin and was seen with the strip above.
             above = max(0, (below - 2 * MARGIN) // 2 * 2)
-        loss = _strip_loss(test[above:below], reference[above:below])
+        strip = test[above:below], reference[above:below]
+        structure = (1 - mdsi_map(*strip, factor=2)) / np.float32(FULL_LOSS)
+        tone = _tone_change(*strip)[::2, ::2] / np.float32(FULL_TONE)
+        loss = np.clip(np.maximum(structure, tone), 0, 1)
         strips.append(loss[(top - above) // 2 : (min(height, top + STRIP) - above + 1) // 2])
     return np.concatenate(strips)
-
-
-def _strip_loss(test: Pixels, reference: Pixels) -> Plane:
-    structure = (1 - mdsi_map(test, reference, factor=2)) / np.float32(FULL_LOSS)
-    tone = _tone_change(test, reference)[::2, ::2] / np.float32(FULL_TONE)
-    return np.asarray(np.clip(np.maximum(structure, tone), 0, 1), np.float32)
 
 
 def _tone_change(test: Pixels, reference: Pixels) -> Plane:

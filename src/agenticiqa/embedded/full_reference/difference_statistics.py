@@ -66,8 +66,11 @@ def _energy(difference: list[Plane]) -> dict[str, float]:
 def _tone(changed: list[Plane], original: list[Plane]) -> dict[str, float]:
     """Gain and offset of luma and chroma, and how much of the change they explain."""
     found = {}
-    chroma = (np.concatenate(planes[1:]) for planes in (changed, original))
-    for name, first, second in (("luma", changed[0], original[0]), ("chroma", *chroma)):
+    planes = {
+        "luma": (changed[0], original[0]),
+        "chroma": (np.concatenate(changed[1:]), np.concatenate(original[1:])),
+    }
+    for name, (first, second) in planes.items():
         gain, left, correlation = _line(first, second)
         change = float(((first - second) ** 2).mean())
         found[f"tone.{name}_gain"] = gain
@@ -94,7 +97,7 @@ def _off_curve(changed: Plane, original: Plane) -> float:
 
     def spread(values: Plane) -> npt.NDArray[np.float64]:
         mean = np.bincount(bins, values, 32) / count
-        return np.bincount(bins, values * values, 32) / count - mean**2
+        return np.asarray(np.bincount(bins, values * values, 32) / count - mean**2, np.float64)
 
     # Inside a bin the reference itself varies; that part is no damage.
     damage = spread(changed.ravel()) - spread(original.ravel())

@@ -48,7 +48,9 @@ def transfer(test: Pixels, reference: Pixels) -> tuple[Floats, Floats]:
     cross, own, other = np.zeros(RINGS), np.zeros(RINGS), np.zeros(RINGS)
     for spot in _cells(*test.shape[:2]):
         first, second = (_spectrum(image[spot]) for image in (test, reference))
-        rings = _rings(first.shape[0], test[spot].shape[1])
+        rows, columns = test[spot].shape[:2]
+        radius = np.hypot(np.fft.fftfreq(rows)[:, None], np.fft.rfftfreq(columns)[None])
+        rings = np.minimum((radius * 2 * RINGS).astype(np.intp), RINGS).ravel()
         powers = ((cross, first * second.conj()), (own, second * second.conj()), (other, first * first.conj()))
         for into, power in powers:
             into += np.bincount(rings, power.real.ravel(), RINGS + 1)[:RINGS]
@@ -80,8 +82,3 @@ def _spectrum(cell: Pixels) -> npt.NDArray[np.complex64]:
     grey -= float(grey.mean())
     window = np.outer(np.hanning(grey.shape[0]), np.hanning(grey.shape[1])).astype(np.float32)
     return np.asarray(np.fft.rfft2(grey * window), np.complex64)
-
-
-def _rings(rows: int, columns: int) -> npt.NDArray[np.intp]:
-    radius = np.hypot(np.fft.fftfreq(rows)[:, None], np.fft.rfftfreq(columns)[None])
-    return np.asarray(np.minimum((radius * 2 * RINGS).astype(np.intp), RINGS).ravel(), np.intp)

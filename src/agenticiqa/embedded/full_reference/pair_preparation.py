@@ -43,7 +43,8 @@ def view_pair(test: Pixels, reference: Pixels, viewing: Viewing = "native") -> P
     height, width = test.shape[:2]
     if max(height, width) > 64 * min(height, width):
         raise ImageTooSmallError(f"a strip of {width}×{height} pixels is too narrow to be judged; crop it first")
-    if height * width <= PIXEL_BUDGET or viewing == "screen" or not _holds_parts(height, width):
+    holds_parts = (height // PART) * (width // PART) >= PARTS
+    if height * width <= PIXEL_BUDGET or viewing == "screen" or not holds_parts:
         return _on_screen(test, reference)
     loss = visible_loss(test, reference)
     corners = representative_parts(loss, (height, width))
@@ -68,10 +69,6 @@ def _on_screen(test: Pixels, reference: Pixels) -> PairView:
     return PairView(resize(test, scale), resize(reference, scale), scale, 1.0)
 
 
-def _holds_parts(height: int, width: int) -> bool:
-    return (height // PART) * (width // PART) >= PARTS
-
-
 def _joined(image: Pixels, corners: list[tuple[int, int]]) -> Pixels:
     parts = [image[top : top + PART, left : left + PART] for top, left in corners]
     rows = [np.hstack(parts[start : start + PARTS_PER_SIDE]) for start in range(0, PARTS, PARTS_PER_SIDE)]
@@ -83,7 +80,9 @@ def aligned(test: Pixels, reference: Pixels) -> tuple[Pixels, Pixels, tuple[str,
     across, down = _displacement(test, reference)
     if (across, down) == (0, 0) or max(abs(across), abs(down)) > FURTHEST:
         return test, reference, ()
-    moved, still = _common(test, reference, across, down)
+    (rows, back_rows), (columns, back_columns) = (_overlap(shift) for shift in (down, across))
+    moved = np.ascontiguousarray(test[rows, columns])
+    still = np.ascontiguousarray(reference[back_rows, back_columns])
     if min(moved.shape[:2]) < WINDOW // 16 or _difference(moved, still) > REMAINING * _difference(test, reference):
         return test, reference, ()
     note = f"the test image is displaced by {across} × {down} pixels; the common part is judged"
@@ -102,11 +101,6 @@ def _window(image: Pixels) -> npt.NDArray[np.float32]:
     top, left = (max(0, (side - WINDOW) // 2) for side in image.shape[:2])
     part = image[top : top + WINDOW, left : left + WINDOW]
     return np.asarray(cv2.cvtColor(np.ascontiguousarray(part), cv2.COLOR_RGB2GRAY), np.float32)
-
-
-def _common(test: Pixels, reference: Pixels, across: int, down: int) -> tuple[Pixels, Pixels]:
-    (rows, back_rows), (columns, back_columns) = (_overlap(down), _overlap(across))
-    return np.ascontiguousarray(test[rows, columns]), np.ascontiguousarray(reference[back_rows, back_columns])
 
 
 def _overlap(shift: int) -> tuple[slice, slice]:

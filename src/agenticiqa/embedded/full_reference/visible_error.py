@@ -63,13 +63,10 @@ def _texture(blocks: Plane) -> Plane:
 def _corrected(changed: Plane, original: Plane) -> Plane:
     """The test's cosines after the best common gain and offset are undone."""
     first, second = changed.copy(), original.copy()
-    offset = float((first[:, 0, 0] - second[:, 0, 0]).mean())
-    first[:, 0, 0] -= offset
     centre = float(second[:, 0, 0].mean())
-    first[:, 0, 0] -= centre
+    first[:, 0, 0] -= float(first[:, 0, 0].mean())
     second[:, 0, 0] -= centre
-    gain = float((first * second).sum() / ((first * first).sum() + 1e-6))
-    first *= gain
+    first *= float((first * second).sum() / ((first * first).sum() + 1e-6))
     first[:, 0, 0] += centre
     return first
 

@@ -18,6 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from agenticiqa.embedded.trunk import resize
 from agenticiqa.weights import open_session
 
 Pixels = npt.NDArray[np.uint8]
@@ -52,8 +53,11 @@ SAME_OBJECT = 0.5
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One thing that may be there, how likely, and the likeliest other class of the same box."""
+class Located:
+    """One thing that may be there: its class, how likely, where, and how likely the same box is another thing.
+
+    Below DOUBTFUL it is a guess.
+    """
 
     kind: str
     confidence: float
@@ -120,10 +124,8 @@ class Detector:
         )
 
     def _view(self, pixels: Pixels) -> View:
-        shrinks = max(pixels.shape[:2]) > INPUT_SIDE
-        small = cv2.resize(
-            pixels, (INPUT_SIDE, INPUT_SIDE), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
-        )
+        method = cv2.INTER_AREA if max(pixels.shape[:2]) > INPUT_SIDE else cv2.INTER_LINEAR
+        small = cv2.resize(pixels, (INPUT_SIDE, INPUT_SIDE), interpolation=method)
         planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
         offsets, scores, anchors = self._session.run(None, {self._input: planes})
         # The first output is "nothing".
@@ -139,14 +141,10 @@ def load_detector() -> Detector:
 
 def shrunk_for_views(pixels: Pixels) -> Pixels:
     """The picture at the largest size a view can use."""
-    factor = LARGEST_SIDE / max(pixels.shape[:2])
-    if factor >= 1:
-        return pixels
-    size = max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return resize(pixels, min(1.0, LARGEST_SIDE / max(pixels.shape[:2])))
 
 
-def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
+def merged(views: Sequence[Things]) -> tuple[Located, ...]:
     """Each thing once, the likeliest first: its confidence is the mean over the views, its box their weighted mean."""
     kinds = np.concatenate([view.kinds for view in views])
     scores = np.concatenate([view.scores for view in views])
@@ -160,7 +158,7 @@ def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
     confidence = np.mean(by_view, axis=0)
     others = (shared > SAME_OBJECT) & (kinds[:, None] != kinds[None, :])
     rivals = (others * confidence[None, :]).max(axis=1, initial=0)
-    found: list[Candidate] = []
+    found: list[Located] = []
     taken = np.zeros(len(kinds), bool)
     for each in np.lexsort((-scores, -confidence)):
         if taken[each] or not np.all(boxes[each, 2:] > boxes[each, :2]):
@@ -168,7 +166,8 @@ def merged(views: Sequence[Things]) -> tuple[Candidate, ...]:
         taken |= same[each]
         box = np.average(boxes[same[each]], axis=0, weights=scores[same[each]])
         name = CLASSES[kinds[each]]
-        found.append(Candidate(name, float(confidence[each]), _box(box), float(rivals[each])))
+        left, top, right, bottom = map(float, box)
+        found.append(Located(name, float(confidence[each]), (left, top, right, bottom), float(rivals[each])))
     return tuple(found)
 
 
@@ -226,8 +225,8 @@ def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
 
 
 def _unframed(boxes: Floats, frame: Box) -> Floats:
-    start = np.array([frame[0], frame[1]] * 2, np.float32)
-    size = np.array([frame[2] - frame[0], frame[3] - frame[1]] * 2, np.float32)
+    """Boxes of the plain frame as shares of the picture in it."""
+    start, size = _start_and_size(frame)
     return np.asarray(np.clip((boxes - start) / size, 0, 1), np.float32)
 
 
@@ -239,11 +238,10 @@ def _part(pixels: Pixels, box: Box) -> Pixels:
 
 def _of_whole(boxes: Floats, part: Box) -> Floats:
     """Boxes of a part as shares of the whole picture."""
-    start = np.array([part[0], part[1]] * 2, np.float32)
-    size = np.array([part[2] - part[0], part[3] - part[1]] * 2, np.float32)
+    start, size = _start_and_size(part)
     return np.asarray(boxes * size + start, np.float32)
 
 
-def _box(values: Floats) -> Box:
-    left, top, right, bottom = (float(value) for value in values)
-    return left, top, right, bottom
+def _start_and_size(box: Box) -> tuple[Floats, Floats]:
+    left, top, right, bottom = box
+    return np.array([left, top] * 2, np.float32), np.array([right - left, bottom - top] * 2, np.float32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -23,7 +23,7 @@ from agenticiqa.embedded.objects.faces import Face, find_faces
 from agenticiqa.embedded.objects.object_detector import (
     SHRUNK,
     Box,
-    Candidate,
+    Located,
     View,
     box_area,
     load_detector,
@@ -102,15 +102,6 @@ SEPARATE = 0.2
 NESTED = 0.75
 
 
-@dataclass(frozen=True)
-class Located:
-    """One thing in the picture: its class, how likely, and where; below DOUBTFUL it is a guess."""
-
-    kind: str
-    confidence: float
-    box: Box
-
-
 class Scene:
     """The things of one picture; each model runs when it is first needed."""
 
@@ -122,7 +113,11 @@ class Scene:
         asked = object_called(name)
         if asked is None:
             return ()
-        return _on_side(self._found(asked), asked)
+        found = self._found(asked)
+        if asked.side is None:
+            return tuple(found)
+        from_left = sorted(found, key=lambda each: each.box[0] + each.box[2])
+        return tuple(from_left if asked.side == "left" else reversed(from_left))
 
     @cached_property
     def listed(self) -> tuple[Located, ...]:
@@ -155,7 +150,7 @@ class Scene:
         return load_detector().parts(self._shrunk)
 
     @cached_property
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def _candidates(self) -> tuple[Located, ...]:
         return merged([view.things() for view in self._views])
 
     @cached_property
@@ -173,14 +168,15 @@ class Scene:
             if each.confidence < enough or box_area(each.box) < SMALLEST_LISTED:
                 continue
             if not any(_told_already(each, other) for other in kept):
-                kept.append(Located(each.kind, each.confidence, each.box))
+                kept.append(each)
         return kept
 
     def _found(self, asked: ObjectName) -> list[Located]:
         if asked.kind in ("face", "eyes"):
+            likely = [face for face in self._faces if face.confidence >= NAMED_FACE]
             return [
                 Located(asked.kind, face.confidence, face.box if asked.kind == "face" else face.eyes)
-                for face in self._largest_face_first()
+                for face in sorted(likely, key=lambda face: -box_area(face.box))
             ]
         if asked.kind in ("subject", "foreground"):
             return [Located(asked.kind, self._subject[1], self._subject[0])] if self._subject else []
@@ -199,17 +195,13 @@ class Scene:
         # Of a group's many classes some is always faintly there: only a class of its own is guessed.
         guess = meant[:1] if len(kinds) == 1 else []
         chosen = _largest_of_sure(without_repeats(near) if several else near) or guess
-        return [Located(each.kind, each.counted, each.box) for each in chosen]
+        return [replace(each, confidence=each.counted) for each in chosen]
 
-    def _candidates_of(self, kinds: Sequence[str]) -> tuple[Candidate, ...]:
+    def _candidates_of(self, kinds: Sequence[str]) -> tuple[Located, ...]:
         """Two views where they show the class clearly, else all three."""
         if any(each.kind in kinds and each.confidence >= LISTED_LIVING for each in self._candidates):
             return self._candidates
         return merged([view.things(kinds) for view in (*self._views, self._parts)])
-
-    def _largest_face_first(self) -> list[Face]:
-        likely = [face for face in self._faces if face.confidence >= NAMED_FACE]
-        return sorted(likely, key=lambda face: -box_area(face.box))
 
 
 _SCENES = Recent[Scene](8)
@@ -246,9 +238,9 @@ def in_words(found: Iterable[Located], language: str = "en") -> str:
     )
 
 
-def without_repeats(found: list[Candidate]) -> list[Candidate]:
+def without_repeats(found: list[Located]) -> list[Located]:
     """The candidates, the likeliest first, without boxes around several others and without parts of a likelier one."""
-    kept: list[Candidate] = []
+    kept: list[Located] = []
     for each in found:
         inside = [other for other in found if other is not each and share_within(other.box, each.box) > NESTED]
         if any(overlap_share(one.box, two.box) < SEPARATE for one in inside for two in inside):
@@ -258,27 +250,21 @@ def without_repeats(found: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _may_be_meant(candidate: Candidate) -> bool:
+def _may_be_meant(candidate: Located) -> bool:
     """Whether a candidate is found, or may be guessed: no speck, and not clearly something else."""
     if candidate.counted >= DOUBTFUL or candidate.counted < GUESSED:
         return candidate.counted >= DOUBTFUL
     return box_area(candidate.box) >= SMALLEST_LISTED and candidate.rival <= CLEARLY_LIKELIER * candidate.confidence
 
 
-def _largest_of_sure(found: list[Candidate]) -> list[Candidate]:
+def _largest_of_sure(found: list[Located]) -> list[Located]:
     """Of several that are clearly there the largest comes first, otherwise the likeliest."""
     sure = [each for each in found if each.confidence >= LISTED_LIVING]
     rest = [each for each in found if each.confidence < LISTED_LIVING]
     return sorted(sure, key=lambda each: -box_area(each.box)) + rest
 
 
-def _on_side(found: list[Located], asked: ObjectName) -> tuple[Located, ...]:
-    if asked.side is None or not found:
-        return tuple(found)
-    return tuple(sorted(found, key=lambda each: (each.box[0] + each.box[2]) * (1 if asked.side == "left" else -1)))
-
-
-def _told_already(candidate: Candidate, other: Located) -> bool:
+def _told_already(candidate: Located, other: Located) -> bool:
     shared = overlap_share(candidate.box, other.box)
     if candidate.kind == other.kind:
         return shared > 0.5 or (share_within(candidate.box, other.box) > 0.8 and candidate.confidence < 0.6)

@@ -142,7 +142,10 @@ def moved(judgement: Judgement, score: float) -> Judgement:
 
 def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:
     """The finding of blur as the edges tell it; where they leave it open, as the model saw it."""
-    finding = replace(finding, readings=tuple(_by_edges(each, verdict) for each in finding.readings))
+    # The radius told is that of the object's edges, which the verdict rests on, not of its crop.
+    softness = round(verdict.softness, 3)
+    readings = (replace(each, value=softness) if each.name == "blur radius" else each for each in finding.readings)
+    finding = replace(finding, readings=tuple(readings))
     if verdict.blurred:
         strength = max(finding.strength, verdict.strength)
         probability = round(max(finding.probability, verdict.likely), 3)
@@ -151,11 +154,6 @@ def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:
         likely = round(min(finding.probability, verdict.likely), 3)
         return replace(finding, probability=likely, strength=0.0)
     return finding
-
-
-def _by_edges(reading: Reading, verdict: _Verdict) -> Reading:
-    """The blur radius that the verdict rests on: that of the object's edges, not of its crop."""
-    return replace(reading, value=round(verdict.softness, 3)) if reading.name == "blur radius" else reading
 
 
 # Hues of skin in degrees, and the most colourful it is. Of 65 faces in photographs without a striking light none is

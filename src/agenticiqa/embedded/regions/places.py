@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.objects.object_detector import share_within
-from agenticiqa.embedded.objects.scene import Located, Scene, as_region, region_of
+from agenticiqa.embedded.objects.object_detector import Located, share_within
+from agenticiqa.embedded.objects.scene import Scene, as_region, region_of
 from agenticiqa.question.object_words import NOT_CLASSES, names_several, object_called, place_named
 from agenticiqa.state import LocatedRegion, Region
 
