@@ -9,7 +9,7 @@ import pytest
 
 from agenticiqa.assessor import assess
 from agenticiqa.embedded.combined_models import ShippedPerception
-from agenticiqa.embedded.objects.object_detector import Located, load_detector, merged
+from agenticiqa.embedded.objects.object_detector import Located, merged, view_of_parts
 from agenticiqa.embedded.objects.scene import Scene, in_words, without_repeats
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.asked import Flaw, Question, Reply, Score, Topic, YesNo
@@ -194,7 +194,7 @@ def test_the_two_parts_show_a_thing_at_its_place_in_the_whole_picture(upright: b
     frame[:, 550:850] = cv2.resize(photo("chelsea"), (300, 300), interpolation=cv2.INTER_AREA)
     picture: Pixels = np.ascontiguousarray(frame.transpose(1, 0, 2)[:, ::-1]) if upright else frame
 
-    cat = next(each for each in merged([load_detector().parts(picture).things(["cat"])]) if each.kind == "cat")
+    cat = next(each for each in merged([view_of_parts(picture).things(["cat"])]) if each.kind == "cat")
 
     start, end = (cat.box[1], cat.box[3]) if upright else (cat.box[0], cat.box[2])
     assert start > 0.55

@@ -32,8 +32,9 @@ class PerfectEyes:
             for category in DISTORTION_CATEGORIES
         )
         score = max(1.0, 4.8 - SEVERITIES.index(truth.severity) - (0.6 if truth.category else 0.0))
-        against = None if reference is None else judged(5.0 if reference.sha256 == image.sha256 else 2.5)
-        return Look(judged(score), findings, against)
+        if reference is not None:
+            score = 5.0 if reference.sha256 == image.sha256 else 2.5
+        return Look(judged(score), findings)
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """No place is ever asked for."""

@@ -21,7 +21,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 def locate(picture: Pixels, name: str) -> Region | None:
-    return places.locate(Scene(picture), picture, name)
+    return places.locate(Scene(picture), name)
 
 
 def sharp_square_before_a_soft_ground() -> Pixels:

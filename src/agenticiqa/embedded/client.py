@@ -22,7 +22,7 @@ from agenticiqa.errors import UnknownBackendError
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.asked import Flaw, Open, Question, Score, categories_of
 from agenticiqa.question.read import read_question
-from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput, Region
+from agenticiqa.state import GLOBAL, OVERALL, UNABLE, DistortionCategory, Gap, PlanControlFlags, PlannerOutput
 from agenticiqa.values import Answer, Distortion, Language, Reason
 from agenticiqa.vlm_client import tasks
 from agenticiqa.vlm_client.client import VLMClient, VLMReply, VLMRequest
@@ -149,8 +149,12 @@ class PerceptionClient(VLMClient):
     def _locate(self, request: VLMRequest, inputs: tasks.LocateInputs) -> VLMReply:
         image = _test_image(request)
         boxes = {name: self._perception.locate(image, name) for name in inputs.objects}
-        reply = _reply(tasks.LocateReply(regions={name: _in_fractions(box, image) for name, box in boxes.items()}))
-        return replace(reply, regions={name: box for name, box in boxes.items() if box is not None})
+        located = {name: box for name, box in boxes.items() if box is not None}
+        shares: dict[str, tasks.Box | None] = {
+            name: (box.left / image.width, box.top / image.height, box.right / image.width, box.bottom / image.height)
+            for name, box in located.items()
+        }
+        return replace(_reply(tasks.LocateReply(regions=dict.fromkeys(boxes) | shares)), regions=located)
 
     def _rank(self, request: VLMRequest, inputs: tasks.RankInputs) -> VLMReply:
         images = [item.image for item in request.images if item.role == "image"]
@@ -234,13 +238,6 @@ def _reply(value: BaseModel, *notes: str) -> VLMReply:
 
 def _no_vlm(language: Language) -> Reason:
     return Reason(say("no_vlm", language), "model", name=NAME)
-
-
-def _in_fractions(box: Region | None, image: LoadedImage) -> tasks.Box | None:
-    if box is None:
-        return None
-    width, height = image.size
-    return box.left / width, box.top / height, min(1.0, box.right / width), min(1.0, box.bottom / height)
 
 
 def plan_for(question: Question, *, has_reference: bool, gap: Gap | None = None) -> PlannerOutput:

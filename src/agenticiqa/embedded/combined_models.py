@@ -25,7 +25,7 @@ from agenticiqa.limits import CERTAIN, GOOD, SEVERE
 from agenticiqa.state import DISTORTION_CATEGORIES, LocatedRegion, Region
 from agenticiqa.tools.calibration import EmbeddedScale
 from agenticiqa.values import Distortion, Judgement, level_probabilities
-from agenticiqa.weights import WeightSet
+from agenticiqa.weights import WeightSet, weight_set
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
@@ -46,7 +46,7 @@ _UNCHANGED = tuple(Distortion(category, 0.0, 0.0) for category in DISTORTION_CAT
 @lru_cache(maxsize=4)
 def shipped_perception(terms: str, viewing: Viewing = "native") -> Perception:
     """The perception for these terms of use and way of viewing, built once, so that all roles share what was seen."""
-    return ShippedPerception("open" if terms == "commercial" else "research", viewing=viewing)
+    return ShippedPerception(weight_set(terms), viewing=viewing)
 
 
 class ShippedPerception:
@@ -76,7 +76,7 @@ class ShippedPerception:
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word, or of the thing a name stands for."""
-        return locate(scene_of(image), image.pixels, name)
+        return locate(scene_of(image), name)
 
     def _part(self, image: LoadedImage, reference: LoadedImage | None, region: Region) -> Look:
         if isinstance(region, LocatedRegion) and region.members:

@@ -12,7 +12,7 @@ from agenticiqa.errors import ToolUnavailableError
 from agenticiqa.state import DISTORTION_CATEGORIES
 from agenticiqa.tools.calibration import Terms
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
-from agenticiqa.weights import WeightSet
+from agenticiqa.weights import WeightSet, weight_set
 
 if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
@@ -87,5 +87,5 @@ class FullReferenceTool(Tool):
 
 def learned_tools(terms: Terms = "research", viewing: Viewing = "native") -> list[Tool]:
     """The learned tools that these terms of use allow, comparing pairs this way."""
-    weights: WeightSet = "research" if terms == "research" else "open"
+    weights = weight_set(terms)
     return [QualityTool(weights), FullReferenceTool(weights, viewing)]

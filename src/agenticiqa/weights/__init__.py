@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -81,8 +82,9 @@ def read_arrays(name: str) -> dict[str, npt.NDArray[Any]]:
         return {key: archive[key] for key in archive.files}
 
 
+@cache
 def open_session(name: str) -> Any:
-    """A one-thread session on a shipped ONNX file, so that sums are always taken in one order."""
+    """A one-thread session on a shipped ONNX file, so that sums are always taken in one order; opened once."""
     import onnxruntime
 
     # The variable in the package's root keeps the library silent; this covers one that was imported before us.

@@ -68,15 +68,15 @@ class Observer:
         )
         return without(self._compared(found), question.topic.excepted)
 
-    def looks(self, names: Iterable[str]) -> tuple[dict[str, Look], tuple[str, ...]]:
+    def looks(self, names: Iterable[str], *, to_compare: bool = False) -> tuple[dict[str, Look], tuple[str, ...]]:
         """A look at each named place, and the names that could not be located and stand for the whole image.
 
-        A soft background is no flaw; a question whether it is soft is answered all the same.
+        A soft background is no flaw; a question whether it is soft, and no comparison, is answered all the same.
         """
         regions = {name: self.perception.locate(self.image, name) for name in names}
         unlocated = tuple(name for name, region in regions.items() if name != GLOBAL and region is None)
         topic = self.question.topic
-        asks_softness = topic.flaw.attribute == "blur" and not topic.as_fault
+        asks_softness = topic.flaw.attribute == "blur" and not topic.as_fault and not to_compare
         looks = {
             name: as_asked(
                 self._look(region), self.image, region, asks_softness=asks_softness, is_found=name not in unlocated
@@ -110,7 +110,7 @@ class Observer:
         """The evidence with what the question compares beside it: places, or the reference."""
         question = self.question
         if isinstance(question, Compare) and question.places:
-            looks, unlocated = self.looks(question.places)
+            looks, unlocated = self.looks(question.places, to_compare=True)
             return replace(evidence, places=looks, unlocated=unlocated)
         if self.reference is not None and _is_compared(question):
             # A "reference" may be the worse of the two, as when an enhanced image is compared with its original.

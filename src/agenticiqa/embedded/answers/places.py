@@ -50,7 +50,8 @@ def rests_on_parts(question: Question, evidence: Evidence) -> bool:
 def share_in(look: Look, question: Question) -> float:
     """How much of what the question names is in a place, 0 to 1; of low quality where it names nothing."""
     if (tone := asked_tone(question)) is not None:
-        return flaw_share(tone, look)
+        brightness = _value("mean brightness", look, MIDDLE_GREY) / 255
+        return brightness if tone == "bright" else 1 - brightness
     poor = flaw_share("overall", look)
     attribute_of = {category: attribute for attribute, category in CATEGORY_OF.items()}
     shares = [flaw_share(attribute_of[category], look) for category in categories_of(question)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import cv2
 import numpy as np
@@ -45,7 +44,7 @@ def find_faces(pixels: Pixels) -> tuple[Face, ...]:
     square = cv2.copyMakeBorder(pixels, *around, cv2.BORDER_CONSTANT)
     method = cv2.INTER_AREA if side > INPUT_SIDE else cv2.INTER_LINEAR
     small = cv2.resize(square, (INPUT_SIDE, INPUT_SIDE), interpolation=method).astype(np.float32) / 127.5 - 1
-    numbers, logits = _load_session().run(None, {"input": small[None]})
+    numbers, logits = open_session("objects_faces.onnx").run(None, {"input": small[None]})
     scores = 1 / (1 + np.exp(-np.clip(logits[0, :, 0], -50, 50)))
     likely = np.flatnonzero(scores > FAINTEST)
     points = numbers[0][likely, :8] / INPUT_SIDE
@@ -54,11 +53,6 @@ def find_faces(pixels: Pixels) -> tuple[Face, ...]:
     faces = [_face(float(score), values, shown) for score, values in zip(scores[likely], points, strict=True)]
     boxes = np.array([face.box for face in faces], np.float32).reshape(-1, 4)
     return tuple(faces[row] for row in likeliest(boxes, scores[likely], FAINTEST, SAME_FACE))
-
-
-@lru_cache(maxsize=1)
-def _load_session() -> Any:
-    return open_session("objects_faces.onnx")
 
 
 @lru_cache(maxsize=1)

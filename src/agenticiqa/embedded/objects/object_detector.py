@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import cv2
 import numpy as np
@@ -98,45 +96,38 @@ class Things:
     boxes: Floats
 
 
-class Detector:
-    """The network, loaded; safe to share between threads."""
-
-    def __init__(self, session: Any) -> None:
-        self._session = session
-        self._input = session.get_inputs()[0].name
-
-    def view(self, pixels: Pixels, share: float = 1.0) -> View:
-        """What the network sees of the picture, shrunk to this share of a plain frame."""
-        if share == 1.0:
-            return self._view(pixels)
-        framed, frame = _in_a_frame(pixels, share)
-        seen = self._view(framed)
-        return View(seen.scores, _unframed(seen.boxes, frame))
-
-    def parts(self, pixels: Pixels) -> View:
-        """What the network sees of two overlapping parts of the picture, together."""
-        height, width = pixels.shape[:2]
-        boxes = [(start, 0.0, end, 1.0) if width >= height else (0.0, start, 1.0, end) for start, end in PARTS]
-        seen = [(self._view(_part(pixels, box)), box) for box in boxes]
-        return View(
-            np.concatenate([view.scores for view, _ in seen]),
-            np.concatenate([_of_whole(view.boxes, box) for view, box in seen]),
-        )
-
-    def _view(self, pixels: Pixels) -> View:
-        method = cv2.INTER_AREA if max(pixels.shape[:2]) > INPUT_SIDE else cv2.INTER_LINEAR
-        small = cv2.resize(pixels, (INPUT_SIDE, INPUT_SIDE), interpolation=method)
-        planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
-        offsets, scores, anchors = self._session.run(None, {self._input: planes})
-        # The first output is "nothing".
-        likely = np.flatnonzero(scores[0][:, 1:].max(axis=1) > FAINTEST_NAMED)
-        return View(scores[0][likely, 1:], _decoded(offsets[0][likely], anchors[likely]))
+def view_of(pixels: Pixels, share: float = 1.0) -> View:
+    """What the network sees of the picture, shrunk to this share of a plain frame."""
+    if share == 1.0:
+        return _seen(pixels)
+    framed, frame = _in_a_frame(pixels, share)
+    seen, (start, size) = _seen(framed), _start_and_size(frame)
+    return View(seen.scores, np.asarray(np.clip((seen.boxes - start) / size, 0, 1), np.float32))
 
 
-@lru_cache(maxsize=1)
-def load_detector() -> Detector:
-    """The detector, loaded once per process."""
-    return Detector(open_session("objects_detector.onnx"))
+def view_of_parts(pixels: Pixels) -> View:
+    """What the network sees of two overlapping parts of the picture, together."""
+    height, width = pixels.shape[:2]
+    scores, boxes = [], []
+    for first, last in PARTS:
+        part = (first, 0.0, last, 1.0) if width >= height else (0.0, first, 1.0, last)
+        left, top = int(part[0] * width), int(part[1] * height)
+        right, bottom = max(left + 1, round(part[2] * width)), max(top + 1, round(part[3] * height))
+        seen, (start, size) = _seen(pixels[top:bottom, left:right]), _start_and_size(part)
+        scores.append(seen.scores)
+        boxes.append(np.asarray(seen.boxes * size + start, np.float32))
+    return View(np.concatenate(scores), np.concatenate(boxes))
+
+
+def _seen(pixels: Pixels) -> View:
+    session = open_session("objects_detector.onnx")
+    method = cv2.INTER_AREA if max(pixels.shape[:2]) > INPUT_SIDE else cv2.INTER_LINEAR
+    small = cv2.resize(pixels, (INPUT_SIDE, INPUT_SIDE), interpolation=method)
+    planes = np.ascontiguousarray((small.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None])
+    offsets, scores, anchors = session.run(None, {session.get_inputs()[0].name: planes})
+    # The first output is "nothing".
+    likely = np.flatnonzero(scores[0][:, 1:].max(axis=1) > FAINTEST_NAMED)
+    return View(scores[0][likely, 1:], _decoded(offsets[0][likely], anchors[likely]))
 
 
 def shrunk_for_views(pixels: Pixels) -> Pixels:
@@ -222,24 +213,6 @@ def _in_a_frame(pixels: Pixels, share: float) -> tuple[Pixels, Box]:
     mean = [int(value) for value in cv2.mean(pixels)[:3]]
     framed = np.asarray(cv2.copyMakeBorder(small, *around, cv2.BORDER_CONSTANT, value=mean), np.uint8)
     return framed, (left / width, top / height, (left + size[0]) / width, (top + size[1]) / height)
-
-
-def _unframed(boxes: Floats, frame: Box) -> Floats:
-    """Boxes of the plain frame as shares of the picture in it."""
-    start, size = _start_and_size(frame)
-    return np.asarray(np.clip((boxes - start) / size, 0, 1), np.float32)
-
-
-def _part(pixels: Pixels, box: Box) -> Pixels:
-    height, width = pixels.shape[:2]
-    left, top = int(box[0] * width), int(box[1] * height)
-    return pixels[top : max(top + 1, round(box[3] * height)), left : max(left + 1, round(box[2] * width))]
-
-
-def _of_whole(boxes: Floats, part: Box) -> Floats:
-    """Boxes of a part as shares of the whole picture."""
-    start, size = _start_and_size(part)
-    return np.asarray(boxes * size + start, np.float32)
 
 
 def _start_and_size(box: Box) -> tuple[Floats, Floats]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -26,11 +25,12 @@ from agenticiqa.embedded.objects.object_detector import (
     Located,
     View,
     box_area,
-    load_detector,
     merged,
     overlap_share,
     share_within,
     shrunk_for_views,
+    view_of,
+    view_of_parts,
 )
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
 from agenticiqa.images import LoadedImage
@@ -63,26 +63,19 @@ def subject_box(pixels: Pixels) -> tuple[Box, float] | None:
     patches = stats[1:]
     large = patches[patches[:, cv2.CC_STAT_AREA] >= SECOND_PATCH * patches[:, cv2.CC_STAT_AREA].max()]
     height, width = mask.shape
-    left, top = large[:, cv2.CC_STAT_LEFT].min(), large[:, cv2.CC_STAT_TOP].min()
-    right = (large[:, cv2.CC_STAT_LEFT] + large[:, cv2.CC_STAT_WIDTH]).max()
-    bottom = (large[:, cv2.CC_STAT_TOP] + large[:, cv2.CC_STAT_HEIGHT]).max()
-    inside = float(salient[mask > 0].mean())
-    return (left / width, top / height, right / width, bottom / height), inside
+    left, top, wide, high = large[:, : cv2.CC_STAT_AREA].T
+    box = left.min() / width, top.min() / height, (left + wide).max() / width, (top + high).max() / height
+    return box, float(salient[mask > 0].mean())
 
 
 def saliency(pixels: Pixels, side: int = SUBJECT_SIDE) -> Floats:
     """How much each part stands out, 0 to 1, on a square grid."""
     small = cv2.resize(pixels, (side, side), interpolation=cv2.INTER_AREA).astype(np.float32)
     planes = (small / max(1.0, float(small.max())) - MEAN) / SPREAD
-    session = _load_session()
+    session = open_session("objects_subject.onnx")
     entry = session.get_inputs()[0].name
     found: Floats = session.run(None, {entry: np.ascontiguousarray(planes.transpose(2, 0, 1)[None])})[0][0, 0]
     return found
-
-
-@lru_cache(maxsize=1)
-def _load_session() -> Any:
-    return open_session("objects_subject.onnx")
 
 
 LIVING = frozenset(("person", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"))
@@ -106,7 +99,7 @@ class Scene:
     """The things of one picture; each model runs when it is first needed."""
 
     def __init__(self, pixels: Pixels) -> None:
-        self._pixels = pixels
+        self.pixels = pixels
 
     def find(self, name: str) -> tuple[Located, ...]:
         """Where the thing a name stands for is, the one meant first; nothing for what is not found."""
@@ -134,20 +127,19 @@ class Scene:
     @cached_property
     def edges(self) -> EdgeMap:
         """The edges of the picture, each with its softness."""
-        return find_edges(self._pixels)
+        return find_edges(self.pixels)
 
     @cached_property
     def _shrunk(self) -> Pixels:
-        return shrunk_for_views(self._pixels)
+        return shrunk_for_views(self.pixels)
 
     @cached_property
     def _views(self) -> tuple[View, View]:
-        detector = load_detector()
-        return detector.view(self._shrunk), detector.view(self._shrunk, SHRUNK)
+        return view_of(self._shrunk), view_of(self._shrunk, SHRUNK)
 
     @cached_property
     def _parts(self) -> View:
-        return load_detector().parts(self._shrunk)
+        return view_of_parts(self._shrunk)
 
     @cached_property
     def _candidates(self) -> tuple[Located, ...]:
@@ -155,11 +147,11 @@ class Scene:
 
     @cached_property
     def _faces(self) -> tuple[Face, ...]:
-        return find_faces(self._pixels)
+        return find_faces(self.pixels)
 
     @cached_property
     def _subject(self) -> tuple[Box, float] | None:
-        return subject_box(self._pixels)
+        return subject_box(self.pixels)
 
     def _clear_things(self) -> list[Located]:
         kept: list[Located] = []

@@ -8,6 +8,7 @@ beside it; where nothing stands out and all is about equally sharp, the lower ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -52,9 +53,11 @@ def place_called(name: str) -> str:
     return lowered if names_several(lowered) else place_named(lowered) or lowered
 
 
-def locate(scene: Scene, pixels: Pixels, called: str) -> Region | None:
+# One question asks for the same few names again and again.
+@lru_cache(maxsize=8)
+def locate(scene: Scene, called: str) -> Region | None:
     """The box of a place word or of what a name stands for; None for what is not found."""
-    name = place_called(called)
+    name, pixels = place_called(called), scene.pixels
     height, width = pixels.shape[:2]
     if name in PLACES:
         return region_of(PLACES[name], width, height)
@@ -62,7 +65,7 @@ def locate(scene: Scene, pixels: Pixels, called: str) -> Region | None:
     if asked is None:
         return None
     if asked.kind in ("foreground", "background"):
-        return _by_depth(scene, pixels, asked.kind)
+        return _by_depth(scene, asked.kind)
     if asked.kind == "sky":
         return sky_box(pixels)
     found = scene.find(name)
@@ -161,13 +164,13 @@ def overlap(first: Region, second: Region) -> float:
     return share_within(inner, outer)
 
 
-def _by_depth(scene: Scene, pixels: Pixels, name: str) -> Region:
+def _by_depth(scene: Scene, name: str) -> Region:
     """The subject, or the largest part beside it; halves of the picture where nothing stands out."""
-    height, width = pixels.shape[:2]
+    height, width = scene.pixels.shape[:2]
     found = scene.find("subject")
-    subject: Region | None = as_region(found[0], width, height) if found else focus_box(pixels)
+    subject: Region | None = as_region(found[0], width, height) if found else focus_box(scene.pixels)
     if subject is not None and area(subject) > LARGEST_FOREGROUND * width * height:
-        subject = focus_box(pixels)
+        subject = focus_box(scene.pixels)
     if subject is None:
         return region_of(PLACES["bottom" if name == "foreground" else "top"], width, height)
     if name == "foreground":
