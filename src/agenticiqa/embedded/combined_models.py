@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.uint8]
 # Readings outside these limits mostly go with a flaw of moderate or worse (docs/model-card-distortions.md).
-TELLING = {
+USUAL_READINGS = {
     "noise sigma": (0.0, 28.0), "clipped highlights": (0.0, 25.0), "mean brightness": (27.0, 255.0),
     "JPEG quality": (24.0, 100.0), "blur radius": (0.0, 4.0), "color cast": (0.0, 65.0),
 }  # fmt: skip
@@ -119,7 +119,7 @@ def with_doubt(quality: Judgement, findings: tuple[Distortion, ...]) -> Judgemen
 def _doubts(finding: Distortion) -> Iterator[str]:
     """The readings of a finding that hardly any photograph without the flaw has."""
     for reading in finding.readings:
-        least, most = TELLING.get(reading.name, (-math.inf, math.inf))
+        least, most = USUAL_READINGS.get(reading.name, (-math.inf, math.inf))
         if not least <= reading.value <= most:
             told = f"{reading.name} {reading.value:g} {reading.unit}".strip()
             yield f"{told} was measured, and the finding is {finding.severity} {finding.category}"

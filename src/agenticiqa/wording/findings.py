@@ -17,7 +17,7 @@ NEARLY_LOSSLESS = 99
 VISIBLE_SIGMA = 3.0
 # From here on a measurement speaks for the distortion it belongs to, and not for its absence.
 _SPEAKS_FOR_IT = {"blur radius": 1.5, "noise sigma": 12.0, "blockiness": 2.0}
-_READINGS_TOLD = 2
+MOST_READINGS = 2
 
 
 def named(found: Distortion, language: Language) -> str:
@@ -64,7 +64,7 @@ def _with_severity(severity: Severity, name: str, kind: str, attribute: Attribut
 
 def described(found: Distortion, language: Language) -> str:
     """What a distortion looks like, with its measurements in human units and how sure it is."""
-    readings = [reading_in_words(reading, language) for reading in _telling(found)[:_READINGS_TOLD]]
+    readings = [reading_in_words(reading, language) for reading in _telling(found)[:MOST_READINGS]]
     if not found.is_present:
         told = listed([say("no_sign", language), *readings], language)
         return say("sure", language, told=told, sure=percent(1 - found.probability, language))

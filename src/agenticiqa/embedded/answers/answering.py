@@ -19,9 +19,9 @@ from agenticiqa.embedded.answers.amounts import (
 )
 from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
-from agenticiqa.embedded.answers.file_facts import fact_told
+from agenticiqa.embedded.answers.file_facts import fact_in_words
 from agenticiqa.embedded.answers.places import EQUAL, find_place, rests_on_parts, share_in, side_by_side
-from agenticiqa.embedded.answers.statements import Statement, flaws_told, instead_of, parts_told, statement_of
+from agenticiqa.embedded.answers.statements import Statement, flaws_in_words, instead_of, parts_in_words, statement_of
 from agenticiqa.embedded.answers.who_is_meant import one_of, several_of, verdicts_differ
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import (
@@ -56,7 +56,7 @@ from agenticiqa.wording.findings import (
     sentences,
 )
 
-_FLAWS_TOLD = 3
+MOST_FLAWS = 3
 _WORDS = {"yes": ("yes", "no"), "true": ("true", "false"), "agree": ("agree", "disagree")}
 
 
@@ -89,7 +89,7 @@ def _unable(why_not: str) -> Answer:
     return Answer(UNABLE, why_not=why_not)
 
 
-def _told(text: str, *rests_on: Distortion) -> Answer:
+def _in_words(text: str, *rests_on: Distortion) -> Answer:
     """An answer whose words are its value."""
     return Answer(text, value=text, rests_on=rests_on)
 
@@ -125,12 +125,12 @@ def _which_of_them(question: Question, evidence: Evidence) -> Answer | None:
     flawed = [number for number, item in enumerate(found) if item.is_present]
     if which != "least" and not flawed:
         nothing = absence(flaw.attribute, language)
-        return _told(say("each_of_them", language, remark=nothing, count=told_of["of"], things=told_of["things"]))
+        return _in_words(say("each_of_them", language, remark=nothing, count=told_of["of"], things=told_of["things"]))
     if max(shares) - min(shares) < EQUAL:
-        return _told(say("alike_in_it", language, what=told[best], **told_of))
+        return _in_words(say("alike_in_it", language, what=told[best], **told_of))
     chosen = flawed if which == "any" else [best]
     each = (say("number_from_left", language, number=number + 1, what=told[number], **told_of) for number in chosen)
-    return _told(joined(each, language))
+    return _in_words(joined(each, language))
 
 
 def _choose(question: Choose, evidence: Evidence) -> Answer:
@@ -214,14 +214,14 @@ def _fact(question: Measure, fact: Fact, evidence: Evidence) -> Answer:
     """A fact of the picture or its file; of what is so or not so, with a yes or a no where one is asked for."""
     language, facts = question.reply.language, evidence.file
     is_so = {"rotation": facts.turned != 0, "alpha": facts.transparent} if facts else {}
-    text = fact_told(fact, facts, question.topic.use, language) if facts else None
+    text = fact_in_words(fact, facts, question.topic.use, language) if facts else None
     if fact == "grey" and evidence.is_grey is not None:
         text, is_so = phrase("words", "grey" if evidence.is_grey else "in_colour", language), {fact: evidence.is_grey}
     if text is None:
         return _unable("not_in_file")
     truth = is_so.get(fact)
     if truth is None or question.polarity is None:
-        return _told(text)
+        return _in_words(text)
     return _verdict(question, question.polarity, Statement(text, float(truth), is_measured=True))
 
 
@@ -229,17 +229,17 @@ def _cast(question: Measure, evidence: Evidence) -> Answer:
     """The cast by its colour, or that there is none."""
     item, language = cast_of(evidence), question.reply.language
     if item is None:
-        return _told(absence(question.topic.flaw.attribute, language))
-    return _unable("color_untold") if item.colour is None else _told(named(item, language), item)
+        return _in_words(absence(question.topic.flaw.attribute, language))
+    return _unable("color_untold") if item.colour is None else _in_words(named(item, language), item)
 
 
 def _advice(question: Advice, evidence: Evidence) -> Answer:
     language, flaws = question.reply.language, _asked_flaws(question, evidence)[:2]
     if not flaws:
-        return _told(say("nothing_to_do", language, what=_nothing_asked(question, evidence)))
+        return _in_words(say("nothing_to_do", language, what=_nothing_asked(question, evidence)))
     told = [(capitalised(named(each, language)), advice(each.category, each.kind, language)) for each in flaws]
     parts = [say("advice", language, flaw=flaw, advice=what_to_do) for flaw, what_to_do in told]
-    return _told(sentences(parts, language), *flaws)
+    return _in_words(sentences(parts, language), *flaws)
 
 
 def _nothing_asked(question: Question, evidence: Evidence) -> str:
@@ -254,19 +254,19 @@ def _nothing_asked(question: Question, evidence: Evidence) -> str:
 def _where(question: Where, evidence: Evidence) -> Answer:
     place, language = find_place(question, evidence), question.reply.language
     if place == "" and evidence.parts is not None and rests_on_parts(question, evidence):
-        return _told(parts_told(evidence.parts, language))
+        return _in_words(parts_in_words(evidence.parts, language))
     if place is None:
         return _unable("no_evidence")
-    return _told(place_name(place, language) if place else _nothing_asked(question, evidence))
+    return _in_words(place_name(place, language) if place else _nothing_asked(question, evidence))
 
 
 def _open(question: Open, evidence: Evidence) -> Answer:
-    language, flaws = question.reply.language, _asked_flaws(question, evidence)[:_FLAWS_TOLD]
+    language, flaws = question.reply.language, _asked_flaws(question, evidence)[:MOST_FLAWS]
     if not flaws:
-        return _told(_nothing_asked(question, evidence))
+        return _in_words(_nothing_asked(question, evidence))
     if question.reply.form == "word":
-        return _told(kind_name(flaws[0], language), flaws[0])
-    return _told(flaws_told(flaws, language), *flaws)
+        return _in_words(kind_name(flaws[0], language), flaws[0])
+    return _in_words(flaws_in_words(flaws, language), *flaws)
 
 
 def _compare(question: Compare, evidence: Evidence) -> Answer:
@@ -288,14 +288,14 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
             told = labelled(phrase("words", "the_test", language), told, language)
         return _verdict(question, polarity, Statement(told, yes))
     found = max(likely, key=lambda each: likely[each])
-    flaws = _asked_flaws(question, evidence)[:_FLAWS_TOLD]
+    flaws = _asked_flaws(question, evidence)[:MOST_FLAWS]
     if question.by == "what" and found == "worse" and flaws:
-        return _told(flaws_told(flaws, language), *flaws)
+        return _in_words(flaws_in_words(flaws, language), *flaws)
     if not question.which:
-        return _told(phrase("words", found, language))
+        return _in_words(phrase("words", found, language))
     wanted = "worse" if question.polarity == "flaw" else "better"
     side = "neither" if found == "same" else "the_test" if found == wanted else "the_reference"
-    return _told(phrase("words", side, language))
+    return _in_words(phrase("words", side, language))
 
 
 def _yes_claims(question: Compare) -> Polarity | None:

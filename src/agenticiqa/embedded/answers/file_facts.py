@@ -62,7 +62,7 @@ def facts_of(image: LoadedImage) -> FileFacts:
         )
 
 
-def fact_told(fact: Fact, facts: FileFacts, use: Use | None, language: Language) -> str | None:
+def fact_in_words(fact: Fact, facts: FileFacts, use: Use | None, language: Language) -> str | None:
     """A fact in words; None where the file does not say it."""
     match fact:
         case "size":
@@ -92,7 +92,7 @@ def fact_told(fact: Fact, facts: FileFacts, use: Use | None, language: Language)
             return None
 
 
-def print_told(use: Use, size: tuple[int, int], language: Language) -> tuple[str, bool]:
+def print_in_words(use: Use, size: tuple[int, int], language: Language) -> tuple[str, bool]:
     """The pixels of a print in words, and whether there are enough of them."""
     density, wanted = max(size) / (use.inches or SMALLEST_PRINT), use.per_inch or TOO_FEW_PIXELS
     if use.inches is None:

@@ -126,7 +126,7 @@ def side_by_side(question: Compare, evidence: Evidence) -> str:
     return joined(told, language) if len(told) == len(names) else ""
 
 
-def place_told(question: Question, evidence: Evidence) -> str | None:
+def place_in_words(question: Question, evidence: Evidence) -> str | None:
     """How the place differs from those it was compared with; None when nothing asked for is there or none was asked."""
     if not isinstance(question, Where) or evidence.asked_place is None:
         return None

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from agenticiqa.embedded.answers.amounts import amount_of, measured_banding
 from agenticiqa.embedded.answers.answering import is_about_what_is_absent
 from agenticiqa.embedded.answers.evidence import Evidence, ToolScore
-from agenticiqa.embedded.answers.places import EQUAL, place_told, rests_on_parts, share_in, side_by_side
-from agenticiqa.embedded.answers.statements import parts_told
+from agenticiqa.embedded.answers.places import EQUAL, place_in_words, rests_on_parts, share_in, side_by_side
+from agenticiqa.embedded.answers.statements import parts_in_words
 from agenticiqa.embedded.answers.who_is_meant import which_was_looked_at, who_is_who
 from agenticiqa.question.asked import Compare, Declined, Flaw, Measure, Question, Score, YesNo, categories_of
 from agenticiqa.state import GLOBAL, OVERALL
@@ -32,9 +32,9 @@ DISAGREEMENT = 1.0
 CLOSE_CALL = 0.65
 # An interval this wide, of the four points of the scale, says hardly anything.
 NEARLY_ALL = 3.5
-_FINDINGS_TOLD, _TOOLS_TOLD = 3, 2
+MOST_FINDINGS, MOST_TOOLS = 3, 2
 # Why there is no answer, where another reason below tells it.
-_TOLD_BY_OTHERS = ("not_found", "who_is_who")
+_EXPLAINED_BY_OTHERS = ("not_found", "who_is_who")
 
 
 def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reason]:
@@ -44,7 +44,7 @@ def explain(question: Question, evidence: Evidence, given: Answer) -> list[Reaso
     """
     if isinstance(question, Measure) and question.fact and given.why_not is None:
         return [Reason(sentence(given.text, question.reply.language), "fact", name=question.fact)]
-    return [reason for told in _TOLD for reason in told(question, evidence, given)]
+    return [reason for told in _EXPLANATION for reason in told(question, evidence, given)]
 
 
 def in_one_text(reasons: Sequence[Reason], language: Language) -> str:
@@ -62,7 +62,7 @@ def _not_found(question: Question, evidence: Evidence, given: Answer) -> Iterato
 
 def _why_not(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     """Why there is no answer; of a question that is declined, what was understood of it and what can be asked."""
-    if given.why_not is None or given.why_not in _TOLD_BY_OTHERS:
+    if given.why_not is None or given.why_not in _EXPLAINED_BY_OTHERS:
         return
     flaw, language = question.topic.flaw, question.reply.language
     what = question.what if isinstance(question, Declined) else None
@@ -107,7 +107,7 @@ def _beside(question: Question, evidence: Evidence, given: Answer) -> Iterator[R
 
 
 def _place(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
-    if text := place_told(question, evidence):
+    if text := place_in_words(question, evidence):
         yield Reason(text, "region", evidence.asked_place or GLOBAL)
 
 
@@ -122,7 +122,7 @@ def _who(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reas
 def _parts(question: Question, evidence: Evidence, given: Answer) -> Iterator[Reason]:
     if evidence.parts is not None and rests_on_parts(question, evidence):
         language, parts = question.reply.language, evidence.parts
-        text = sentence(parts_told(parts, language), language)
+        text = sentence(parts_in_words(parts, language), language)
         yield Reason(text, "region", parts.softest.place, name="softest", number=parts.softest.softness)
 
 
@@ -132,7 +132,7 @@ def _findings(question: Question, evidence: Evidence, given: Answer) -> Iterator
         text = sentence(say("banding", language, value=f"{banding.value:.3g}"), language)
         yield Reason(text, "reading", name="banding", number=banding.value)
         return
-    told = None if given.why_not == "who_is_who" else _told_findings(question, evidence)
+    told = None if given.why_not == "who_is_who" else _findings_to_name(question, evidence)
     if told is None:
         return
     if not told and evidence.findings:
@@ -142,7 +142,7 @@ def _findings(question: Question, evidence: Evidence, given: Answer) -> Iterator
         yield Reason(finding_in_words(item, None if is_of_whole else item.place, language), "finding", item.place, item)
 
 
-def _told_findings(question: Question, evidence: Evidence) -> list[Distortion] | None:
+def _findings_to_name(question: Question, evidence: Evidence) -> list[Distortion] | None:
     """The findings an answer rests on, and those no answer may hide; None where other reasons tell them better."""
     flaw, categories = question.topic.flaw, categories_of(question)
     present = [
@@ -154,10 +154,10 @@ def _told_findings(question: Question, evidence: Evidence) -> list[Distortion] |
         # Of two directions the one asked about; that a picture is not too dark is not told with how bright it is.
         asked = [amount.item] if amount.is_present else [item for item in asked if item not in present]
     # That the image as a whole shows no blur would contradict the place or the parts that do.
-    by_place = place_told(question, evidence) or rests_on_parts(question, evidence)
+    by_place = place_in_words(question, evidence) or rests_on_parts(question, evidence)
     if (by_place or (isinstance(question, Compare) and question.places)) and not any(i in present for i in asked):
         return None
-    told = (asked or present)[: 1 if isinstance(question, Declined) else _FINDINGS_TOLD]
+    told = (asked or present)[: 1 if isinstance(question, Declined) else MOST_FINDINGS]
     if any(item.category == "Blurs" for item in present):
         # After "blur (severe)" that the edges show no halos would only confuse.
         told = [item for item in told if item.category != "Sharpness" or item in present]
@@ -227,7 +227,7 @@ def _tools(question: Question, evidence: Evidence, given: Answer) -> Iterator[Re
     # The model's own judgement, run as a tool, would only repeat what has been said.
     own = evidence.judgement.source if evidence.judgement and not isinstance(question, Declined) else ""
     distinct = list({score.tool: score for score in reversed(evidence.tools) if score.tool != own}.values())[::-1]
-    for score in distinct[:_TOOLS_TOLD]:
+    for score in distinct[:MOST_TOOLS]:
         yield _tool(score, evidence.judgement, question.reply.language)
 
 
@@ -271,7 +271,7 @@ def _limit(question: Question, evidence: Evidence, given: Answer) -> Iterator[Re
         yield Reason(say("limit", question.reply.language), "question", name="limit")
 
 
-_TOLD = (
+_EXPLANATION = (
     _not_found, _why_not, _tool_value, _on_scale, _beside, _place, _who, _parts, _findings, _judgement,
     _tools, _doubts, _limit,
 )  # fmt: skip

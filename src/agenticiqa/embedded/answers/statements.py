@@ -13,7 +13,7 @@ from agenticiqa.embedded.answers.amounts import (
     measured_banding,
 )
 from agenticiqa.embedded.answers.evidence import Evidence, without
-from agenticiqa.embedded.answers.file_facts import print_told
+from agenticiqa.embedded.answers.file_facts import print_in_words
 from agenticiqa.embedded.answers.who_is_meant import for_all_of_them
 from agenticiqa.embedded.regions.sharpness import FEWEST_PARTS, GRID, FocusParts
 from agenticiqa.limits import PRESENT
@@ -43,7 +43,7 @@ class Statement:
     is_measured: bool = False
 
 
-_Telling = Callable[[YesNo, Evidence], Statement | str | None]
+_Case = Callable[[YesNo, Evidence], Statement | str | None]
 
 
 def statement_of(question: YesNo, evidence: Evidence) -> Statement | str:
@@ -56,7 +56,7 @@ def statement_of(question: YesNo, evidence: Evidence) -> Statement | str:
         return "no_evidence"
     if _is_a_guess_about_the_unfamiliar(flaw, evidence, too_much):
         return "unfamiliar"
-    measured: tuple[_Telling, ...] = (_of_parts,) if question.part else (_of_banding, _of_clipping, _of_print)
+    measured: tuple[_Case, ...] = (_of_parts,) if question.part else (_of_banding, _of_clipping, _of_print)
     for told in (_of_no_colour, _of_another_colour, *measured):
         if (found := told(question, evidence)) is not None:
             return found
@@ -91,7 +91,7 @@ def _of_flaw(question: YesNo, evidence: Evidence) -> Statement:
     item = amount.item if amount else None
     rests_on = (item,) if item else ()
     if flaw.category is None or amount is None:
-        return Statement(_quality_told(question, evidence, flawed >= PRESENT), flawed, rests_on)
+        return Statement(_quality_in_words(question, evidence, flawed >= PRESENT), flawed, rests_on)
     if item and item.is_present and flaw.kind and item.kind is None:
         text, flawed = say("kind_untold", language, named=named(item, language)), max(flawed, PRESENT)
     elif not amount.is_present:
@@ -146,7 +146,7 @@ def _of_print(question: YesNo, evidence: Evidence) -> Statement | None:
     use = Use("print", question.limit) if isinstance(question.limit, float) else question.topic.use
     if use is None or use.purpose != "print" or evidence.size is None:
         return None
-    told, is_enough = print_told(use, evidence.size, question.reply.language)
+    told, is_enough = print_in_words(use, evidence.size, question.reply.language)
     found = _of_flaw(question, evidence)
     text = joined([found.text, told], question.reply.language)
     if is_enough:
@@ -160,7 +160,7 @@ def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
     if parts is None:
         return None
     language, whole = question.reply.language, is_too_much(question.topic.flaw, question.allowed, evidence) or 0.0
-    told = parts_told(parts, language)
+    told = parts_in_words(parts, language)
     of_all = polarity is None or (question.part == "all") == (polarity == "fine")
     if not of_all:  # "Is everything blurry?", "Is anything sharp?"
         return Statement(told, min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole)
@@ -176,7 +176,7 @@ def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
     return replace(told_of_all, text=text, flawed=soft)
 
 
-def parts_told(parts: FocusParts, language: Language) -> str:
+def parts_in_words(parts: FocusParts, language: Language) -> str:
     """Where the picture is softest and where sharpest, with the blur radius of either."""
     return say(
         "softest_and_sharpest",
@@ -198,7 +198,7 @@ def instead_of(flaw: Flaw, item: Distortion, language: Language) -> str:
     return say("another_kind", language, named=named(item, language), asked=asked)
 
 
-def flaws_told(items: Sequence[Distortion], language: Language) -> str:
+def flaws_in_words(items: Sequence[Distortion], language: Language) -> str:
     """Several findings, one after the other."""
     return joined((named(item, language) for item in items), language)
 
@@ -211,7 +211,7 @@ def _is_a_guess_about_the_unfamiliar(flaw: Flaw, evidence: Evidence, too_much: f
     return item is None or not item.is_present or item.probability < MORE_THAN_A_GUESS
 
 
-def _quality_told(question: YesNo, evidence: Evidence, too_much: bool) -> str:
+def _quality_in_words(question: YesNo, evidence: Evidence, too_much: bool) -> str:
     """What speaks for the answer about everything: the strongest flaw that is there, else the level."""
     language, judgement = question.reply.language, evidence.judgement
     worst = next((item for item in evidence.findings if item.is_present), None)

@@ -159,7 +159,7 @@ class Scene:
             enough = LISTED_LIVING if each.kind in LIVING else LISTED_THING
             if each.confidence < enough or box_area(each.box) < SMALLEST_LISTED:
                 continue
-            if not any(_told_already(each, other) for other in kept):
+            if not any(_is_listed_already(each, other) for other in kept):
                 kept.append(each)
         return kept
 
@@ -256,7 +256,7 @@ def _largest_of_sure(found: list[Located]) -> list[Located]:
     return sorted(sure, key=lambda each: -box_area(each.box)) + rest
 
 
-def _told_already(candidate: Located, other: Located) -> bool:
+def _is_listed_already(candidate: Located, other: Located) -> bool:
     shared = overlap_share(candidate.box, other.box)
     if candidate.kind == other.kind:
         return shared > 0.5 or (share_within(candidate.box, other.box) > 0.8 and candidate.confidence < 0.6)

@@ -74,13 +74,13 @@ def _verdict(own: Softness | None, region: LocatedRegion, pixels: Pixels) -> _Ve
     """What the edges say of an object; of a face at its own size. None where there are too few."""
     face = face_softness(pixels, region) if region.kind in LOOKED_AT_FIRST else None
     if face is not None:
-        return _judged(face.sharp, IN_FOCUS, BLURRED_FACE, FACE_DOUBT, FACE_STRENGTHS)
-    return None if own is None else _judged(own.typical, IN_FOCUS, BLURRED, DOUBT, STRENGTHS)
+        return _judged(face.sharp, BLURRED_FACE, FACE_DOUBT, FACE_STRENGTHS)
+    return None if own is None else _judged(own.typical, BLURRED, DOUBT, STRENGTHS)
 
 
-def _judged(softness: float, in_focus: float, blurred: float, doubt: float, strengths: Steps) -> _Verdict:
-    likely = 1 / (1 + math.exp(-(softness - (in_focus + blurred) / 2) / doubt))
-    return _Verdict(softness, likely, float(np.interp(softness, *strengths)), softness < in_focus, softness >= blurred)
+def _judged(softness: float, blurred: float, doubt: float, strengths: Steps) -> _Verdict:
+    likely = 1 / (1 + math.exp(-(softness - (IN_FOCUS + blurred) / 2) / doubt))
+    return _Verdict(softness, likely, float(np.interp(softness, *strengths)), softness < IN_FOCUS, softness >= blurred)
 
 
 def with_blur_of(look: Look, face: Look) -> Look:
@@ -127,7 +127,7 @@ def with_measured_blur(look: Look, edges: EdgeMap, region: Region, sharpest: flo
     if own is None:
         return look
     softer = own.typical >= TIMES_SOFTER * sharpest
-    verdict = _judged(own.typical, IN_FOCUS, SOFT_BACKGROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
+    verdict = _judged(own.typical, SOFT_BACKGROUND if softer else BLURRED, DOUBT, FACE_STRENGTHS)
     return look.changed("Blurs", lambda blur: _blur(blur, verdict))
 
 
@@ -146,14 +146,12 @@ def _blur(finding: Distortion, verdict: _Verdict) -> Distortion:
     softness = round(verdict.softness, 3)
     readings = (replace(each, value=softness) if each.name == "blur radius" else each for each in finding.readings)
     finding = replace(finding, readings=tuple(readings))
+    probability, strength = finding.probability, finding.strength
     if verdict.blurred:
-        strength = max(finding.strength, verdict.strength)
-        probability = round(max(finding.probability, verdict.likely), 3)
-        return replace(finding, probability=probability, strength=round(strength, 3))
-    if verdict.in_focus:
-        likely = round(min(finding.probability, verdict.likely), 3)
-        return replace(finding, probability=likely, strength=0.0)
-    return finding
+        probability, strength = max(probability, verdict.likely), max(strength, verdict.strength)
+    elif verdict.in_focus:
+        probability, strength = min(probability, verdict.likely), 0.0
+    return replace(finding, probability=round(probability, 3), strength=round(strength, 3))
 
 
 # Hues of skin in degrees, and the most colourful it is. Of 65 faces in photographs without a striking light none is
