@@ -251,7 +251,7 @@ def test_open_curves_rise_strictly_with_quality(name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "culprit"),
     [
-        ([1, 2], "must map tool names"),
+        ([1, 2], "entries by name"),
         (
             {"PSNR": {"calibration": "ratings", "data": "x", "overall": {"knots": [[0, 1]], "spread": 1}}},
             "PSNR.overall",

@@ -124,10 +124,10 @@ def test_a_users_curve_wins_over_the_packaged_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "culprit"),
     [
-        ("tools: [1, 2]", "must map names"),
-        ("tools: {X: 3}", "tools.X"),
-        ("tools: {X: {reference: FR}}", "tools.X.higher_is_better"),
-        ("tools: {X: {reference: XR}}", "tools.X.reference"),
+        ("tools: [1, 2]", "tools: entries by name"),
+        ("tools: {X: 3}", "tools: X"),
+        ("tools: {X: {reference: FR}}", "tools: X.higher_is_better"),
+        ("tools: {X: {reference: XR}}", "tools: X.reference"),
         ("colours: {}", "unknown section colours"),
         ("{", "not valid YAML"),
         ("- 1", "must hold sections"),

@@ -1,4 +1,4 @@
-"""Monotone interpolation agrees with SciPy's."""
+"""Between its knots a curve is SciPy's monotone interpolation."""
 
 from __future__ import annotations
 
@@ -8,32 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import PchipInterpolator
 
-from agenticiqa.tools.calibration import MonotoneCurve
+from agenticiqa.tools.calibration import Curve
 
-heights = st.lists(st.floats(-10, 10).map(lambda value: round(value, 3)), min_size=2, max_size=8)
+steps = st.lists(st.floats(0.001, 10).map(lambda value: round(value, 3)), min_size=1, max_size=7)
 
 
 @settings(deadline=None)
-@given(heights, st.integers(0, 1000))
-def test_the_curve_equals_scipys(y: list[float], seed: int) -> None:
-    x = np.cumsum(np.random.default_rng(seed).uniform(0.1, 3, len(y)))
+@given(steps, st.integers(0, 1000), st.booleans())
+def test_the_curve_equals_scipys(rises: list[float], seed: int, falling: bool) -> None:
+    x = np.cumsum(np.random.default_rng(seed).uniform(0.1, 3, len(rises) + 1))
+    y = 1 + 4 * np.cumsum([0.0, *rises]) / (sum(rises) * 1.0001)
+    y = y[::-1] if falling else y
     at = np.linspace(x[0], x[-1], 57)
 
-    curve, peer = MonotoneCurve(x.tolist(), y), PchipInterpolator(x, y)
+    curve = Curve(knots=tuple(zip(x.tolist(), y.tolist(), strict=True)), spread=0.1)
 
-    assert curve(at) == pytest.approx(peer(at), abs=1e-9)
-
-
-@settings(deadline=None)
-@given(heights, st.integers(0, 1000))
-def test_one_place_of_the_curve_is_what_many_give(y: list[float], seed: int) -> None:
-    x = np.cumsum(np.random.default_rng(seed).uniform(0.1, 3, len(y)))
-    at = np.linspace(x[0], x[-1], 13)
-
-    curve = MonotoneCurve(x.tolist(), y)
-
-    assert [curve.at(float(place)) for place in at] == pytest.approx(curve(at), abs=1e-12)
+    assert [curve.score(place) for place in at.tolist()] == pytest.approx(PchipInterpolator(x, y)(at), abs=1e-9)
 
 
 def test_two_knots_make_a_straight_line() -> None:
-    assert MonotoneCurve([0.0, 2.0], [1.0, 5.0])(0.5) == pytest.approx(2.0)
+    assert Curve(knots=((0.0, 1.0), (2.0, 5.0)), spread=0.1).score(0.5) == pytest.approx(2.0)

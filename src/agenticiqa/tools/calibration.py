@@ -9,77 +9,19 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from agenticiqa.errors import CalibrationError
+from agenticiqa.errors import AgenticIQAError, CalibrationError
 from agenticiqa.state import Record
 
-Floats = NDArray[np.float64]
-
-
-class MonotoneCurve:
-    """A smooth curve through knots of rising x that rises and falls only where the knots do."""
-
-    def __init__(self, x: Sequence[float], y: Sequence[float]) -> None:
-        self._x, self._y = np.asarray(x, float), np.asarray(y, float)
-        self._slopes = _slopes(np.diff(self._x), np.diff(self._y) / np.diff(self._x))
-        self._knots: list[float] = self._x.tolist()
-        self._points: list[tuple[float, float, float]] = list(
-            zip(self._knots, self._y.tolist(), self._slopes.tolist(), strict=True)
-        )
-
-    def __call__(self, x: float | Floats) -> Floats:
-        """The heights of the curve between the first and the last knot."""
-        at = np.asarray(x, float)
-        left = np.clip(np.searchsorted(self._x, at, side="right") - 1, 0, len(self._x) - 2)
-        width = self._x[left + 1] - self._x[left]
-        t = (at - self._x[left]) / width
-        rise = self._y[left + 1] - self._y[left]
-        start, end = self._slopes[left] * width, self._slopes[left + 1] * width
-        square, cube = 3 * rise - 2 * start - end, start + end - 2 * rise
-        return np.asarray(self._y[left] + t * (start + t * (square + t * cube)))
-
-    def at(self, x: float) -> float:
-        """The height at one place, without the price of arrays: a pair asks for hundreds of curves once each."""
-        left = min(max(bisect_right(self._knots, x) - 1, 0), len(self._knots) - 2)
-        (x0, y0, slope), (x1, y1, next_slope) = self._points[left : left + 2]
-        width, rise = x1 - x0, y1 - y0
-        t, start, end = (x - x0) / width, slope * width, next_slope * width
-        square, cube = 3 * rise - 2 * start - end, start + end - 2 * rise
-        return y0 + t * (start + t * (square + t * cube))
-
-
-def _slopes(widths: Floats, steps: Floats) -> Floats:
-    """The slope at each knot: 0 at a turning point, else a harmonic mean of the steps beside it."""
-    if len(steps) == 1:
-        return np.repeat(steps, 2)
-    before, after = 2 * widths[1:] + widths[:-1], widths[1:] + 2 * widths[:-1]
-    same_way = steps[:-1] * steps[1:] > 0
-    safe = np.where(same_way[:, None], np.stack([steps[:-1], steps[1:]], axis=1), 1.0)
-    inner = np.where(same_way, (before + after) / (before / safe[:, 0] + after / safe[:, 1]), 0.0)
-    first = _end_slope(widths[0], widths[1], steps[0], steps[1])
-    last = _end_slope(widths[-1], widths[-2], steps[-1], steps[-2])
-    return np.concatenate([[first], inner, [last]])
-
-
-def _end_slope(width: float, next_width: float, step: float, next_step: float) -> float:
-    """A three-point estimate, kept from overshooting."""
-    slope = ((2 * width + next_width) * step - width * next_step) / (width + next_width)
-    if np.sign(slope) != np.sign(step):
-        return 0.0
-    if np.sign(step) != np.sign(next_step) and abs(slope) > 3 * abs(step):
-        return 3.0 * step
-    return float(slope)
-
-
+Entry = TypeVar("Entry", bound=BaseModel)
+Knots = tuple[tuple[float, float], ...]
 LOWEST, HIGHEST = 1.0, 5.0
 # Whatever the detector says, the distortion may be of a kind nobody fitted a curve for.
 OTHER_SHARE = 0.05
@@ -91,7 +33,7 @@ Terms = Literal["research", "commercial"]
 class Curve(Record):
     """A strictly monotone function from raw values to 1–5: PCHIP through knots, exponential tails beyond them."""
 
-    knots: tuple[tuple[float, float], ...] = Field(min_length=2, description="raw value, score; raw ascending")
+    knots: Knots = Field(min_length=2, description="raw value, score; raw ascending")
     spread: float = Field(ge=0.0, description="standard deviation of the residuals, in points of the 1–5 scale")
     points: int = Field(default=0, ge=0)
     references: int = Field(default=0, ge=0)
@@ -99,7 +41,7 @@ class Curve(Record):
 
     @field_validator("knots")
     @classmethod
-    def _strictly_monotone(cls, knots: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    def _strictly_monotone(cls, knots: Knots) -> Knots:
         if any(later[0] <= earlier[0] for earlier, later in pairwise(knots)):
             raise ValueError("raw values of the knots must ascend")
         steps = [later[1] - earlier[1] for earlier, later in pairwise(knots)]
@@ -118,22 +60,10 @@ class Curve(Record):
         """The raw value on the 1–5 scale."""
         (first, at_first), (last, at_last) = self.knots[0], self.knots[-1]
         if raw < first:
-            return _tail_at(at_first, self._slope(0, 1) * (raw - first))
+            return _tail(at_first, _slope(*self.knots[:2]) * (raw - first))
         if raw > last:
-            return _tail_at(at_last, self._slope(-2, -1) * (raw - last))
-        return min(max(_interpolator(self.knots).at(raw), LOWEST), HIGHEST)
-
-    def scores(self, raw: Floats) -> Floats:
-        """Many raw values on the 1–5 scale."""
-        (first, at_first), (last, at_last) = self.knots[0], self.knots[-1]
-        inside = np.clip(_interpolator(self.knots)(np.clip(raw, first, last)), LOWEST, HIGHEST)
-        below = _tail(at_first, self._slope(0, 1), np.minimum(raw - first, 0.0))
-        above = _tail(at_last, self._slope(-2, -1), np.maximum(raw - last, 0.0))
-        return np.where(raw < first, below, np.where(raw > last, above, inside))
-
-    def _slope(self, left: int, right: int) -> float:
-        (x0, y0), (x1, y1) = self.knots[left], self.knots[right]
-        return (y1 - y0) / (x1 - x0)
+            return _tail(at_last, _slope(*self.knots[-2:]) * (raw - last))
+        return min(max(_between(self.knots, raw), LOWEST), HIGHEST)
 
 
 class Calibration(Record):
@@ -201,34 +131,54 @@ def packaged_calibrations(terms: Terms = "research") -> dict[str, Calibration]:
 
 def parse_calibrations(content: Any, origin: str) -> dict[str, Calibration]:
     """Validated calibrations, or a CalibrationError that names the culprit."""
-    if not isinstance(content, dict):
-        raise CalibrationError(f"{origin}: must map tool names to calibrations; correct the file")
-    parsed = {}
-    for name, entry in content.items():
-        try:
-            parsed[str(name)] = Calibration.model_validate(entry)
-        except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in (name, *problem["loc"]))
-            raise CalibrationError(f"{origin}: {where}: {problem['msg']}; correct it or fit it again") from error
-    return parsed
+    return parse_entries(content, Calibration, origin, CalibrationError)
+
+
+def parse_entries(content: Any, kind: type[Entry], origin: str, failure: type[AgenticIQAError]) -> dict[str, Entry]:
+    """Validated entries by name; the failure names the file and the field."""
+    try:
+        return TypeAdapter(dict[str, kind]).validate_python(content)  # type: ignore[valid-type]
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"])) or "entries by name"
+        raise failure(f"{origin}: {where}: {problem['msg']}; correct it") from error
+
+
+def _between(knots: Knots, raw: float) -> float:
+    """The height of the curve between the first and the last knot."""
+    places, slopes = _shape(knots)
+    left = min(max(bisect_right(places, raw) - 1, 0), len(knots) - 2)
+    (x0, y0), (x1, y1) = knots[left : left + 2]
+    width, rise = x1 - x0, y1 - y0
+    t, start, end = (raw - x0) / width, slopes[left] * width, slopes[left + 1] * width
+    square, cube = 3 * rise - 2 * start - end, start + end - 2 * rise
+    return y0 + t * (start + t * (square + t * cube))
 
 
 @lru_cache(maxsize=4096)
-def _interpolator(knots: tuple[tuple[float, float], ...]) -> MonotoneCurve:
-    x, y = zip(*knots, strict=True)
-    return MonotoneCurve(x, y)
+def _shape(knots: Knots) -> tuple[list[float], list[float]]:
+    """The place of each knot and the curve's slope there: between the ends a harmonic mean of the steps beside it."""
+    widths = [after[0] - before[0] for before, after in pairwise(knots)]
+    steps = [_slope(before, after) for before, after in pairwise(knots)]
+    inner = [
+        3 * (h0 + h1) / ((h0 + 2 * h1) / d0 + (2 * h0 + h1) / d1)
+        for (h0, h1), (d0, d1) in zip(pairwise(widths), pairwise(steps), strict=True)
+    ]
+    ends = [_end_slope(*widths[:2], *steps[:2]), _end_slope(*widths[:-3:-1], *steps[:-3:-1])] if inner else steps * 2
+    return [x for x, _ in knots], [ends[0], *inner, ends[1]]
 
 
-def _tail(score: float, slope: float, beyond: Floats) -> Floats:
-    """An exponential approach to the end of the scale that leaves a knot with its slope."""
-    rise = slope * beyond
-    room = np.where(rise > 0, HIGHEST - score, score - LOWEST)
-    step = np.divide(np.abs(rise), room, out=np.zeros_like(rise), where=room > 0)
-    return score - np.sign(rise) * room * np.expm1(-step)
+def _end_slope(width: float, next_width: float, step: float, next_step: float) -> float:
+    """A three-point estimate, kept from turning the curve round."""
+    slope = ((2 * width + next_width) * step - width * next_step) / (width + next_width)
+    return slope if slope * step > 0 else 0.0
 
 
-def _tail_at(score: float, rise: float) -> float:
-    """The same at one place, for the rise a straight line would have."""
+def _slope(start: tuple[float, float], end: tuple[float, float]) -> float:
+    return (end[1] - start[1]) / (end[0] - start[0])
+
+
+def _tail(score: float, rise: float) -> float:
+    """An exponential approach to the end of the scale; `rise` is that of a straight line with the knot's slope."""
     room = HIGHEST - score if rise > 0 else score - LOWEST
     return score - math.copysign(room, rise) * math.expm1(-abs(rise) / room) if room > 0 else score

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import ValidationError
 
 from agenticiqa.cache import Cache
 from agenticiqa.config import Settings, read_sections
@@ -29,7 +28,13 @@ from agenticiqa.errors import (
     plugin_failure,
 )
 from agenticiqa.outputs import write_whole
-from agenticiqa.tools.calibration import Calibration, EmbeddedScale, packaged_calibrations, parse_calibrations
+from agenticiqa.tools.calibration import (
+    Calibration,
+    EmbeddedScale,
+    packaged_calibrations,
+    parse_calibrations,
+    parse_entries,
+)
 from agenticiqa.tools.registry import REMEMBERED, ToolRegistry
 from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.synthetic.ladder import LadderCalibrations
@@ -53,7 +58,7 @@ def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
     text = resources.files("agenticiqa.tools").joinpath("catalogue.yaml").read_text(encoding="utf-8")
     # The parser in C: in Python this file takes longer than a measurement.
     content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    cards = parse_cards(content["tools"], "the packaged catalogue")
+    cards = _parse_cards(content["tools"], "the packaged catalogue")
     return {**cards, **{card.name: card for card in overlay}}
 
 
@@ -64,9 +69,9 @@ def read_overlay(path: Path) -> Overlay:
     if unknown:
         raise SettingsError(f"{path}: unknown section {unknown}; an overlay has `tools`, `calibrations` and `embedded`")
     return Overlay(
-        parse_cards(content.get("tools") or {}, str(path)),
-        parse_calibrations(content.get("calibrations") or {}, str(path)),
-        _parse_embedded(content.get("embedded") or {}, str(path)),
+        _parse_cards(content.get("tools") or {}, f"{path}: tools"),
+        parse_calibrations(content.get("calibrations") or {}, f"{path}: calibrations"),
+        parse_entries(content.get("embedded") or {}, EmbeddedScale, f"{path}: embedded", SettingsError),
     )
 
 
@@ -87,31 +92,10 @@ def store_overlay(
     write_whole(path, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
 
 
-def parse_cards(content: Any, origin: str) -> dict[str, ToolCard]:
-    """Validated cards by name."""
-    if not isinstance(content, dict):
-        raise SettingsError(f"{origin}: `tools` must map names to entries; correct the file")
-    return {str(name): _parse_card(str(name), entry, origin) for name, entry in content.items()}
-
-
-def _parse_embedded(content: Any, origin: str) -> dict[str, EmbeddedScale]:
-    if not isinstance(content, dict):
-        raise SettingsError(f"{origin}: `embedded` must map reference modes to scales; correct the file")
-    try:
-        return {str(mode): EmbeddedScale.model_validate(entry) for mode, entry in content.items()}
-    except ValidationError as error:
-        raise SettingsError(f"{origin}: embedded: {error.errors()[0]['msg']}; correct it or fit it again") from error
-
-
-def _parse_card(name: str, entry: Any, origin: str) -> ToolCard:
-    if not isinstance(entry, dict):
-        raise SettingsError(f"{origin}: tools.{name}: must be an entry with fields; correct the file")
-    try:
-        return ToolCard.model_validate({"name": name, **entry})
-    except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in ("tools", name, *problem["loc"]))
-        raise SettingsError(f"{origin}: {where}: {problem['msg']}; correct the entry") from error
+def _parse_cards(content: Any, origin: str) -> dict[str, ToolCard]:
+    if isinstance(content, dict):
+        content = {name: {"name": name, **card} if isinstance(card, dict) else card for name, card in content.items()}
+    return parse_entries(content, ToolCard, origin, SettingsError)
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def shrink(curve: Curve, overall: Curve, reach: float = math.inf) -> Curve:
 
 def evaluate(curve: Curve, raw: ArrayLike) -> Floats:
     """The curve at many raw values."""
-    return curve.scores(np.asarray(raw, np.float64))
+    return np.array([curve.score(value) for value in np.asarray(raw, np.float64).tolist()])
 
 
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> float:

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from agenticiqa.errors import CalibrationError, ToolUnavailableError
 from agenticiqa.images import LoadedImage, load_image
-from agenticiqa.tools.calibration import HIGHEST, Calibration, Floats
-from agenticiqa.tools.curve_fitting import fit_curve, rank_correlation
+from agenticiqa.tools.calibration import HIGHEST, Calibration
+from agenticiqa.tools.curve_fitting import Floats, fit_curve, rank_correlation
 from agenticiqa.tools.registry import ToolRegistry
 from agenticiqa.tools.tool import Tool, ToolCard
 
