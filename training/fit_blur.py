@@ -15,9 +15,10 @@ import numpy.typing as npt
 from agenticiqa.tools.metrics.blur_radius import OWN_SOFTNESS, blur_radius, edge_features, expand
 from agenticiqa.tools.metrics.planes import rounded_luma
 from agenticiqa.tools.synthetic.degradations import gaussian_blur
+from training.manifest import write_manifest
 from training.pictures import Pixels, read_pixels, resize
 
-DESTINATION = Path("src/agenticiqa/tools/metrics/parameters/blur_radius.npz")
+DESTINATION = Path("src/agenticiqa/weights/blur_radius.npz")
 TEST_RADII = (0.6, 1.1, 1.9, 3.2, 5.5)
 RIDGE = 0.1
 Values = npt.NDArray[np.float64]
@@ -49,8 +50,8 @@ def fit(photographs: list[Pixels], random: np.random.Generator) -> None:
     design = expand(rows, mean, scale)
     softness = np.log(np.hypot(radii, OWN_SOFTNESS))
     weights = np.linalg.solve(design.T @ design + RIDGE * np.eye(design.shape[1]), design.T @ softness)
-    DESTINATION.parent.mkdir(exist_ok=True)
     np.savez(DESTINATION, mean=mean, scale=scale, weights=weights)
+    write_manifest(DESTINATION.parent)
 
 
 def _hits(photographs: list[Pixels]) -> dict[float, float]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from agenticiqa.cache import Cache, cache_key
 from agenticiqa.config import load_settings
 from agenticiqa.images import load_image
-from agenticiqa.tools import Calibration, Curve, ToolCard, ToolLimits, ToolRegistry, default_registry
+from agenticiqa.tools import Calibration, Curve, ToolCard, ToolRegistry, default_registry
 from agenticiqa.tools.calibration import packaged_calibrations
 from agenticiqa.tools.catalogue import BuiltinTool
 from agenticiqa.tools.curve_fitting import evaluate, fit_curve, rank_correlation, shrink
@@ -40,7 +40,7 @@ WRONG_KIND_COST = 0.015
 DRAWS = 5
 NR_PHOTOGRAPHS = 600
 # A long run may be set aside for minutes.
-PATIENT = ToolLimits(timeout=3600)
+PATIENT = 3600.0
 
 
 class PairTable:
@@ -97,8 +97,8 @@ class ConditionalFit:
         """Scores of all pairs by curves that have not seen their reference, told these kinds."""
         scores = np.zeros(len(self.raw))
         for mask, calibration in self.calibrations(reach):
-            by_kind = {name: curve.scores(self.raw) for name, curve in calibration.kinds.items()}
-            by_kind["other"] = calibration.overall.scores(self.raw)
+            by_kind = {name: evaluate(curve, self.raw) for name, curve in calibration.kinds.items()}
+            by_kind["other"] = evaluate(calibration.overall, self.raw)
             for row in map(int, np.flatnonzero(mask)):
                 weights = calibration.weights(kinds[row] if kinds else {})
                 scores[row] = sum(share * by_kind[name][row] for name, share in weights.items())
@@ -202,7 +202,7 @@ def fit_with_reference(table: PairTable, cards: Sequence[ToolCard]) -> dict[str,
 def fit_without_reference(cards: Sequence[ToolCard], data: Path) -> dict[str, Calibration]:
     """Calibrations of no-reference tools; each half of the photographs measures the spread of the other's curve."""
     # Never from a cache: the parameters of these tools are fitted here too and may be newer than it.
-    registry = ToolRegistry([BuiltinTool(card) for card in cards], limits=PATIENT)
+    registry = ToolRegistry([BuiltinTool(card) for card in cards], timeout=PATIENT)
     photographs = [photograph for photograph in read_photographs(data) if photograph.split == "train"]
     # NSS_REGRESSION was fitted on every fourth photograph, the first included; these are others.
     chosen = photographs[2::4][:NR_PHOTOGRAPHS]
@@ -234,7 +234,7 @@ def main() -> None:
     given = parser.parse_args()
     cv2.setNumThreads(1)
     cache = Cache(given.cache / "calibration.sqlite")
-    patience = {"pipeline": {"limits": {"tool_timeout": PATIENT.timeout}}}
+    patience = {"pipeline": {"limits": {"tool_timeout": PATIENT}}}
     registry = default_registry(load_settings(overrides=patience), cache=cache)
     cards = [registry.card(name) for name in registry.names()]
     ours = [card for card in cards if card.implementation.startswith("builtin:") and card.role == "metric"]

@@ -16,9 +16,10 @@ from agenticiqa.tools.metrics.haarpsi import haarpsi
 from agenticiqa.tools.metrics.nss import clean_cells, likeness, opinion_features, predict, standardise
 from agenticiqa.tools.synthetic.kinds import distort
 from training.biq2021 import read_photographs
+from training.manifest import write_manifest
 from training.pictures import Pixels, read_pixels
 
-PARAMETERS = Path("src/agenticiqa/tools/metrics/parameters")
+PARAMETERS = Path("src/agenticiqa/weights")
 LEAST_SHARPNESS = 0.75
 # Every fourth photograph, 2,500 of them, is plenty for 500 centres; every fourth of the test split checks the result.
 STEP = 4
@@ -55,6 +56,7 @@ def main() -> None:
     rated = load_features(given.biq2021, given.cache, "train", STEP)
     distorted = load_distorted(given.bsds, given.cache)
     fit_regression(np.concatenate([rated[0], distorted[0]]), np.concatenate([rated[1], distorted[1]]))
+    write_manifest(PARAMETERS)
     features, opinions = load_features(given.biq2021, given.cache, "test", STEP)
     print(f"NSS_REGRESSION: SRCC {spearmanr(predict(features), opinions)[0]:.3f} on {len(opinions)} test photographs")
 

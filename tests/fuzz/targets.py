@@ -14,7 +14,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.errors import ImageError, MissingExtraError, ToolError
 from agenticiqa.images import ImageLimits, load_image
 from agenticiqa.tools.catalogue import BuiltinTool, default_registry
-from agenticiqa.tools.running import ToolLimits, measure, out_of_range, prepare
+from agenticiqa.tools.running import measure, out_of_range, prepare
 
 # Small, so that a mutated header cannot make one case take seconds.
 LIMITS = ImageLimits(max_pixels=1_000_000, max_bytes=2**20)
@@ -46,7 +46,7 @@ def metrics(data: bytes) -> None:
         warnings.simplefilter("error")
         prepared = prepare(tool.card, pair[0], pair[1] if tool.card.reference == "FR" else None)
         try:
-            raw, _ = measure(tool, prepared, ToolLimits())
+            raw, _ = measure(tool, prepared)
         except ToolError:
             return
     assert np.isfinite(raw), tool.name

@@ -25,7 +25,7 @@ from agenticiqa.errors import (
 )
 from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.state import Region
-from agenticiqa.tools import Calibration, Curve, ToolLimits, ToolRegistry, default_registry
+from agenticiqa.tools import Calibration, Curve, ToolRegistry, default_registry
 from agenticiqa.tools.catalogue import load_catalogue
 from agenticiqa.tools.running import Room, same_pixels, spread_parts
 from tests.support.fake_tools import Broken, Declining, MeanBrightness, MeanDifference, Missing, NotANumber, Slow
@@ -147,7 +147,7 @@ def test_whatever_a_tool_does_wrong_is_a_tool_error(tool: MeanBrightness, messag
 
 
 def test_a_tool_that_takes_too_long_is_given_up() -> None:
-    registry = ToolRegistry([Slow("SLOW")], limits=ToolLimits(timeout=0.05))
+    registry = ToolRegistry([Slow("SLOW")], timeout=0.05)
 
     with pytest.raises(ToolTimeoutError, match=r"longer than 0\.05 s"):
         registry.execute("SLOW", flat(9))
@@ -235,9 +235,9 @@ def test_another_process_finds_the_result_on_disk(tmp_path: Path) -> None:
 def test_another_pixel_budget_is_another_measurement(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache.sqlite")
     ToolRegistry([MeanBrightness()], cache=cache).execute("MEAN", flat(9))
-    tool = MeanBrightness()
+    tool = MeanBrightness(max_pixels=500)
 
-    tiled = ToolRegistry([tool], cache=cache, limits=ToolLimits(max_pixels=500)).execute("MEAN", flat(9))
+    tiled = ToolRegistry([tool], cache=cache).execute("MEAN", flat(9))
 
     assert tool.calls > 1
     assert any("exceed the budget of 500" in note for note in tiled.notes)

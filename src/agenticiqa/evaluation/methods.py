@@ -12,6 +12,7 @@ import numpy.typing as npt
 from agenticiqa.evaluation.evidence import Evidence
 from agenticiqa.evaluation.runs import FULL, MODEL_ALONE, TOOLS, Found
 from agenticiqa.evaluation.statistics import Values, srcc
+from agenticiqa.tools.curve_fitting import evaluate
 from agenticiqa.tools.registry import ToolRegistry
 
 Chosen = npt.NDArray[np.bool_]
@@ -96,7 +97,7 @@ def calibrated_tools(evidence: Evidence, tools: ToolRegistry) -> dict[str, Value
             raw = _raw(method.name, evidence)
             known = np.isfinite(raw)
             scores = np.full(len(raw), np.nan)
-            scores[known] = calibration.overall.scores(raw[known])
+            scores[known] = evaluate(calibration.overall, raw[known])
             found[method.name] = scores
     return found
 

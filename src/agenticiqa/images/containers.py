@@ -238,8 +238,8 @@ def _without_exif_items(data: bytes) -> bytes:
     return _AVIF_EXIF_ITEM.sub(rb"\1skip", data)
 
 
-# The luminance table of the JPEG standard in rising order: encoders differ in the order they store it in.
-_STANDARD = np.sort([
+# The luminance steps at quality 50 that the JPEG standard (annex K) gives as an example, row by row.
+_STANDARD_STEPS = np.array([
     16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51,
     87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101,
     72, 92, 95, 98, 112, 100, 103, 99,
@@ -254,15 +254,16 @@ def stored_quality(data: bytes) -> int | None:
         tables = JpegImageFile(io.BytesIO(data)).quantization
     except (OSError, SyntaxError, ValueError):
         return None
-    if not tables or len(tables[min(tables)]) != len(_STANDARD):
+    if not tables or len(tables[min(tables)]) != len(_STANDARD_STEPS):
         return None
+    # Encoders differ in the order they store a table in.
     luminance = np.sort(tables[min(tables)])
-    return 1 + int(np.abs(_tables() - luminance).sum(axis=1).argmin())
+    return 1 + int(np.abs(np.sort(luminance_steps()) - luminance).sum(axis=1).argmin())
 
 
 @lru_cache(maxsize=1)
-def _tables() -> npt.NDArray[np.int64]:
-    """The table of every setting, one below the other."""
-    settings = np.arange(1, 101)[:, None]
-    scales = np.where(settings < 50, 5000 // settings, 200 - 2 * settings)
-    return np.asarray(np.clip((_STANDARD * scales + 50) // 100, 1, 255), np.int64)
+def luminance_steps() -> npt.NDArray[np.intp]:
+    """libjpeg's 64 luminance steps of every quality from 1 to 100, one quality below the other."""
+    qualities = np.arange(1, 101)[:, None]
+    scales = np.where(qualities < 50, 5000 // qualities, 200 - 2 * qualities)
+    return np.asarray(np.clip((_STANDARD_STEPS * scales + 50) // 100, 1, 255), np.intp)

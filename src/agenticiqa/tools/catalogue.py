@@ -36,7 +36,6 @@ from agenticiqa.tools.calibration import (
     parse_entries,
 )
 from agenticiqa.tools.registry import REMEMBERED, ToolRegistry
-from agenticiqa.tools.running import ToolLimits
 from agenticiqa.tools.synthetic.ladder import LadderCalibrations
 from agenticiqa.tools.tool import Pixels, Tool, ToolCard
 
@@ -209,7 +208,6 @@ def default_registry(
     calibrations = packaged_calibrations(settings.pipeline.terms) | (overlay.calibrations if own_curves else {})
     if cache is None and settings.pipeline.cache.enabled:
         cache = open_cache(settings)
-    limits = ToolLimits(timeout=settings.pipeline.limits.tool_timeout)
     first_use = LadderCalibrations(settings.tools_overlay_path().with_name("ladder.json")) if own_curves else None
     find = None
     if settings.pipeline.terms == "research" and pyiqa_is_installed():
@@ -218,7 +216,7 @@ def default_registry(
         [_within_terms(tool, settings) for tool in tools],
         calibrations,
         cache,
-        limits,
+        settings.pipeline.limits.tool_timeout,
         find,
         first_use,
         remembered=REMEMBERED if settings.pipeline.cache.enabled else 0,

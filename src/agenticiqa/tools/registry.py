@@ -5,19 +5,21 @@ from __future__ import annotations
 import difflib
 import json
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from agenticiqa.cache import Cache, Recent, cache_key
 from agenticiqa.errors import AgenticIQAError, ToolUnavailableError, UnknownToolError
 from agenticiqa.images import Align, LoadedImage
 from agenticiqa.state import GLOBAL, OVERALL, Region, ToolExecutionLog
 from agenticiqa.tools.calibration import HIGHEST, Calibration
-from agenticiqa.tools.running import Prepared, ToolLimits, measure, out_of_range, prepare
+from agenticiqa.tools.running import Prepared, measure, out_of_range, prepare
 from agenticiqa.tools.tool import Measurement, Tool, ToolCard
+
+if TYPE_CHECKING:
+    from agenticiqa.tools.synthetic.ladder import LadderCalibrations
 
 logger = logging.getLogger("agenticiqa.tools")
 
@@ -26,60 +28,10 @@ REMEMBERED = 4096
 """Results kept in memory."""
 RawResult = tuple[float, tuple[str, ...]]
 """A raw value and the notes on how it came about."""
-
-
-class ResultStore:
-    """Raw results by key: a small memory in front of the shared cache on disk; safe for threads."""
-
-    def __init__(self, cache: Cache | None = None, remembered: int = REMEMBERED) -> None:
-        self._cache = cache
-        self._recent = Recent[RawResult](remembered)
-
-    def recall(self, key: str) -> RawResult | None:
-        """The result stored under this key, or None."""
-        remembered = self._recent.get(key)
-        if remembered is not None:
-            return remembered
-        text = self._cache.get(NAMESPACE, key) if self._cache else None
-        found = _parse(text) if text is not None else None
-        if found is not None:
-            self._recent.put(key, found)
-        return found
-
-    def store(self, key: str, result: RawResult) -> None:
-        """Keeps a result for the next time."""
-        self._recent.put(key, result)
-        if self._cache:
-            self._cache.put(NAMESPACE, key, json.dumps({"raw": result[0], "notes": result[1]}))
-
-
-def _parse(text: str) -> RawResult | None:
-    try:
-        stored = json.loads(text)
-        raw, notes = float(stored["raw"]), tuple(str(note) for note in stored["notes"])
-    except (ValueError, KeyError, TypeError):
-        logger.warning("a cached tool result cannot be read; measuring again")
-        return None
-    return (raw, notes) if math.isfinite(raw) else None
-
-
 _COST_ORDER = {"cheap": 0, "medium": 1, "heavy": 2}
 # Tools whose rank correlations differ by less are equals, and then the cheaper one goes first.
 _EQUAL_SRCC = 0.05
 _UNKNOWN_SRCC = 0.5
-
-
-class FirstUse(Protocol):
-    """Where tools without a curve get one when they are first used."""
-
-    def known(self, tool: Tool) -> Calibration | None:
-        """The curve the tool got before."""
-
-    def refusal(self, tool: Tool) -> str | None:
-        """Why the tool got none; None if it was never tried, or got one."""
-
-    def calibrate(self, registry: ToolRegistry, tool: Tool) -> Calibration | None:
-        """A curve for the tool, None if it earns none."""
 
 
 class ToolRegistry:
@@ -90,21 +42,23 @@ class ToolRegistry:
         tools: Iterable[Tool],
         calibrations: Mapping[str, Calibration] | None = None,
         cache: Cache | None = None,
-        limits: ToolLimits | None = None,
+        timeout: float = 60.0,
         find: Callable[[str], Tool | None] | None = None,
-        first_use: FirstUse | None = None,
+        first_use: LadderCalibrations | None = None,
         *,
         remembered: int = REMEMBERED,
     ) -> None:
         """`find` may supply a tool that is not listed, for example any of pyiqa's metrics by name.
 
-        `first_use` calibrates metrics that have no curve; without it they are reported raw and do not vote.
+        No tool may take longer than `timeout` seconds. `first_use` calibrates metrics that have no curve; without it
+        they are reported raw and do not vote.
         `remembered` results are kept in memory beside the cache.
         """
         self._tools = {tool.name: tool for tool in tools}
         self._calibrations = dict(calibrations or {})
-        self._limits = limits or ToolLimits()
-        self._results = ResultStore(cache, remembered)
+        self._timeout = timeout
+        self._cache = cache
+        self._recent = Recent[RawResult](remembered)
         self._find = find
         self._first_use = first_use
         self._lock = threading.Lock()
@@ -212,12 +166,21 @@ class ToolRegistry:
         if reason is not None:
             raise ToolUnavailableError(f"{tool.name} is not available: {reason}")
         prepared = prepare(tool.card, test, reference, region, align)
-        key = _key(tool, test, reference, region, align, self._limits.max_pixels)
-        result = self._results.recall(key)
+        key = _key(tool, test, reference, region, align)
+        result = self._recent.get(key) or self._kept_on_disk(key)
         if result is None:
-            result = measure(tool, prepared, self._limits)
-            self._results.store(key, result)
+            result = measure(tool, prepared, self._timeout)
+            if self._cache:
+                self._cache.put(NAMESPACE, key, json.dumps(result))
+        self._recent.put(key, result)
         return prepared, result
+
+    def _kept_on_disk(self, key: str) -> RawResult | None:
+        text = self._cache.get(NAMESPACE, key) if self._cache else None
+        if text is None:
+            return None
+        raw, notes = json.loads(text)
+        return raw, tuple(notes)
 
     def execute_with_fallback(
         self,
@@ -310,17 +273,13 @@ class ToolRegistry:
 
 
 def _key(
-    tool: Tool,
-    test: LoadedImage,
-    reference: LoadedImage | None,
-    region: Region | None,
-    align: Align | None,
-    budget: int | None,
+    tool: Tool, test: LoadedImage, reference: LoadedImage | None, region: Region | None, align: Align | None
 ) -> str:
-    other = reference.sha256 if reference is not None and tool.card.reference == "FR" else None
-    box = (region.left, region.top, region.right, region.bottom) if region else None
     card = tool.card
-    return cache_key(card.name, card.implementation, card.version, test.sha256, other, box, align, budget)
+    other = reference.sha256 if reference is not None and card.reference == "FR" else None
+    box = (region.left, region.top, region.right, region.bottom) if region else None
+    how = (card.implementation, card.version, card.max_pixels, card.oversize, card.sampled_above)
+    return cache_key(card.name, *how, test.sha256, other, box, align)
 
 
 def _log(said: Measurement, fields: dict[str, object]) -> ToolExecutionLog:

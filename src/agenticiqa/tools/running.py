@@ -36,6 +36,8 @@ _SIGNIFICANT_DIGITS = 9
 _STRIP = 128
 
 
+Tile = tuple[slice, slice]
+Measured = tuple[float, tuple[str, ...]]
 _has_room: contextvars.ContextVar[bool] = contextvars.ContextVar("has_room", default=False)
 
 
@@ -70,14 +72,6 @@ class Room:
 
 # One for the process, as its memory is: a tool needs up to 50 bytes a pixel, and all of them together 200 MB.
 _ROOM = Room(4_000_000)
-
-
-@dataclass(frozen=True)
-class ToolLimits:
-    """How long a tool may take and how many pixels it may see at once; None leaves that to its card."""
-
-    timeout: float = 60.0
-    max_pixels: int | None = None
 
 
 @dataclass(frozen=True)
@@ -131,12 +125,10 @@ def prepare(
     return Prepared(pixels, other, tuple(notes))
 
 
-def measure(tool: Tool, prepared: Prepared, limits: ToolLimits) -> tuple[float, tuple[str, ...]]:
+def measure(tool: Tool, prepared: Prepared, timeout: float = 60.0) -> Measured:
     """The raw value and the notes on how it came about; raises ToolError, ToolTimeoutError or ImageError."""
     with _ROOM.taken(min(prepared.test.shape[0] * prepared.test.shape[1], tool.card.max_pixels)):
-        raw, notes = _within_time(
-            tool, lambda: measure_within(tool, prepared.test, prepared.reference, limits.max_pixels), limits.timeout
-        )
+        raw, notes = _within_time(tool, lambda: _measure_any_size(tool, prepared.test, prepared.reference), timeout)
     if not math.isfinite(raw):
         raise ToolError(f"{tool.name} gave {raw}, which is no score; try another tool")
     return float(f"{raw:.{_SIGNIFICANT_DIGITS}g}"), prepared.notes + notes
@@ -177,11 +169,9 @@ def _cropped(pixels: Pixels, region: Region | None, notes: list[str]) -> Pixels:
     return np.ascontiguousarray(pixels[region.top : bottom, region.left : right])
 
 
-def _within_time(
-    tool: Tool, run: Callable[[], tuple[float, tuple[str, ...]]], timeout: float
-) -> tuple[float, tuple[str, ...]]:
+def _within_time(tool: Tool, run: Callable[[], Measured], timeout: float) -> Measured:
     """What `run` returns; a run that takes too long is left behind in its thread, which ends with the process."""
-    outcome: queue.SimpleQueue[tuple[float, tuple[str, ...]] | BaseException] = queue.SimpleQueue()
+    outcome: queue.SimpleQueue[Measured | BaseException] = queue.SimpleQueue()
     context = contextvars.copy_context()
 
     def work() -> None:
@@ -201,36 +191,31 @@ def _within_time(
         raise result
     if isinstance(result, MemoryError):
         raise ToolError(f"{tool.name} ran out of memory; use a smaller image or region") from result
-    if isinstance(result, Exception):
-        raise ToolError(f"{tool.name} failed: {type(result).__name__}: {result}") from result
     if isinstance(result, BaseException):
-        raise result
+        raise ToolError(f"{tool.name} failed: {type(result).__name__}: {result}") from result
     return result
 
 
-Tile = tuple[slice, slice]
-Measured = tuple[float, tuple[str, ...]]
 # The parts that stand for a large picture: whole blocks of coders and whole cells of natural-scene statistics.
 PART_SIDE, MOST_PARTS = 576, 9
 # Parts begin where a coder's blocks begin.
 GRID = 16
 
 
-def measure_within(tool: Tool, test: Pixels, reference: Pixels | None, budget: int | None = None) -> Measured:
-    """The tool's raw value of a picture of any size, and a note on how it was brought within the budget."""
+def _measure_any_size(tool: Tool, test: Pixels, reference: Pixels | None) -> Measured:
+    """The tool's raw value, and a note on how a picture of many pixels was brought within its budget."""
     card = tool.card
-    allowed = min(card.max_pixels, budget or card.max_pixels)
     height, width = test.shape[:2]
-    if height * width <= allowed:
+    if height * width <= card.max_pixels:
         return tool.measure(test, reference), ()
     if card.oversize == "shrink":
-        return _shrunk(tool, test, reference, allowed)
-    if card.sampled_above is not None and height * width > card.sampled_above and allowed >= PART_SIDE**2:
-        parts = spread_parts(height, width)
-        if len(parts) > 1:
-            note = f"{width}×{height} pixels: mean over {len(parts)} parts of {PART_SIDE}×{PART_SIDE}, evenly spread"
-            return _mean_over(tool, test, reference, parts), (note,)
-    return _tiled(tool, test, reference, allowed)
+        return _shrunk(tool, test, reference)
+    is_sampled = card.sampled_above is not None and height * width > card.sampled_above
+    parts = spread_parts(height, width) if is_sampled else []
+    if len(parts) > 1:
+        note = f"{width}×{height} pixels: mean over {len(parts)} parts of {PART_SIDE}×{PART_SIDE}, evenly spread"
+        return _mean_over(tool, test, reference, parts), (note,)
+    return _tiled(tool, test, reference)
 
 
 def spread_parts(height: int, width: int) -> list[Tile]:
@@ -250,8 +235,8 @@ def _starts(length: int, count: int) -> list[int]:
     return [room * number // (count - 1) // GRID * GRID for number in range(count)]
 
 
-def _shrunk(tool: Tool, test: Pixels, reference: Pixels | None, budget: int) -> Measured:
-    height, width = test.shape[:2]
+def _shrunk(tool: Tool, test: Pixels, reference: Pixels | None) -> Measured:
+    budget, (height, width) = tool.card.max_pixels, test.shape[:2]
     factor = math.sqrt(budget / (height * width))
     size = max(1, int(width * factor)), max(1, int(height * factor))
     _require_side(tool, min(size))
@@ -260,8 +245,8 @@ def _shrunk(tool: Tool, test: Pixels, reference: Pixels | None, budget: int) -> 
     return tool.measure(resized(test, *size), other), (note,)
 
 
-def _tiled(tool: Tool, test: Pixels, reference: Pixels | None, budget: int) -> Measured:
-    height, width = test.shape[:2]
+def _tiled(tool: Tool, test: Pixels, reference: Pixels | None) -> Measured:
+    budget, (height, width) = tool.card.max_pixels, test.shape[:2]
     rows, columns = _grid(height, width, budget)
     _require_side(tool, min(height // rows, width // columns))
     note = (
@@ -302,7 +287,7 @@ def _grid(height: int, width: int, budget: int) -> tuple[int, int]:
     return rows, columns
 
 
-def _tiles(height: int, width: int, rows: int, columns: int) -> list[tuple[slice, slice]]:
+def _tiles(height: int, width: int, rows: int, columns: int) -> list[Tile]:
     vertical = [round(height * step / rows) for step in range(rows + 1)]
     horizontal = [round(width * step / columns) for step in range(columns + 1)]
     return [

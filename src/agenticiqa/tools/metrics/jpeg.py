@@ -8,25 +8,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from agenticiqa.images.containers import luminance_steps
 from agenticiqa.tools.metrics.planes import YIQ, Image, block_dct, phase_means, profile, require_image
 
 SMALLEST_SIDE = 32
 BLOCK = 8
 MOST_BLOCKS = 16_384
 NO_TRACES = 100.0
-# The standard's example table of luminance steps, at quality 50.
-LUMINANCE_STEPS = np.array(
-    [
-        [16, 11, 10, 16, 24, 40, 51, 61],
-        [12, 12, 14, 19, 26, 58, 60, 55],
-        [14, 13, 16, 24, 40, 57, 69, 56],
-        [14, 17, 22, 29, 51, 87, 80, 62],
-        [18, 22, 37, 56, 68, 109, 103, 77],
-        [24, 35, 55, 64, 81, 104, 113, 92],
-        [49, 64, 78, 87, 103, 121, 120, 101],
-        [72, 92, 95, 98, 112, 100, 103, 99],
-    ]
-)
 BINS_PER_LEVEL = 4
 HIGHEST = 1024
 SMALLEST_COEFFICIENT = 1.5
@@ -77,8 +65,8 @@ def _evidence(image: Image, down: int, across: int) -> NDArray[np.float64]:
     # Of the magnitudes up to the largest most do not occur.
     met = np.flatnonzero(histograms.any(axis=0))
     scores = histograms[:, met] @ _lattice_gains()[met]
-    tables = quantisation_steps().reshape(-1, BLOCK * BLOCK)
-    return np.asarray(scores[np.arange(BLOCK * BLOCK), tables - 1].sum(axis=1) / count)
+    # At quality 100 every step is 1, as without compression.
+    return np.asarray(scores[np.arange(BLOCK * BLOCK), luminance_steps()[:-1] - 1].sum(axis=1) / count)
 
 
 def _coefficients(image: Image) -> NDArray[np.float32]:
@@ -105,14 +93,6 @@ def _coefficient_histograms(coefficients: NDArray[np.float32]) -> NDArray[np.flo
     used = int(values.max(initial=0)) + 1
     counts = np.bincount(values + used * (places % (BLOCK * BLOCK)), minlength=BLOCK * BLOCK * used)
     return counts.reshape(BLOCK * BLOCK, used).astype(np.float64)
-
-
-@functools.lru_cache(maxsize=1)
-def quantisation_steps() -> NDArray[np.intp]:
-    """The luminance table of each quality from 1 to 99."""
-    qualities = np.arange(1, 100)
-    scales = np.where(qualities < 50, 5000 // qualities, 200 - 2 * qualities)
-    return np.asarray(np.clip((LUMINANCE_STEPS * scales[:, None, None] + 50) // 100, 1, 255), np.intp)
 
 
 @functools.lru_cache(maxsize=1)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import io
-import json
 from collections.abc import Sequence
-from importlib import resources
-from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ModelFileError, ToolError
+from agenticiqa.errors import ImageSizeMismatchError, ImageTooSmallError, ToolError
+from agenticiqa.weights import read_arrays
 
 Image: TypeAlias = NDArray[np.uint8]
 Plane: TypeAlias = NDArray[np.float32]
@@ -29,7 +25,6 @@ SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
 COLOUR_STRIP = 64
 # Up to so many places of the order are looked for one by one, more of them by sorting.
 MOST_PLACES = 4
-Parameters = MappingProxyType[str, NDArray[np.float64]]
 # Y, Cb and Cr without offsets, so that a grey pixel has no chroma.
 OPPONENT = np.array([[0.299, 0.587, 0.114], [-0.1687, -0.3313, 0.5], [0.5, -0.4187, -0.0813]], np.float32)
 
@@ -204,21 +199,9 @@ def total(plane: Plane) -> float:
 
 
 @functools.lru_cache(maxsize=8)
-def load_parameters(name: str) -> Parameters:
-    """The named arrays of one parameter file, in double precision and not to be written to."""
-    folder = resources.files("agenticiqa.tools.metrics") / "parameters"
-    try:
-        content = (folder / f"{name}.npz").read_bytes()
-        expected = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))[f"{name}.npz"]
-        if hashlib.sha256(content).hexdigest() != expected:
-            raise ValueError("its hash is not the one written down")
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            values = {key: np.asarray(arrays[key], np.float64) for key in arrays.files}
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelFileError(f"the parameter file {name}.npz is missing or altered; reinstall agenticiqa") from error
-    for array in values.values():
-        array.setflags(write=False)
-    return MappingProxyType(values)
+def load_parameters(name: str) -> dict[str, NDArray[np.float64]]:
+    """The arrays a metric was fitted with, in double precision."""
+    return {key: np.asarray(array, np.float64) for key, array in read_arrays(f"{name}.npz").items()}
 
 
 def opponent_planes(pixels: Image) -> tuple[Plane, Plane, Plane]:
