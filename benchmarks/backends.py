@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.errors import BackendError
-from agenticiqa.vlm_client import Sampling, create_vlm_client
+from agenticiqa.vlm_client import Sampling
 from agenticiqa.vlm_client.factory import Assembly
 from tests.wire import asking
 from tests.wire.asking import BODIES, GOOD, score_request
@@ -136,7 +136,7 @@ def run(case: str, backend: str, provider: str, script: Script) -> Row:
     with ScriptedServer().running() as server:
         server.script_by(lambda seen: script(provider, seen, len(server.seen)))
         settings = asking.settings(pipeline={"transport": {"attempts": 1}})
-        client = Assembly(settings, create_vlm_client).reach(asking.role(backend, server.url))
+        client = Assembly(settings).reach(asking.role(backend, server.url))
         try:
             reply = client.ask(score_request(sampling=Sampling(0.0, None, 512)))
             said = [note for note in reply.notes if "sent as" not in note]

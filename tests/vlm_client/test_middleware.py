@@ -26,7 +26,7 @@ from agenticiqa.errors import (
 )
 from agenticiqa.vlm_client import Sampling, ScriptedVLMClient, Usage, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.client import WrappingVLMClient
-from agenticiqa.vlm_client.middleware.caching import CachingVLMClient, DiskReplyStore
+from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import (
     Breaker,
@@ -374,7 +374,7 @@ def test_no_samples_are_drawn_when_the_model_has_probabilities_or_no_level_is_as
 
 
 def on_disk(path: Path, client: ScriptedVLMClient, **options: Any) -> CachingVLMClient:
-    return CachingVLMClient(client, DiskReplyStore(Cache(path / "cache.sqlite")), **options)
+    return CachingVLMClient(client, Cache(path / "cache.sqlite"), **options)
 
 
 def test_a_reply_on_disk_comes_back_whole(tmp_path: Path) -> None:

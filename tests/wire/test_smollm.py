@@ -12,7 +12,7 @@ import pytest
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, ask_for
 from agenticiqa.vlm_client.client import CallCounter
-from agenticiqa.vlm_client.factory import Assembly, create_vlm_client
+from agenticiqa.vlm_client.factory import Assembly
 from agenticiqa.vlm_client.tasks import AnswerReply
 from tests.wire import asking
 from tests.wire.asking import answer_request, noise, pair, score_request
@@ -65,7 +65,7 @@ def test_a_kept_reply_costs_the_server_nothing(smollm: ModelServer, tmp_path: Pa
     request = score_request(reply_model=AnswerReply, sampling=Sampling(max_tokens=120))
 
     def ask_in_a_new_process() -> CallCounter:
-        client: VLMClient = Assembly(settings, create_vlm_client).role_client(role)
+        client: VLMClient = Assembly(settings).role_client(role)
         counter = CallCounter()
         try:
             ask_for(AnswerReply, client, request, counter=counter)

@@ -12,7 +12,7 @@ import numpy as np
 from agenticiqa.config import ROLES, RoleSettings, Settings
 from agenticiqa.errors import BackendError
 from agenticiqa.images import load_image
-from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest, create_vlm_client
+from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
 from agenticiqa.vlm_client.factory import Assembly
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 
@@ -49,7 +49,7 @@ def live_check(backend: str, settings: Settings, base_url: str | None = None) ->
 
     A failed call is a failed check; a backend that cannot be used as set raises the error that says so.
     """
-    client = Assembly(_without_replay(settings), create_vlm_client).reach(role_for(backend, settings, base_url))
+    client = Assembly(_without_replay(settings)).reach(role_for(backend, settings, base_url))
     with closing(client):
         return [
             _check("image", client, answer_request(COLOURS), _saw_the_colours),

@@ -18,17 +18,16 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Protocol, cast
 
-from agenticiqa.cache import Cache, Recent
+from agenticiqa.cache import Cache
 from agenticiqa.config import ROLES, RoleSettings, Settings, load_settings
 from agenticiqa.errors import UnknownBackendError, plugin_failure
 from agenticiqa.vlm_client.client import VLMClient
-from agenticiqa.vlm_client.middleware.caching import REMEMBERED, CachingVLMClient, DiskReplyStore, ReplyStore
+from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import (
     Breaker,
@@ -52,7 +51,6 @@ PROVIDERS: dict[str, str] = {
     "compatible": "agenticiqa.vlm_client.providers.openai:CompatibleVLMClient",
     "scripted": "agenticiqa.vlm_client.providers.scripted:ScriptedVLMClient",
 }
-Create = Callable[[str, Settings, RoleSettings], VLMClient]
 
 
 class Backend(Protocol):
@@ -71,7 +69,7 @@ def create_vlm_client(backend: str, settings: Settings | None = None, role: Role
 
 def create_role_clients(settings: Settings) -> dict[str, VLMClient]:
     """The client of each role; roles on the same backend share its connections, limits and breaker."""
-    assembly = Assembly(settings, create_vlm_client)
+    assembly = Assembly(settings)
     return {name: assembly.role_client(settings.role(name)) for name in ROLES}
 
 
@@ -104,9 +102,8 @@ class Assembly:
     From the outside in: cache, recording, repeated sampling, price, breaker, retries, limits, the provider's client.
     """
 
-    def __init__(self, settings: Settings, create: Create) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._create = create
         self._transport = settings.pipeline.transport
         self._reached: dict[tuple[str, str | None, float], VLMClient] = {}
 
@@ -128,20 +125,20 @@ class Assembly:
         if self._transport.record and client.remote:
             client = RecordingVLMClient(client, Path(self._transport.record), self._settings.secrets())
         kept = self._settings.pipeline.cache
-        return CachingVLMClient(client, self._store(client), sampled=kept.sampled_replies) if kept.enabled else client
+        if not kept.enabled:
+            return client
+        return CachingVLMClient(client, self._disk if client.identity else None, sampled=kept.sampled_replies)
 
     def reach(self, role: RoleSettings) -> VLMClient:
         """The backend of a role, retried, limited and priced, but neither cached nor recorded."""
         key = (role.backend, role.base_url, role.timeout)
         if key not in self._reached:
-            self._reached[key] = self._reach_anew(role)
+            if self._transport.replay and not role.backend.startswith(("builtin", "scripted")):
+                client: VLMClient = ReplayingVLMClient(role.backend, Path(self._transport.replay))
+            else:
+                client = create_vlm_client(role.backend, self._settings, role)
+            self._reached[key] = self._guarded(client, role) if client.remote else client
         return self._reached[key]
-
-    def _reach_anew(self, role: RoleSettings) -> VLMClient:
-        if self._transport.replay and not role.backend.startswith(("builtin", "scripted")):
-            return ReplayingVLMClient(role.backend, Path(self._transport.replay))
-        client = self._create(role.backend, self._settings, role)
-        return self._guarded(client, role) if client.remote else client
 
     def _guarded(self, client: VLMClient, role: RoleSettings) -> VLMClient:
         transport, limits = self._transport, self._transport.limits_for(role.backend)
@@ -163,6 +160,3 @@ class Assembly:
     @cached_property
     def _disk(self) -> Cache:
         return Cache(self._settings.cache_file(), self._settings.pipeline.cache.max_bytes)
-
-    def _store(self, client: VLMClient) -> ReplyStore:
-        return DiskReplyStore(self._disk) if client.identity else Recent(REMEMBERED)

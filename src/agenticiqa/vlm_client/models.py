@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from agenticiqa.config import read_yaml
 from agenticiqa.errors import BackendError, SettingsError
@@ -102,15 +102,8 @@ class Prices:
 
 def load_prices(overlay: str | Path | None = None) -> Prices:
     """The packaged prices, with the user's own laid over them."""
-    prices = _parsed(table()["prices"], "models.yaml")
-    if overlay is not None:
-        try:
-            prices |= _parse(Path(overlay).expanduser().read_text(encoding="utf-8"), str(overlay))
-        except OSError as error:
-            raise SettingsError(
-                f"{overlay}: cannot be read ({error.strerror}); correct pipeline.transport.prices"
-            ) from error
-    return Prices(prices)
+    packaged = table()["prices"]
+    return Prices(_priced(packaged, "models.yaml") | (_own_prices(Path(overlay).expanduser()) if overlay else {}))
 
 
 class PricingVLMClient(WrappingVLMClient):
@@ -136,18 +129,19 @@ class PricingVLMClient(WrappingVLMClient):
         return replace(usage, cost_usd=self._price.cost(usage) if self._price else usage.cost_usd)
 
 
-def _parse(text: str, name: str) -> dict[str, Price]:
+def _own_prices(file: Path) -> dict[str, Price]:
     try:
-        content = read_yaml(text) or {}
+        return _priced(read_yaml(file.read_text(encoding="utf-8")) or {}, str(file))
+    except OSError as error:
+        raise SettingsError(f"{file}: cannot be read ({error.strerror}); correct pipeline.transport.prices") from error
     except yaml.YAMLError as error:
-        raise SettingsError(f"{name}: not a price table: {error}; correct the file") from error
-    return _parsed(content, name)
+        raise SettingsError(f"{file}: not a price table: {error}; correct the file") from error
 
 
-def _parsed(content: Any, name: str) -> dict[str, Price]:
+def _priced(content: Any, name: str) -> dict[str, Price]:
     try:
-        return {backend: Price.model_validate(entry) for backend, entry in content.items()}
-    except (ValidationError, AttributeError) as error:
+        return TypeAdapter(dict[str, Price]).validate_python(content)
+    except ValidationError as error:
         raise SettingsError(
             f"{name}: not a price table ({error}); write `provider.model: {{input: 2.5, output: 10, date: 2026-01-31}}`"
         ) from error

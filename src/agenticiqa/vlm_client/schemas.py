@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from agenticiqa.vlm_client.client import VLMRequest
@@ -26,17 +27,24 @@ def schema_for(request: VLMRequest) -> Schema:
 
 def cleaned(schema: Schema, keywords: frozenset[str]) -> Schema:
     """The schema with these keywords alone: a tuple becomes a list, a constant a choice of one."""
-    found: Schema = _cleaned(schema, keywords)
-    return found
+
+    def clean(node: Schema) -> Schema:
+        if "const" in node:
+            node = {**node, "enum": [node["const"]]}
+        if "prefixItems" in node:
+            kinds = [kind for n, kind in enumerate(node["prefixItems"]) if kind not in node["prefixItems"][:n]]
+            node = {**node, "items": kinds[0] if len(kinds) == 1 else {"anyOf": kinds}}
+        return {name: value for name, value in node.items() if name in keywords}
+
+    return _changed(schema, clean)
 
 
 def closed(schema: Schema) -> Schema | None:
     """The schema for a strict service: every property required, no others allowed; None if it has free keys."""
     try:
-        found: Schema = _closed(cleaned(schema, STRICT_KEYWORDS))
+        return _changed(cleaned(schema, STRICT_KEYWORDS), _close)
     except _FreeKeysError:
         return None
-    return found
 
 
 def bounded(schema: Schema) -> Schema:
@@ -51,26 +59,19 @@ def schema_rule(schema: Schema) -> str:
     return f"Reply with one JSON object and nothing else. It must follow this JSON schema:\n{words}"
 
 
-def _cleaned(node: Any, keywords: frozenset[str], *, is_schema: bool = True) -> Any:
-    if isinstance(node, list):
-        return [_cleaned(item, keywords) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if not is_schema:
-        return {name: _cleaned(value, keywords) for name, value in node.items()}
-    node = dict(node)
-    if "const" in node:
-        node["enum"] = [node.pop("const")]
-    if "prefixItems" in node:
-        kinds = [kind for n, kind in enumerate(node["prefixItems"]) if kind not in node["prefixItems"][:n]]
-        node["items"] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-    return {
-        name: value
-        if name in ("enum", "required")
-        else _cleaned(value, keywords, is_schema=name not in ("properties", "$defs"))
-        for name, value in node.items()
-        if name in keywords
-    }
+def _changed(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
+    """The schema with this change made to it and to every schema inside."""
+    found: Schema = {}
+    for name, value in change(schema).items():
+        if name in ("properties", "$defs"):
+            found[name] = {key: _changed(inner, change) for key, inner in value.items()}
+        elif isinstance(value, dict):
+            found[name] = _changed(value, change)
+        elif name == "anyOf":
+            found[name] = [_changed(inner, change) for inner in value]
+        else:
+            found[name] = value
+    return found
 
 
 def _bounded(node: Any, *, inside: bool) -> Any:
@@ -94,16 +95,9 @@ class _FreeKeysError(Exception):
     """The schema has an object whose keys are not fixed."""
 
 
-def _closed(node: Any, *, is_schema: bool = True) -> Any:
-    if isinstance(node, list):
-        return [_closed(item) for item in node]
-    if not isinstance(node, dict):
+def _close(node: Schema) -> Schema:
+    if node.get("type") != "object":
         return node
-    if not is_schema:
-        return {name: _closed(value) for name, value in node.items()}
-    shut = {name: _closed(value, is_schema=name not in ("properties", "$defs")) for name, value in node.items()}
-    if shut.get("type") == "object":
-        if node.get("additionalProperties", False) is not False or "properties" not in node:
-            raise _FreeKeysError
-        shut |= {"additionalProperties": False, "required": list(node["properties"])}
-    return shut
+    if node.get("additionalProperties", False) is not False or "properties" not in node:
+        raise _FreeKeysError
+    return node | {"additionalProperties": False, "required": list(node["properties"])}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 from agenticiqa.cache import Cache, Recent
 from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient
@@ -16,38 +16,6 @@ REMEMBERED = 256
 """Replies kept in memory where none go to disk."""
 
 
-class ReplyStore(Protocol):
-    """Where replies are kept by key."""
-
-    def get(self, key: str) -> VLMReply | None:
-        """The reply kept under the key."""
-
-    def put(self, key: str, reply: VLMReply) -> None:
-        """Keeps the reply."""
-
-
-class DiskReplyStore:
-    """Keeps replies in the SQLite cache, shared by threads and processes."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-
-    def get(self, key: str) -> VLMReply | None:
-        """The reply kept under the key; one that another version wrote and this one cannot read is a miss."""
-        kept = self._cache.get(NAMESPACE, key)
-        if kept is None:
-            return None
-        try:
-            return reply_from_dict(json.loads(kept))
-        except (json.JSONDecodeError, KeyError, TypeError):
-            return None
-
-    def put(self, key: str, reply: VLMReply) -> None:
-        """Keeps the reply."""
-        # In ASCII: half a surrogate pair, which a model may write, has no other encoding.
-        self._cache.put(NAMESPACE, key, json.dumps(reply_to_dict(reply)))
-
-
 class CachingVLMClient(WrappingVLMClient):
     """A client that is asked once per distinct request.
 
@@ -55,20 +23,36 @@ class CachingVLMClient(WrappingVLMClient):
     are kept only at temperature 0 unless `sampled` is set: a sampled reply is meant to vary.
     """
 
-    def __init__(self, client: VLMClient, store: ReplyStore | None = None, *, sampled: bool = False) -> None:
+    def __init__(self, client: VLMClient, cache: Cache | None = None, *, sampled: bool = False) -> None:
+        """Without a cache on disk the last replies are kept in memory."""
         super().__init__(client)
-        self._store = store or Recent(REMEMBERED)
+        self._cache = cache
+        self._recent = Recent[VLMReply](REMEMBERED)
         self._sampled = sampled
 
     def ask(self, request: VLMRequest) -> VLMReply:
         """The kept reply, or the client's."""
-        kept = self._store.get(self._key(request)) if self._keeps(request) else None
+        kept = self._kept(self._key(request)) if self._keeps(request) else None
         return self.client.ask(request) if kept is None else replace(kept, usage=Usage(from_cache=True))
 
     def keep(self, request: VLMRequest, reply: VLMReply) -> None:
         """Keeps an accepted reply, also one that a stricter wording brought, so that asking again begins with it."""
         if self._keeps(request) and not reply.usage.from_cache:
-            self._store.put(self._key(request), reply)
+            if self._cache is None:
+                self._recent.put(self._key(request), reply)
+            else:
+                # In ASCII: half a surrogate pair, which a model may write, has no other encoding.
+                self._cache.put(NAMESPACE, self._key(request), json.dumps(reply_to_dict(reply)))
+
+    def _kept(self, key: str) -> VLMReply | None:
+        """The reply kept under the key; one that another version wrote and this one cannot read is a miss."""
+        if self._cache is None:
+            return self._recent.get(key)
+        kept = self._cache.get(NAMESPACE, key)
+        try:
+            return reply_from_dict(json.loads(kept)) if kept else None
+        except (json.JSONDecodeError, KeyError, TypeError):
+            return None
 
     def _keeps(self, request: VLMRequest) -> bool:
         return request.sampling.temperature == 0 or self._sampled
@@ -93,10 +77,14 @@ def request_key(backend: str, request: VLMRequest) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+# What is computed goes with its JSON, which is read as text again.
+_NOT_KEPT = ("value", "answer", "reasons", "findings", "regions")
+
+
 def reply_to_dict(reply: VLMReply) -> dict[str, Any]:
-    """The reply as JSON values; what a backend computed is kept as its JSON, which is read as text again."""
-    fields = asdict(replace(reply, text=reply.words(), value=None, answer=None, reasons=()))
-    return {name: value for name, value in fields.items() if name not in ("value", "answer", "reasons")}
+    """The reply as JSON values."""
+    fields = {name: value for name, value in vars(reply).items() if name not in _NOT_KEPT}
+    return {**fields, "text": reply.words(), "usage": vars(reply.usage)}
 
 
 def reply_from_dict(data: dict[str, Any]) -> VLMReply:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock, Semaphore
-from typing import Any, TypeVar
+from typing import Any
 
 from PIL import Image
 
@@ -26,8 +26,6 @@ from agenticiqa.vlm_client.client import (
 )
 
 logger = logging.getLogger("agenticiqa.vlm_client.middleware.retrying")
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -69,21 +67,13 @@ class RetryingVLMClient(WrappingVLMClient):
         self._policy = policy or RetryPolicy()
         self._clock, self._sleep, self._chance = clock, sleep, chance
 
-    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The client's reply to a bare prompt, after as many tries as it takes."""
-        return self._persist(lambda: self.client.generate(prompt, image, **kwargs))[0]
-
     def ask(self, request: VLMRequest) -> VLMReply:
         """The client's reply, after as many tries as it takes; its usage counts them all."""
-        reply, wasted = self._persist(lambda: self.client.ask(request))
-        return replace(reply, usage=wasted.plus(reply.usage))
-
-    def _persist(self, call: Callable[[], _Result]) -> tuple[_Result, Usage]:
-        """The result and what the tries consumed that failed before it."""
         started, wasted, failures = self._clock(), Usage(transport_attempts=0), 0
         while True:
             try:
-                return call(), wasted
+                reply = self.client.ask(request)
+                return replace(reply, usage=wasted.plus(reply.usage))
             except BackendError as error:
                 wasted = wasted.plus(usage_of(error))
                 failures += 1
@@ -202,13 +192,7 @@ class LimitedVLMClient(WrappingVLMClient):
         super().__init__(client)
         self._limiter = limiter
 
-    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The client's reply to a bare prompt, in its turn."""
-        with self._limiter.turn():
-            return self.client.generate(prompt, image, **kwargs)
-
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The client's reply, in its turn."""
         with self._limiter.turn():
             return self.client.ask(request)
 

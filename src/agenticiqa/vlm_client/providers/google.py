@@ -16,7 +16,7 @@ from agenticiqa.vlm_client.providers.http import (
     system_text,
 )
 from agenticiqa.vlm_client.providers.image_encoding import SizeRule
-from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
+from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, with_levels
 from agenticiqa.vlm_client.providers.network import NetworkVLMClient
 from agenticiqa.vlm_client.schemas import GOOGLE_KEYWORDS, cleaned
 
@@ -94,16 +94,8 @@ class GoogleVLMClient(NetworkVLMClient):
         text = "".join(_texts(candidate))
         if not text:
             raise self._empty(finish, finish == "MAX_TOKENS")
-        levels = level_logprobs(_tokens(candidate.logprobs_result))
-        return VLMReply(
-            text=text,
-            model=self.model,
-            level_logprobs=levels.values if levels else None,
-            probability_source="logprobs" if levels else None,
-            usage=self._usage(response),
-            notes=levels.notes if levels else (),
-            cut=finish == "MAX_TOKENS",
-        )
+        reply = VLMReply(text, self.model, usage=self._usage(response), cut=finish == "MAX_TOKENS")
+        return with_levels(reply, _tokens(candidate.logprobs_result))
 
     def _usage(self, answer: Any) -> Usage:
         usage = answer.usage_metadata

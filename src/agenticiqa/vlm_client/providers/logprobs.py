@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agenticiqa.state import LEVEL_LETTERS
+from agenticiqa.vlm_client.client import VLMReply
 
 ANSWER_PREFIX = '{"final_answer": "'
 """How a reply begins whose next token is the answer's letter."""
@@ -40,6 +41,14 @@ class LevelLogprobs:
 
     values: dict[str, float]
     notes: tuple[str, ...]
+
+
+def with_levels(reply: VLMReply, tokens: Sequence[TokenLogprobs]) -> VLMReply:
+    """The reply with the levels' log-probabilities, where its tokens have them."""
+    found = level_logprobs(tokens)
+    if found is None:
+        return reply
+    return replace(reply, level_logprobs=found.values, probability_source="logprobs", notes=found.notes)
 
 
 def level_logprobs(tokens: Sequence[TokenLogprobs]) -> LevelLogprobs | None:

@@ -10,7 +10,7 @@ from agenticiqa.errors import BackendError, BadReplyError, RefusedError, Setting
 from agenticiqa.vlm_client.client import Usage, VLMReply
 from agenticiqa.vlm_client.providers.http import Message, Parameters, system_text
 from agenticiqa.vlm_client.providers.image_encoding import SentImage, SizeRule
-from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, level_logprobs
+from agenticiqa.vlm_client.providers.logprobs import TOP_ALTERNATIVES, TokenLogprobs, with_levels
 from agenticiqa.vlm_client.providers.network import SdkVLMClient
 from agenticiqa.vlm_client.schemas import STRICT_KEYWORDS, bounded, cleaned, closed
 from agenticiqa.vlm_client.tasks import Schema
@@ -29,17 +29,16 @@ class OpenAIVLMClient(SdkVLMClient):
     extra: ClassVar[str] = "openai"
     default_base_url: ClassVar[str] = "https://api.openai.com/v1"
     schema_is_remembered: ClassVar[bool] = True
+    # Reasoning models know no other name for the room of a reply, and all others know this one too.
+    length_names: ClassVar[tuple[str, str]] = ("max_completion_tokens", "max_tokens")
     rule: ClassVar[SizeRule] = SizeRule(
         media_types=("image/png", "image/jpeg", "image/webp"), max_side=16384, max_bytes=20_000_000, shown_side=2048
     )
 
-    def _length(self, message: Message) -> Parameters:
-        # Reasoning models know no other name for it, and all others know this one too.
-        return {"max_completion_tokens": {"max_completion_tokens": message.sampling.max_tokens}}
-
     def _optional(self, message: Message) -> Parameters:
         sampling = message.sampling
-        groups: dict[str, dict[str, Any]] = {"temperature": {"temperature": sampling.temperature}}
+        given = {"temperature": sampling.temperature, self.length_names[0]: sampling.max_tokens}
+        groups: dict[str, dict[str, Any]] = {name: {name: value} for name, value in given.items()}
         if sampling.top_p is not None:
             groups["top_p"] = {"top_p": sampling.top_p}
         if sampling.seed is not None:
@@ -48,7 +47,7 @@ class OpenAIVLMClient(SdkVLMClient):
             groups["logprobs"] = {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
         if message.schema is not None:
             groups["response_format"] = {"response_format": self._response_format(message.schema)}
-        return groups | {name: dict(values) for name, values in self._length(message).items()}
+        return groups
 
     def _response_format(self, schema: Schema) -> dict[str, Any]:
         strict = closed(schema)
@@ -61,9 +60,10 @@ class OpenAIVLMClient(SdkVLMClient):
         system = system_text(message, enforced="response_format" in options)
         messages = [{"role": "system", "content": system}] if system else []
         parameters = {name: value for values in options.values() for name, value in values.items()}
-        if not {"max_tokens", "max_completion_tokens"} & set(parameters):
-            # Each server knows at least one of the two names; this one refused the other.
-            parameters |= self._other_length(message)
+        name, other_name = self.length_names
+        if name not in parameters:
+            # Each server knows at least one of the two names; this one refused the first.
+            parameters[other_name] = message.sampling.max_tokens
         body = {
             "model": self.link.model,
             "messages": [*messages, {"role": "user", "content": _content(message)}],
@@ -71,9 +71,6 @@ class OpenAIVLMClient(SdkVLMClient):
         }
         # `chat.completions.create` compares every value with all types it might have, which takes longer than sending.
         return self._read(sdk.post("/chat/completions", cast_to=_completion_type(), body=body))
-
-    def _other_length(self, message: Message) -> dict[str, Any]:
-        return {"max_tokens": message.sampling.max_tokens}
 
     def _reply(self, completion: Any) -> VLMReply:
         choices = getattr(completion, "choices", None)
@@ -84,16 +81,9 @@ class OpenAIVLMClient(SdkVLMClient):
             raise RefusedError(f"{self.model} declined to answer; rephrase the question or use another backend")
         if not choice.message.content:
             raise self._empty(choice.finish_reason, choice.finish_reason == "length")
-        levels = level_logprobs(_tokens(choice))
-        return VLMReply(
-            text=choice.message.content,
-            model=self.model,
-            level_logprobs=levels.values if levels else None,
-            probability_source="logprobs" if levels else None,
-            usage=self._usage(completion),
-            notes=levels.notes if levels else (),
-            cut=choice.finish_reason == "length",
-        )
+        cut = choice.finish_reason == "length"
+        reply = VLMReply(choice.message.content, self.model, usage=self._usage(completion), cut=cut)
+        return with_levels(reply, _tokens(choice))
 
     def _usage(self, answer: Any) -> Usage:
         usage = answer.usage
@@ -118,6 +108,7 @@ class CompatibleVLMClient(OpenAIVLMClient):
     provider: ClassVar[str] = "compatible"
     # Local servers enforce a schema while they write; it is no part of what they read.
     schema_is_remembered: ClassVar[bool] = False
+    length_names: ClassVar[tuple[str, str]] = ("max_tokens", "max_completion_tokens")
     # Not every server decodes more than these two.
     rule: ClassVar[SizeRule] = SizeRule(media_types=("image/png", "image/jpeg"), max_side=16384, max_bytes=20_000_000)
 
@@ -134,12 +125,6 @@ class CompatibleVLMClient(OpenAIVLMClient):
     def _key(cls, settings: Settings) -> str:
         # Local servers want none, and the SDK wants something.
         return settings.api_key("compatible") or "none"
-
-    def _length(self, message: Message) -> Parameters:
-        return {"max_tokens": {"max_tokens": message.sampling.max_tokens}}
-
-    def _other_length(self, message: Message) -> dict[str, Any]:
-        return {"max_completion_tokens": message.sampling.max_tokens}
 
     def _response_format(self, schema: Schema) -> dict[str, Any]:
         form = super()._response_format(schema)
