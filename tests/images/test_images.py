@@ -517,7 +517,7 @@ def test_a_link_that_appears_after_the_check_is_not_followed(tmp_path: Path) -> 
     for folder in (root / "inner", elsewhere):
         folder.mkdir(parents=True)
         save(folder / "a.png", photo("chelsea"))
-    checked = files._within(root / "inner" / "a.png", root)
+    checked = files.path_below(root / "inner" / "a.png", root)
 
     (root / "inner").rename(root / "was")
     (root / "inner").symlink_to(elsewhere)

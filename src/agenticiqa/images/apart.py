@@ -61,7 +61,7 @@ def _taken() -> _Process:
 
 
 @atexit.register
-def _end_all() -> None:
+def _end_waiting() -> None:
     for owner, process in _waiting:
         if owner == os.getpid():
             _end(process)
@@ -83,11 +83,11 @@ def _asked(process: _Process, kind: str, data: bytes, seconds: float) -> Image.I
     requests.write(_REQUEST.pack(kind.encode(), seconds, len(data)))
     requests.write(data)
     requests.flush()
-    told: dict[str, Any] = json.loads(_part(replies))
-    if "wrong" in told:
-        return str(told["wrong"])
+    header: dict[str, Any] = json.loads(_part(replies))
+    if "wrong" in header:
+        return str(header["wrong"])
     # Strip by strip, so that a large picture is not held twice.
-    image, top = Image.new(told["mode"], tuple(told["size"])), 0
+    image, top = Image.new(header["mode"], tuple(header["size"])), 0
     while top < image.height:
         (height,) = _LENGTH.unpack(_whole(replies, _LENGTH.size))
         strip = Image.frombytes(image.mode, (image.width, height), _part(replies))

@@ -20,15 +20,14 @@ from PIL.JpegImagePlugin import JpegImageFile
 
 from agenticiqa.images import tiff
 
-MEDIA_TYPES = {
-    "JPEG": "image/jpeg",
-    "PNG": "image/png",
-    "WebP": "image/webp",
-    "BMP": "image/bmp",
-    "TIFF": "image/tiff",
-    "GIF": "image/gif",
-    "AVIF": "image/avif",
-    "HEIC": "image/heic",
+_NAMES = ("JPEG", "PNG", "WebP", "BMP", "TIFF", "GIF", "AVIF", "HEIC")
+MEDIA_TYPES = {name: f"image/{name.lower()}" for name in _NAMES}
+_SIGNATURES = {
+    "JPEG": (b"\xff\xd8\xff",),
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "GIF": (b"GIF87a", b"GIF89a"),
+    "BMP": (b"BM",),
+    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
 }
 
 
@@ -46,19 +45,11 @@ class Container:
 
 def sniff(data: bytes) -> str | None:
     """The kind of image these bytes begin like, whatever the file is called; None if it is none of ours."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if data.startswith(b"BM"):
-        return "BMP"
-    if data.startswith((b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")):
-        return "TIFF"
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "WebP"
-    return _sniff_brand(data) if data[4:8] == b"ftyp" else None
+    if data[4:8] == b"ftyp":
+        return _sniff_brand(data)
+    return next((kind for kind, starts in _SIGNATURES.items() if data.startswith(starts)), None)
 
 
 def _sniff_brand(data: bytes) -> str | None:

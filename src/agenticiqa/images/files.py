@@ -32,7 +32,7 @@ def read_file(path: Path, max_bytes: int, allowed_root: Path | None) -> bytes:
         if allowed_root is None:
             descriptor = os.open(path, _READING)
         else:
-            descriptor = _open_below(allowed_root, _within(path, allowed_root))
+            descriptor = _open_below(allowed_root, path_below(path, allowed_root))
         try:
             return _read(descriptor, path, max_bytes)
         finally:
@@ -101,13 +101,8 @@ def check_byte_count(count: int, name: str, max_bytes: int) -> None:
         )
 
 
-def require_below(path: Path, root: Path) -> None:
-    """Nothing; ImageOutsideRootError when the path, links followed, leads out of the folder."""
-    _within(path, root)
-
-
-def _within(path: Path, root: Path) -> Path:
-    """Where the path leads, seen from the folder; raises ImageOutsideRootError when it leads out of it."""
+def path_below(path: Path, root: Path) -> Path:
+    """Where the path leads, links followed, seen from the folder; raises ImageOutsideRootError when it leads out."""
     base = root.resolve()
     resolved = path.resolve()
     if not resolved.is_relative_to(base):

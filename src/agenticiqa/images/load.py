@@ -111,17 +111,14 @@ class LoadedImage:
 
     @property
     def width(self) -> int:
-        """Columns, after orientation."""
         return int(self.pixels.shape[1])
 
     @property
     def height(self) -> int:
-        """Rows, after orientation."""
         return int(self.pixels.shape[0])
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height, after orientation."""
         return self.width, self.height
 
     def png(self) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from agenticiqa.errors import ImageAspectMismatchError, ImageSizeMismatchError, UsageError
 from agenticiqa.images.colour import Pixels
-from agenticiqa.images.files import require_below
+from agenticiqa.images.files import path_below
 from agenticiqa.images.load import ImageLimits, ImageSource, LoadedImage, NamedBytes, load_image
 
 Align = Literal["resize"]
@@ -41,7 +41,6 @@ class LabelledImage:
 
 
 def in_role(images: Iterable[LabelledImage], role: Role) -> LoadedImage | None:
-    """The image with this role, if there is one."""
     return next((item.image for item in images if item.role == role), None)
 
 
@@ -70,7 +69,7 @@ class ImageStore:
     def require_allowed(self, path: Path) -> None:
         """Raises ImageOutsideRootError when images below this path may not be read."""
         if self.allowed_root is not None:
-            require_below(path, self.allowed_root)
+            path_below(path, self.allowed_root)
 
     def place(self, source: ImageSource, role: Role = "image") -> str:
         """The path by which `images` finds the source; what has no file is opened now, and gets a made-up path."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from PIL import TiffTags
 
@@ -21,21 +20,12 @@ _BYTE_STRINGS = (1, 2, 7)
 _TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
 
 
-class Inspection(NamedTuple):
-    """What `containers.Container` wants to know of a TIFF file."""
-
-    data: bytes
-    frames: int
-    orientation: int
-    sixteen_bit: bool
-
-
-def inspect(data: bytes) -> Inspection:
-    """The file with nothing but its first image and the entries a decoder needs, and what else it said."""
+def inspect(data: bytes) -> tuple[bytes, int, int, bool]:
+    """The file with nothing but its first image and the entries a decoder needs; frames, orientation, if 16-bit."""
     directory = _Directory(data)
     entries = list(directory.entries())
     shorts = {entry.tag: entry.first_short for entry in reversed(entries)}
-    return Inspection(
+    return (
         _with_entries(directory, list(_sound(entries, len(data)))),
         _count_directories(directory),
         _valid_orientation(shorts.get(_ORIENTATION, 1)),

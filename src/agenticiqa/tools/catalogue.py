@@ -166,7 +166,6 @@ class BuiltinTool(Tool):
         self.card = card
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
-        """The raw value; raises ToolError when there is none."""
         if self.card.reference == "NR":
             return float(self._function(test))
         if reference is None:
@@ -186,11 +185,9 @@ class UnavailableTool(Tool):
         self.card, self._reason = card, reason
 
     def unavailable(self) -> str:
-        """The reason."""
         return self._reason
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
-        """Always raises."""
         raise ToolUnavailableError(f"{self.name} is not available: {self._reason}")
 
 

@@ -90,7 +90,6 @@ class PyiqaTool(Tool):
         self._lock = threading.Lock()
 
     def unavailable(self) -> str | None:
-        """Why the metric cannot run here and what would help; None when it can."""
         missing = self.missing_weights()
         if self._offline and missing:
             return "offline and without weights; put " + ", ".join(map(str, missing)) + " in place"
@@ -113,7 +112,6 @@ class PyiqaTool(Tool):
         return self.card.implementation.removeprefix(f"{SCHEME}:")
 
     def measure(self, test: Pixels, reference: Pixels | None = None) -> float:
-        """The raw value; raises ToolError when there is none."""
         with self._lock:
             metric = self._metric
             import torch

@@ -47,7 +47,7 @@ class Room:
     def __init__(self, pixels: int) -> None:
         self._pixels = pixels
         self._taken = 0
-        self._news = threading.Condition()
+        self._freed = threading.Condition()
 
     @contextmanager
     def taken(self, pixels: int) -> Iterator[None]:
@@ -57,17 +57,17 @@ class Room:
             yield
             return
         wanted = min(pixels, self._pixels)
-        with self._news:
-            self._news.wait_for(lambda: self._taken + wanted <= self._pixels)
+        with self._freed:
+            self._freed.wait_for(lambda: self._taken + wanted <= self._pixels)
             self._taken += wanted
         token = _has_room.set(True)
         try:
             yield
         finally:
             _has_room.reset(token)
-            with self._news:
+            with self._freed:
                 self._taken -= wanted
-                self._news.notify_all()
+                self._freed.notify_all()
 
 
 # One for the process, as its memory is: a tool needs up to 50 bytes a pixel, and all of them together 200 MB.

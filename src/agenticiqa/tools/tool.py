@@ -82,7 +82,6 @@ class Tool(ABC):
 
     @property
     def name(self) -> str:
-        """The tool's name in the catalogue."""
         return self.card.name
 
 

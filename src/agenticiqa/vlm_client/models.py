@@ -41,7 +41,6 @@ UNKNOWN = Family(models="")
 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
-    """The packaged table."""
     text = resources.files("agenticiqa.vlm_client").joinpath("models.yaml").read_text(encoding="utf-8")
     content: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return content
@@ -62,7 +61,6 @@ def retired(backend: str) -> Retired | None:
 
 @lru_cache(maxsize=64)
 def family_of(provider: str, model: str) -> Family:
-    """The family a model belongs to by its name."""
     families = map(Family.model_validate, table()["families"].get(provider, ()))
     return next((family for family in families if re.search(family.models, model)), UNKNOWN)
 
@@ -114,7 +112,6 @@ class PricingVLMClient(WrappingVLMClient):
         self._price = price
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The client's reply with its cost, None if the price is unknown."""
         try:
             reply = self.client.ask(request)
         except BackendError as error:

@@ -134,7 +134,6 @@ class PlanInputs(TaskInputs[PlanReply]):
     replan_history: tuple[str, ...] = Field(default=(), title="Reasons of all replans so far")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only the words the plan knows."""
         for name, words in _WORDS.items():
             if name in fields:
                 fields[name] = one_of(words)
@@ -170,7 +169,6 @@ class DetectInputs(TaskInputs[DetectReply]):
     gap: Gap | None = Field(default=None, title="What the last look left open; look at this again, closely")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only the objects and categories asked about."""
         if "distortion_set" in fields:
             seen = list_of(one_of(self.categories), len(self.categories))
             fields["distortion_set"] = map_of(self.objects, seen)
@@ -203,7 +201,6 @@ class AnalyzeInputs(TaskInputs[AnalyzeReply]):
     gap: Gap | None = Field(default=None, title="What the last judgement left open; look at this again, closely")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only the objects and distortions asked about, each once."""
         if "distortion_analysis" in fields:
             fields["distortion_analysis"] = object_of({o: _analysis(kinds) for o, kinds in self.distortions.items()})
 
@@ -244,7 +241,6 @@ class SelectToolsInputs(TaskInputs[SelectToolsReply]):
     tools: tuple[ToolOffer, ...] = Field(title="Tools")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only the tools that were offered."""
         if "selected_tools" in fields:
             tool = one_of(tool.name for tool in self.tools)
             fields["selected_tools"] = object_of({o: map_of(kinds, tool) for o, kinds in self.distortions.items()})
@@ -286,7 +282,6 @@ class InspectInputs(TaskInputs[InspectReply]):
     gap: Gap | None = Field(default=None, title="What the last look left open; look at this again, closely")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only what was asked about, and no field nobody asked for."""
         if "findings" not in fields:
             return
         tool = one_of(tool.name for tool in self.tools)
@@ -333,7 +328,6 @@ class LocateInputs(TaskInputs[LocateReply]):
     objects: Objects
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only the objects asked about."""
         if "regions" in fields:
             fields["regions"] = map_of(self.objects, fields["regions"]["additionalProperties"])
 
@@ -380,7 +374,6 @@ class AnswerInputs(TaskInputs[AnswerReply]):
     notes: Notes = ()
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only a letter of the choices, where there are any."""
         if self.choices and "final_answer" in fields:
             fields["final_answer"]["enum"] = [*self.choices, UNABLE]
 
@@ -401,7 +394,6 @@ class ScoreInputs(TaskInputs[AnswerReply]):
     notes: Notes = ()
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """Only a level's letter."""
         if "final_answer" in fields:
             fields["final_answer"]["enum"] = [*LEVEL_LETTERS, UNABLE]
 
@@ -439,6 +431,5 @@ class RankInputs(TaskInputs[RankReply]):
     images: tuple[str, ...] = Field(title="Images, in this order")
 
     def narrow(self, fields: dict[str, Any]) -> None:
-        """At most one entry per image."""
         if "images" in fields:
             fields["images"]["maxItems"] = len(self.images)

@@ -57,7 +57,6 @@ def rounded_luma(image: Image) -> Plane:
 
 
 def to_float(image: Image) -> Plane:
-    """The same values as float32."""
     return image.astype(np.float32, order="C")
 
 
@@ -189,7 +188,6 @@ def phase_means(values: NDArray[np.float64], period: int) -> NDArray[np.float64]
 
 
 def mean(plane: Plane) -> float:
-    """The mean, summed in double precision."""
     return total(plane) / plane.size
 
 

@@ -31,7 +31,6 @@ class CachingVLMClient(WrappingVLMClient):
         self._sampled = sampled
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The kept reply, or the client's."""
         kept = self._kept(self._key(request)) if self._keeps(request) else None
         return self.client.ask(request) if kept is None else replace(kept, usage=Usage(from_cache=True))
 
@@ -82,13 +81,11 @@ _NOT_KEPT = ("value", "answer", "reasons", "findings", "regions")
 
 
 def reply_to_dict(reply: VLMReply) -> dict[str, Any]:
-    """The reply as JSON values."""
     fields = {name: value for name, value in vars(reply).items() if name not in _NOT_KEPT}
     return {**fields, "text": reply.words(), "usage": vars(reply.usage)}
 
 
 def reply_from_dict(data: dict[str, Any]) -> VLMReply:
-    """The reply these JSON values stand for."""
     interval = data["interval"]
     return VLMReply(
         **{

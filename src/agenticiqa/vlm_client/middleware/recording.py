@@ -27,7 +27,6 @@ class RecordingVLMClient(WrappingVLMClient):
         self._path, self._secrets = path, secrets
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The client's reply, once it is written down."""
         try:
             reply = self.client.ask(request)
         except BackendError as error:
@@ -70,7 +69,6 @@ class ReplayingVLMClient(VLMClient):
         self._lock = Lock()
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """Always raises: bare prompts are not recorded."""
         raise BadReplyError(f"{self._path}: a recording answers requests only; call ask")
 
     def ask(self, request: VLMRequest) -> VLMReply:
@@ -89,13 +87,11 @@ class ReplayingVLMClient(VLMClient):
 
 
 def failure_to_dict(error: BackendError) -> dict[str, Any]:
-    """A failure as JSON values."""
     public = next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
     return {"type": public, "message": str(error), "retry_after": error.retry_after, "attempts": error.attempts}
 
 
 def failure_from_dict(data: dict[str, Any]) -> BackendError:
-    """The failure these JSON values stand for."""
     kind = getattr(errors, data["type"], BackendError)
     error: BackendError = kind(data["message"])
     error.retry_after, error.attempts = data["retry_after"], data["attempts"]

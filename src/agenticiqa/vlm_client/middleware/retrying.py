@@ -116,12 +116,10 @@ class Breaker:
             return None
 
     def succeeded(self) -> None:
-        """Notes a call that was answered."""
         with self._lock:
             self._failures = 0
 
     def failed(self) -> None:
-        """Notes a call that was not."""
         with self._lock:
             self._failures += 1
             if self._failures >= self._limit:
@@ -208,14 +206,12 @@ class FallbackVLMClient(VLMClient):
         self.remote = first.remote or second.remote
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The first backend's reply to a bare prompt, or the second's."""
         try:
             return self.first.generate(prompt, image, **kwargs)
         except BackendError:
             return self.second.generate(prompt, image, **kwargs)
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The first backend's reply, or the second's."""
         try:
             return self.first.ask(request)
         except BackendError:
@@ -226,10 +222,8 @@ class FallbackVLMClient(VLMClient):
         self.first.open()
 
     def close(self) -> None:
-        """Closes both backends."""
         self.first.close()
         self.second.close()
 
     def chain(self) -> tuple[VLMClient, ...]:
-        """Both backends, in turn."""
         return (*self.first.chain(), *self.second.chain())

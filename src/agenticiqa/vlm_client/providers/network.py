@@ -126,7 +126,6 @@ class NetworkVLMClient(VLMClient):
         return key
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The model's reply to a prompt about one image; kwargs are those of `Sampling`."""
         images = self._encoded((LabelledImage("image", load_image(image)),))
         return self._exchange(Message("", prompt, images, Sampling(**kwargs))).text
 
@@ -148,11 +147,9 @@ class NetworkVLMClient(VLMClient):
         return self._exchange(self._with_images_first(message) if request.images_first else message)
 
     def open(self) -> None:
-        """Loads the SDK, so that the first request does not wait for it."""
         self._connected()
 
     def close(self) -> None:
-        """Closes the connections; the next request opens them again."""
         with self._lock:
             if self._sdk is not None:
                 self._sdk.close()
@@ -206,17 +203,17 @@ class NetworkVLMClient(VLMClient):
                 raise self._malformed(answer)
             reply = self._reply(answer)
         except BackendError as error:
-            charge(error, self._told(answer))
+            charge(error, self._reported_usage(answer))
             raise
         except _MALFORMED as error:
             malformed = self._malformed()
-            charge(malformed, self._told(answer))
+            charge(malformed, self._reported_usage(answer))
             raise malformed from error
         if not isinstance(reply.text, str):
             raise self._malformed()
         return replace(reply, usage=replace(reply.usage, paid_calls=1))
 
-    def _told(self, answer: Any) -> Usage:
+    def _reported_usage(self, answer: Any) -> Usage:
         try:
             usage = self._usage(answer)
         except _MALFORMED:

@@ -147,7 +147,6 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def data_url(image: SentImage) -> str:
-    """The image as a data URL."""
     return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 

@@ -27,7 +27,7 @@ _CONTROL = re.compile(r"<\|(?=\w+\|>)")
 
 
 @dataclass(frozen=True)
-class Prepared:
+class Prompt:
     """A prompt as tensors, and the size at which each image is shown."""
 
     tensors: dict[str, Any]
@@ -45,7 +45,7 @@ class QwenModel:
     def __init__(self, model: Any, tokenizer: Any, processor: Any) -> None:
         self._model, self._tokenizer, self._processor = model, tokenizer, processor
 
-    def prepare(self, system: str, user: str, images: Sequence[tuple[str, Image.Image]]) -> Prepared:
+    def prepare(self, system: str, user: str, images: Sequence[tuple[str, Image.Image]]) -> Prompt:
         """The chat prompt with its labelled images, each given as many places as it needs."""
         pixels = self._processor(images=[image for _, image in images], return_tensors="pt")
         grids = [tuple(int(n) for n in grid) for grid in pixels["image_grid_thw"]]
@@ -65,9 +65,9 @@ class QwenModel:
         }
         device = self._model.device
         moved = {name: tensor.to(device) for name, tensor in tensors.items()}
-        return Prepared(moved, tuple((width * patch, height * patch) for _, height, width in grids))
+        return Prompt(moved, tuple((width * patch, height * patch) for _, height, width in grids))
 
-    def generate(self, prepared: Prepared, sampling: Sampling) -> tuple[str, int]:
+    def generate(self, prepared: Prompt, sampling: Sampling) -> tuple[str, int]:
         """The reply and its number of tokens."""
         import torch
 
@@ -79,7 +79,7 @@ class QwenModel:
         written = output[0, prepared.length :]
         return self._tokenizer.decode(written, skip_special_tokens=True), int(written.shape[0])
 
-    def level_logprobs(self, prepared: Prepared, begun: str) -> dict[str, float]:
+    def level_logprobs(self, prepared: Prompt, begun: str) -> dict[str, float]:
         """The log-probabilities of A to E as the next token of a reply begun like this, by one forward pass."""
         import torch
 
@@ -148,7 +148,6 @@ class QwenVLMClient(VLMClient):
 
     @classmethod
     def from_settings(cls, model: str, role: RoleSettings, settings: Settings) -> QwenVLMClient:
-        """The client for a folder or hub name; nothing is loaded yet."""
         if not model:
             raise UnknownBackendError("'qwen' needs a model; write qwen.FOLDER or qwen.Qwen/Qwen2.5-VL-7B-Instruct")
         require_extra(f"the backend qwen.{model}", "qwen", "transformers", "torch")
@@ -160,7 +159,6 @@ class QwenVLMClient(VLMClient):
         )
 
     def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        """The model's reply to a prompt about one image; kwargs are those of `Sampling`."""
         with self._lock, self._within_memory():
             loaded = self._load()
             prepared = loaded.prepare("", prompt, [("test image", image.convert("RGB"))])

@@ -80,7 +80,6 @@ class ScriptedVLMClient(VLMClient):
         return _as_reply(self._pick("answer", None), self.model).words()
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The script's next line for the request's task."""
         return _as_reply(self._pick(request.task, request), self.model)
 
     def _pick(self, task: str, request: VLMRequest | None) -> Line:
