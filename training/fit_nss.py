@@ -8,12 +8,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from agenticiqa.tools.metrics.haarpsi import haarpsi
-from agenticiqa.tools.metrics.nss import clean_cells, likeness, opinion_features, predict, standardise
+from agenticiqa.tools.metrics.nss import (
+    CELL,
+    features_by_cell,
+    likeness,
+    normalise,
+    opinion_features,
+    predict,
+    standardise,
+)
+from agenticiqa.tools.metrics.planes import rounded_luma
 from agenticiqa.tools.synthetic.kinds import distort
 from training.biq2021 import read_photographs
 from training.manifest import write_manifest
@@ -71,6 +81,15 @@ def fit_distance(bsds: Path) -> None:
         covariance=np.cov(cells, rowvar=False).astype(np.float32),
     )
     print(f"NSS_DISTANCE: {len(cells)} cells of {len(photographs)} photographs")
+
+
+def clean_cells(image: Pixels, least_share: float) -> Values:
+    """The features of the cells that are at least this share as sharp as the sharpest."""
+    features = features_by_cell(image)
+    rows, columns = features.shape[:2]
+    deviation = normalise(rounded_luma(image[: rows * CELL, : columns * CELL]))[1]
+    sharpness = cv2.resize(deviation, (columns, rows), interpolation=cv2.INTER_AREA).reshape(rows, columns)
+    return np.asarray(features[sharpness >= least_share * sharpness.max()])
 
 
 def fit_regression(features: Values, opinions: Values) -> None:

@@ -256,14 +256,13 @@ class EncodingError(AgenticIQAError):
 class BackendError(AgenticIQAError):
     """A model backend failed; `attempts` says how often it was tried, `retry_after` when the service wants the next."""
 
-    attempts: int = 1
     retry_after: float | None = None
-    # What the model read and wrote for a reply that could not be used, as far as the service told.
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float | None = 0.0
-    paid_calls: int = 0
+    usage: Any = None
+    """What was consumed without a reply, a `vlm_client.Usage`, as far as the service said; None for one try."""
+
+    @property
+    def attempts(self) -> int:
+        return int(self.usage.transport_attempts) if self.usage else 1
 
 
 class AuthenticationError(BackendError):

@@ -13,7 +13,7 @@ import pytest
 
 from agenticiqa.errors import BackendTimeoutError, ModelReplyError, OverloadedError, RefusedError
 from agenticiqa.vlm_client import Usage, VLMClient, VLMReply, ask_for, create_vlm_client
-from agenticiqa.vlm_client.client import CallCounter, charge
+from agenticiqa.vlm_client.client import CallCounter
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import RetryingVLMClient
 from agenticiqa.vlm_client.middleware.sampling import SamplingVLMClient
@@ -41,7 +41,7 @@ def client_of(server: ScriptedServer, **role: float) -> VLMClient:
 
 def spending(kind: type[RefusedError] | type[OverloadedError]) -> RefusedError | OverloadedError:
     error = kind("no")
-    charge(error, SPENT)
+    error.usage = SPENT
     return error
 
 

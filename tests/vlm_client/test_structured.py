@@ -212,7 +212,7 @@ def test_invalid_and_sampled_replies_are_not_remembered(request_: VLMRequest) ->
 def test_the_counter_adds_up_tokens_cost_and_failures(request_: VLMRequest) -> None:
     usage = Usage(input_tokens=100, output_tokens=20, cost_usd=0.01, transport_attempts=3, seconds=0.5)
     error = UnavailableError("down")
-    error.attempts = 4
+    error.usage = Usage(transport_attempts=4)
     client = FallbackVLMClient(
         ScriptedVLMClient({"answer": error}), ScriptedVLMClient({"answer": VLMReply(GOOD, "m", usage=usage)})
     )

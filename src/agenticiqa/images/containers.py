@@ -182,7 +182,8 @@ def _inspect_gif(data: bytes) -> Container:
     at, end = images[0]
     controls = [data[c : c + 8] for c, _ in blocks if c < at and data[c : c + 3] == b"!\xf9\x04"]
     # Pillow grows the canvas to the first frame, and may warn while doing so; here it is grown beforehand.
-    grown = (_far_edge(data, at, 0), _far_edge(data, at, 2))
+    canvas, (left, top, width, height) = struct.unpack_from("<HH", data, 6), struct.unpack_from("<HHHH", data, at + 1)
+    grown = max(canvas[0], left + width), max(canvas[1], top + height)
     head = data[:6] + struct.pack("<HH", *grown) + data[10 : 13 + _palette_size(data[10:11])]
     tail = b";" if end <= len(data) else b""
     return Container(head + b"".join(controls[-1:]) + data[at:end] + tail, frames=len(images))
@@ -202,13 +203,6 @@ def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
             return
         yield at, end
         at = end
-
-
-def _far_edge(data: bytes, at: int, axis: int) -> int:
-    (canvas,) = struct.unpack_from("<H", data, 6 + axis)
-    (start,) = struct.unpack_from("<H", data, at + 1 + axis)
-    (length,) = struct.unpack_from("<H", data, at + 5 + axis)
-    return max(int(canvas), int(start) + int(length))
 
 
 def _palette_size(flags: bytes) -> int:

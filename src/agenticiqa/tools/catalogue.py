@@ -110,8 +110,10 @@ def other_metrics(registry: ToolRegistry) -> list[str]:
     """The names of pyiqa's metrics that run when they are named, beside those the catalogue has under its own names."""
     if not pyiqa_is_installed():
         return []
+    from agenticiqa.tools.pyiqa_adapter import metrics_by_name
+
     known = {registry.card(name).implementation for name in registry.names()}
-    return [name for metric in _pyiqa().metrics_by_name() if (name := f"pyiqa:{metric}") not in known]
+    return [name for metric in metrics_by_name() if (name := f"pyiqa:{metric}") not in known]
 
 
 def describe_tool(registry: ToolRegistry, name: str) -> dict[str, Any]:
@@ -208,7 +210,9 @@ def default_registry(
     first_use = LadderCalibrations(settings.tools_overlay_path().with_name("ladder.json")) if own_curves else None
     find = None
     if settings.pipeline.terms == "research" and pyiqa_is_installed():
-        find = partial(_pyiqa().find_metric, **_pyiqa_options(settings))
+        from agenticiqa.tools.pyiqa_adapter import find_metric
+
+        find = partial(find_metric, **_pyiqa_options(settings))
     return ToolRegistry(
         [_within_terms(tool, settings) for tool in tools],
         calibrations,
@@ -252,8 +256,10 @@ def _build(card: ToolCard, settings: Settings) -> Tool:
     if scheme == "pyiqa" and not pyiqa_is_installed():
         return UnavailableTool(card, str(MissingExtraError(card.name, "pyiqa")))
     if scheme == "pyiqa":
-        tool: Tool = _pyiqa().PyiqaTool(card, **_pyiqa_options(settings))
-        return tool
+        # Loaded only where pyiqa is installed: what it needs takes longer to load than a measurement.
+        from agenticiqa.tools.pyiqa_adapter import PyiqaTool
+
+        return PyiqaTool(card, **_pyiqa_options(settings))
     raise SettingsError(f"{card.name}: unknown implementation {card.implementation!r}; use builtin: or pyiqa:")
 
 
@@ -261,11 +267,6 @@ def _build(card: ToolCard, settings: Settings) -> Tool:
 def pyiqa_is_installed() -> bool:
     """Whether pyiqa is here with torch, without which it cannot run."""
     return is_installed("pyiqa", "torch")
-
-
-def _pyiqa() -> Any:
-    """The adapter, loaded only where pyiqa is installed: what it needs takes longer to load than a measurement."""
-    return importlib.import_module("agenticiqa.tools.pyiqa_adapter")
 
 
 def _pyiqa_options(settings: Settings) -> dict[str, Any]:

@@ -83,21 +83,8 @@ class Usage:
 
 def usage_of(error: BackendError) -> Usage:
     """What a call consumed that brought no reply."""
-    return Usage(
-        input_tokens=error.input_tokens,
-        output_tokens=error.output_tokens,
-        cached_tokens=error.cached_tokens,
-        cost_usd=error.cost_usd,
-        transport_attempts=error.attempts,
-        paid_calls=error.paid_calls,
-    )
-
-
-def charge(error: BackendError, usage: Usage) -> None:
-    """Writes into the error what the call consumed."""
-    error.input_tokens, error.output_tokens = usage.input_tokens, usage.output_tokens
-    error.cached_tokens, error.cost_usd = usage.cached_tokens, usage.cost_usd
-    error.attempts, error.paid_calls = usage.transport_attempts, usage.paid_calls
+    found: Usage = error.usage or Usage()
+    return found
 
 
 @dataclass(frozen=True)

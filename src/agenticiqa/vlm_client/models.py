@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from agenticiqa.config import read_yaml
 from agenticiqa.errors import BackendError, SettingsError
 from agenticiqa.state import Record
-from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, charge, usage_of
+from agenticiqa.vlm_client.client import Usage, VLMClient, VLMReply, VLMRequest, WrappingVLMClient, usage_of
 
 
 class Retired(Record):
@@ -115,7 +115,7 @@ class PricingVLMClient(WrappingVLMClient):
         try:
             reply = self.client.ask(request)
         except BackendError as error:
-            charge(error, self._priced(usage_of(error)))
+            error.usage = self._priced(usage_of(error))
             raise
         # A client that does not count its paid replies itself was paid for this one.
         usage = replace(reply.usage, paid_calls=max(1, reply.usage.paid_calls))

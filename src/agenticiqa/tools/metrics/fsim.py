@@ -76,9 +76,7 @@ def filter_bank(rows: int, columns: int) -> FilterBank:
     angular = [_angular_filter(angle, step * math.pi / ORIENTATIONS) for step in range(ORIENTATIONS)]
     filters = np.stack([radial * spread for spread in angular])
     gains = tuple(_threshold_gain(of_orientation) for of_orientation in filters)
-    single = filters.astype(np.float32)
-    single.setflags(write=False)
-    return FilterBank(single, gains)
+    return FilterBank(filters.astype(np.float32), gains)
 
 
 def frequencies(length: int) -> NDArray[np.float64]:

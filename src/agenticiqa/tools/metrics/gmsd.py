@@ -41,7 +41,9 @@ def ms_gmsdc(test: Image, reference: Image) -> float:
             pixels = planes.halve(pixels[0]), planes.halve(pixels[1])
         gradients = _gradient_similarity(planes.luma(pixels[0]), planes.luma(pixels[1]), MASKING)
         variance += weight * _deviation(gradients) ** 2
-    return _add_chroma(math.sqrt(variance), _chroma_error(pixels[0] - pixels[1]))
+    deviation = math.sqrt(variance)
+    share = 2 / (1 + 0.32 * math.exp(-15 * deviation)) - 1
+    return share * deviation + (1 - share) * CHROMA_WEIGHT * _chroma_error(pixels[0] - pixels[1])
 
 
 def _gradient_similarity(test: Plane, reference: Plane, masking: float = 0.0) -> Plane:
@@ -57,8 +59,3 @@ def _chroma_error(difference: Plane) -> float:
     """The root mean squared difference of I and Q together."""
     chroma = cv2.transform(difference, planes.YIQ[1:])
     return math.sqrt(cv2.norm(chroma, cv2.NORM_L2SQR) / np.prod(difference.shape[:2]))
-
-
-def _add_chroma(deviation: float, chroma_error: float) -> float:
-    share = 2 / (1 + 0.32 * math.exp(-15 * deviation)) - 1
-    return share * deviation + (1 - share) * CHROMA_WEIGHT * chroma_error

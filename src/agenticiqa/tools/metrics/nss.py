@@ -79,7 +79,8 @@ def _fit(means: Values) -> tuple[Values, Values, Values]:
     right = np.sqrt(np.maximum(square + signed_square, 0) / (2 * above + TINY))
     balance = (left + TINY) / (right + TINY)
     asymmetry = (balance**3 + 1) * (balance + 1) / (balance**2 + 1) ** 2
-    shape = _shape_of(magnitude**2 / (square + TINY) * asymmetry)
+    shapes, ratios = _shape_table()
+    shape = np.interp(magnitude**2 / (square + TINY) * asymmetry, ratios, shapes)
     width = np.sqrt(_gamma(1 / shape) / _gamma(3 / shape))
     return shape, left * width, right * width
 
@@ -136,11 +137,6 @@ def _cells(plane: Plane, down: int, across: int, columns: int, width: int) -> Pl
     return part.reshape(len(part), columns, width)
 
 
-def _shape_of(ratio: Values) -> Values:
-    shapes, ratios = _shape_table()
-    return np.interp(ratio, ratios, shapes)
-
-
 @functools.lru_cache(maxsize=1)
 def _shape_table() -> tuple[Values, Values]:
     """Shapes and the ratio of squared mean magnitude to mean square that each implies."""
@@ -159,28 +155,17 @@ CELL = 96
 def nss_distance(image: Image) -> float:
     """The Mahalanobis-like distance of the image's cells, taken together, from clean photographs."""
     clean = load_parameters("nss_distance")
-    features = _features(image).reshape(-1, len(clean["mean"]))
+    features = features_by_cell(image).reshape(-1, len(clean["mean"]))
     spread = np.cov(features, rowvar=False) if len(features) > 1 else np.zeros_like(clean["covariance"])
-    return _distance(features.mean(axis=0) - clean["mean"], (spread + clean["covariance"]) / 2)
+    offset, covariance = features.mean(axis=0) - clean["mean"], (spread + clean["covariance"]) / 2
+    return math.sqrt(max(0.0, float(offset @ np.linalg.pinv(covariance) @ offset)))
 
 
-def _features(image: Image) -> Values:
+def features_by_cell(image: Image) -> Values:
+    """Thirty-six numbers for each cell of the brightness of an image."""
     require_image(image, CELL)
     rows, columns = (side // CELL for side in image.shape[:2])
     return cell_features(rounded_luma(image[: rows * CELL, : columns * CELL]), rows, columns)
-
-
-def clean_cells(image: Image, least_share: float) -> Values:
-    """The features of the cells that are at least this share as sharp as the sharpest, for fitting."""
-    features = _features(image)
-    rows, columns = features.shape[:2]
-    deviation = normalise(rounded_luma(image[: rows * CELL, : columns * CELL]))[1]
-    sharpness = cv2.resize(deviation, (columns, rows), interpolation=cv2.INTER_AREA).reshape(rows, columns)
-    return cast(Values, features[sharpness >= least_share * sharpness.max()])
-
-
-def _distance(offset: Values, covariance: Values) -> float:
-    return math.sqrt(max(0.0, float(offset @ np.linalg.pinv(covariance) @ offset)))
 
 
 SMALLEST_SIDE = 32

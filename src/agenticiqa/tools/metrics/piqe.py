@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -18,27 +16,14 @@ THRESHOLD = 0.1
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class BlockJudgement:
-    """What PIQE finds in each block: whether it is active, and its damage from 0 to about 1."""
-
-    active: NDArray[np.bool_]
-    damage: Values
-
-
 def piqe(image: Image) -> float:
     """The PIQE score; an image without texture scores 100."""
-    judged = _judge(image)
-    return float((judged.damage.sum() + 1) / (judged.active.sum() + 1) * 100)
-
-
-def _judge(image: Image) -> BlockJudgement:
     require_image(image, SMALLEST_SIDE)
     blocks = _blocks(_normalised(image))
     variance = blocks.var(axis=(2, 3), ddof=1)
     active = variance > THRESHOLD
     damage = np.where(_has_flat_edge(blocks), 1 - variance, 0) + np.where(_is_noisy(blocks, variance), variance, 0)
-    return BlockJudgement(active, np.where(active, damage, 0))
+    return float((damage[active].sum() + 1) / (active.sum() + 1) * 100)
 
 
 def _normalised(image: Image) -> Values:

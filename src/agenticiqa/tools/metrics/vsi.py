@@ -8,7 +8,6 @@ from typing import cast
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from agenticiqa.tools.metrics import planes
 from agenticiqa.tools.metrics.fsim import frequencies
@@ -102,7 +101,6 @@ def _pooled_enlargement(length: int, factor: int) -> Plane:
     padded = np.pad(rows, ((factor // 2, (factor - 1) // 2), (0, 0)), mode="edge")
     cells = len(padded) // factor
     matrix = padded[: cells * factor].reshape(cells, factor, SIDE).mean(axis=1)
-    matrix.setflags(write=False)
     return cast(Plane, matrix)
 
 
@@ -138,27 +136,17 @@ def _stretched(channel: Plane) -> Plane:
 
 @functools.lru_cache(maxsize=1)
 def _log_gabor() -> Plane:
-    radius = _radius()[:, : SIDE // 2 + 1]
+    line = frequencies(SIDE)
+    radius = np.hypot(line[:, None], line[None, : SIDE // 2 + 1])
     # Beyond half a cycle per pixel the published code lets the filter see a radius of 0.
     inside = np.where(radius <= 0.5, radius, 0)
     with np.errstate(divide="ignore"):
         distance = np.log(inside / CENTRE_FREQUENCY)
-    return _frozen(np.exp(-(distance**2) / (2 * BANDWIDTH**2)))
+    return np.exp(-(distance**2) / (2 * BANDWIDTH**2)).astype(np.float32)
 
 
 @functools.lru_cache(maxsize=1)
 def _centre() -> Plane:
     place = np.fft.fftshift(frequencies(SIDE)) * SIDE + 1
     distance = place[:, None] ** 2 + place[None, :] ** 2
-    return _frozen(np.exp(-distance / CENTRE_SPREAD**2))
-
-
-def _radius() -> NDArray[np.float64]:
-    line = frequencies(SIDE)
-    return np.hypot(line[:, None], line[None, :])
-
-
-def _frozen(values: NDArray[np.float64]) -> Plane:
-    single = values.astype(np.float32)
-    single.setflags(write=False)
-    return single
+    return np.exp(-distance / CENTRE_SPREAD**2).astype(np.float32)

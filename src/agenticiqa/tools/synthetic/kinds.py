@@ -32,8 +32,6 @@ class DistortionKind:
     unit: str
     amounts: tuple[float, float, float, float, float]
     operation: Operation
-    # True where every stronger level is further from the original, so that levels can be ranked.
-    monotone: bool = True
 
 
 def distort(image: npt.NDArray[np.uint8], kind: str, level: int, seed: int = 0) -> npt.NDArray[np.uint8]:

@@ -94,7 +94,7 @@ def failure_to_dict(error: BackendError) -> dict[str, Any]:
 def failure_from_dict(data: dict[str, Any]) -> BackendError:
     kind = getattr(errors, data["type"], BackendError)
     error: BackendError = kind(data["message"])
-    error.retry_after, error.attempts = data["retry_after"], data["attempts"]
+    error.retry_after, error.usage = data["retry_after"], Usage(transport_attempts=data["attempts"])
     return error
 
 

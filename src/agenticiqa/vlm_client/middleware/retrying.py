@@ -21,7 +21,6 @@ from agenticiqa.vlm_client.client import (
     VLMReply,
     VLMRequest,
     WrappingVLMClient,
-    charge,
     usage_of,
 )
 
@@ -79,7 +78,7 @@ class RetryingVLMClient(WrappingVLMClient):
                 failures += 1
                 wait = self._policy.wait(failures, error.retry_after, self._chance())
                 if not self._is_worth_it(error, failures, self._clock() - started + wait):
-                    charge(error, wasted)
+                    error.usage = wasted
                     raise
                 logger.warning("%s: %s; try %d in %.2f s", self.model, error, failures + 1, wait)
                 self._sleep(wait)
@@ -138,7 +137,7 @@ class BreakerVLMClient(WrappingVLMClient):
         rest = self._breaker.admit()
         if rest is not None:
             error = UnavailableError(f"{self.model} failed too often and rests for another {rest:.0f} s")
-            error.attempts = 0
+            error.usage = Usage(transport_attempts=0)
             raise error
         try:
             reply = self.client.ask(request)

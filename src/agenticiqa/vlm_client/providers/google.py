@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from agenticiqa.errors import BackendError, BadReplyError, RefusedError
@@ -12,6 +14,7 @@ from agenticiqa.vlm_client.providers.http import (
     Parameters,
     deadline_hooks,
     error_for_status,
+    parameters_named_in,
     retry_after_seconds,
     system_text,
 )
@@ -24,8 +27,8 @@ API_VERSION = "v1beta"
 """The version that knows JSON schemas and log-probabilities; the SDK's default does not."""
 _ANSWERED = ("STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED")
 _SAMPLING = ("temperature", "top_p", "seed")
-_RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
-_BAD_REQUEST = "type.googleapis.com/google.rpc.BadRequest"
+# The wait the service asks for, a protobuf duration in the details of its error.
+_RETRY_DELAY = re.compile(r'"retryDelay": "([\d.]+)s"')
 
 
 class GoogleVLMClient(NetworkVLMClient):
@@ -115,65 +118,19 @@ class GoogleVLMClient(NetworkVLMClient):
             return self._malformed(str(error))
         if isinstance(error, errors.APIError):
             return self._status_error(error)
-        if isinstance(error, _http_classes("TimeoutException")):
+        # The SDK may use httpx or httpx2, and hands their errors on as they are.
+        kinds = {kind.__name__ for kind in type(error).__mro__ if kind.__module__.startswith("httpx")}
+        if "TimeoutException" in kinds:
             return self._too_late()
-        if isinstance(error, _http_classes("HTTPError")):
-            return self._out_of_reach()
-        return None
+        return self._out_of_reach() if "HTTPError" in kinds else None
 
     def _status_error(self, error: Any) -> BackendError:
-        details = list(_details(error.details))
-        headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
-        wait = retry_after_seconds(headers)
-        if wait is None:
-            wait = next((_seconds(d.get("retryDelay")) for d in details if d.get("@type") == _RETRY_INFO), None)
-        fields = [
-            violation["field"]
-            for detail in details
-            if detail.get("@type") == _BAD_REQUEST
-            for violation in detail.get("fieldViolations", ())
-            if violation.get("field")
-        ]
-        return error_for_status(
-            error.code,
-            self.model,
-            self._redacted(error.message),
-            retry_after=wait,
-            parameters=tuple(_parameter(field) for field in fields),
-        )
-
-
-def _http_classes(name: str) -> tuple[type[Exception], ...]:
-    """The class of this name in the HTTP libraries the SDK may use; their errors reach us unwrapped."""
-    import importlib
-
-    found = []
-    for library in ("httpx", "httpx2"):
-        try:
-            found.append(getattr(importlib.import_module(library), name))
-        except ImportError:
-            continue
-    return tuple(found)
-
-
-def _details(body: Any) -> Iterator[dict[str, Any]]:
-    inner = body.get("error", body) if isinstance(body, dict) else {}
-    listed = inner.get("details", ()) if isinstance(inner, dict) else ()
-    yield from (detail for detail in listed if isinstance(detail, dict))
-
-
-def _seconds(duration: Any) -> float | None:
-    """A protobuf duration, "12.5s", as seconds."""
-    try:
-        return float(str(duration).removesuffix("s"))
-    except ValueError:
-        return None
-
-
-def _parameter(field: str) -> str:
-    """Our name of a field the service calls `generation_config.response_logprobs` or `generationConfig.topP`."""
-    last = field.rpartition(".")[2]
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in last)
+        details = json.dumps(error.details, default=str)
+        wait = retry_after_seconds(getattr(error.response, "headers", None) or {})
+        if wait is None and (delay := _RETRY_DELAY.search(details)):
+            wait = float(delay[1])
+        said = self._redacted(error.message)
+        return error_for_status(error.code, self.model, said, retry_after=wait, parameters=parameters_named_in(details))
 
 
 def _texts(candidate: Any) -> Iterator[str]:

@@ -94,7 +94,7 @@ def error_for_status(
     """The error for a failed answer; `said` is the service's own explanation, already redacted."""
     detail = f"{backend}: HTTP {status}: {page_in(said) or said[:_SHOWN_CHARACTERS]}"
     error: BackendError
-    parameters = parameters or tuple(name for name, words in _SPOKEN.items() if re.search(words, said, re.I))
+    parameters = parameters or parameters_named_in(said)
     if status in (400, 422) or (status == 403 and parameters):
         # Reasoning models refuse log-probabilities with 403, which is no wrong key.
         error = InvalidRequestError(f"{detail}; the request was rejected as invalid", parameters)
@@ -113,6 +113,11 @@ def error_for_status(
         error = BackendError(detail)
     error.retry_after = retry_after
     return error
+
+
+def parameters_named_in(said: str) -> tuple[str, ...]:
+    """Our names of the parameters that a service's explanation speaks of."""
+    return tuple(name for name, words in _SPOKEN.items() if re.search(words, said, re.I))
 
 
 def page_in(text: str) -> str | None:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from agenticiqa.state import LEVEL_LETTERS
 from agenticiqa.vlm_client.client import VLMReply
 
@@ -97,11 +99,7 @@ def normalised(values: Mapping[str, float]) -> dict[str, float]:
 
 def log_sum(values: Iterable[float]) -> float:
     """The logarithm of the sum of the numbers whose logarithms these are."""
-    listed = list(values)
-    largest = max(listed, default=-math.inf)
-    if largest == -math.inf:
-        return -math.inf
-    return largest + math.log(math.fsum(math.exp(value - largest) for value in listed))
+    return float(np.logaddexp.reduce(list(values), initial=-np.inf))
 
 
 def _notes(missing: Sequence[str], share: float) -> tuple[str, ...]:

@@ -33,7 +33,6 @@ from agenticiqa.vlm_client.client import (
     VLMClient,
     VLMReply,
     VLMRequest,
-    charge,
     usage_of,
 )
 from agenticiqa.vlm_client.models import family_of, official_name
@@ -203,11 +202,11 @@ class NetworkVLMClient(VLMClient):
                 raise self._malformed(answer)
             reply = self._reply(answer)
         except BackendError as error:
-            charge(error, self._reported_usage(answer))
+            error.usage = self._reported_usage(answer)
             raise
         except _MALFORMED as error:
             malformed = self._malformed()
-            charge(malformed, self._reported_usage(answer))
+            malformed.usage = self._reported_usage(answer)
             raise malformed from error
         if not isinstance(reply.text, str):
             raise self._malformed()
@@ -279,7 +278,7 @@ class NetworkVLMClient(VLMClient):
                 reply = self._try(message, left_out)
             except BackendError as error:
                 more = self._refused_by(error, message, left_out)
-                charge(error, wasted.plus(replace(usage_of(error), transport_attempts=attempts)))
+                error.usage = wasted.plus(replace(usage_of(error), transport_attempts=attempts))
                 if not more:
                     raise
                 logger.warning("%s refuses %s for the task %s: %s", self.model, ", ".join(more), message.task, error)
