@@ -103,17 +103,22 @@ def object_of(properties: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": names, "additionalProperties": False}
 
 
+def _words(*words: str) -> Any:
+    """A text for which services are told to use one of these words; any other is accepted, and sorted out later."""
+    return Field(json_schema_extra={"enum": list(words)})
+
+
 class PlanReply(BaseModel, defer_build=True):
     """A plan as a model writes it: the seven fields, with free words for distortions, of which the planner drops some.
 
     The strict plan that travels on is `state.PlannerOutput`.
     """
 
-    query_type: str
+    query_type: Annotated[str, _words("IQA", "Other")]
     query_scope: list[str] | str
-    distortion_source: str
-    distortions: dict[str, list[str]] | None = None
-    reference_mode: str
+    distortion_source: Annotated[str, _words("Explicit", "Inferred")]
+    distortions: dict[str, list[Annotated[str, _words(*DISTORTION_CATEGORIES)]]] | None = None
+    reference_mode: Annotated[str, _words("Full-Reference", "No-Reference")]
     required_tool: str | None = None
     plan: PlanControlFlags
 
@@ -132,21 +137,6 @@ class PlanInputs(TaskInputs[PlanReply]):
     evidence: dict[str, Any] | None = Field(default=None, title="The evidence it gathered, in short")
     gap: Gap | None = Field(default=None, title="What that evidence lacks; the new plan must gather it")
     replan_history: tuple[str, ...] = Field(default=(), title="Reasons of all replans so far")
-
-    def narrow(self, fields: dict[str, Any]) -> None:
-        for name, words in _WORDS.items():
-            if name in fields:
-                fields[name] = one_of(words)
-        if "distortions" in fields:
-            listed = {"type": "array", "items": one_of(DISTORTION_CATEGORIES)}
-            fields["distortions"] = {"anyOf": [{"type": "object", "additionalProperties": listed}, {"type": "null"}]}
-
-
-_WORDS: dict[Literal["query_type", "distortion_source", "reference_mode"], tuple[str, ...]] = {
-    "query_type": ("IQA", "Other"),
-    "distortion_source": ("Explicit", "Inferred"),
-    "reference_mode": ("Full-Reference", "No-Reference"),
-}
 
 
 class DetectReply(BaseModel, defer_build=True):

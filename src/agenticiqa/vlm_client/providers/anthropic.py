@@ -31,16 +31,15 @@ class AnthropicVLMClient(SdkVLMClient):
 
     def _optional(self, message: Message) -> Parameters:
         sampling = message.sampling
-        groups: dict[str, dict[str, Any]] = {}
         # Newer models take no sampling parameters at all, and older ones only one of the two.
         if sampling.top_p is not None and sampling.temperature > 0:
-            groups["top_p"] = {"top_p": sampling.top_p}
+            options: Parameters = {"top_p": sampling.top_p}
         else:
-            groups["temperature"] = {"temperature": min(sampling.temperature, 1.0)}
+            options = {"temperature": min(sampling.temperature, 1.0)}
         schema = closed(message.schema) if message.schema else None
         if schema is not None:
-            groups["output_config"] = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
-        return groups
+            options["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        return options
 
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
         system = system_text(message, enforced="output_config" in options)
@@ -50,7 +49,7 @@ class AnthropicVLMClient(SdkVLMClient):
             max_tokens=message.sampling.max_tokens,
             messages=[{"role": "user", "content": _content(message)}],
             # The SDK no longer lists the sampling parameters, which many models still take.
-            extra_body={name: value for values in options.values() for name, value in values.items()},
+            extra_body=options,
         )
         return self._read(reply)
 

@@ -58,26 +58,21 @@ class GoogleVLMClient(NetworkVLMClient):
 
     def _optional(self, message: Message) -> Parameters:
         sampling = vars(message.sampling)
-        groups: dict[str, dict[str, Any]] = {
-            name: {name: sampling[name]} for name in _SAMPLING if sampling[name] is not None
-        }
+        options: Parameters = {name: sampling[name] for name in _SAMPLING if sampling[name] is not None}
         if message.wants_levels:
-            groups["logprobs"] = {"response_logprobs": True, "logprobs": TOP_ALTERNATIVES}
+            options |= {"response_logprobs": True, "logprobs": TOP_ALTERNATIVES}
         if message.schema is not None:
-            form = {
-                "response_mime_type": "application/json",
-                "response_json_schema": cleaned(message.schema, GOOGLE_KEYWORDS),
-            }
-            groups["response_schema"] = form
-        return groups
+            options["response_mime_type"] = "application/json"
+            options["response_json_schema"] = cleaned(message.schema, GOOGLE_KEYWORDS)
+        return options
 
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
         from google.genai import types
 
         config = types.GenerateContentConfig(
-            system_instruction=system_text(message, enforced="response_schema" in options) or None,
+            system_instruction=system_text(message, enforced="response_json_schema" in options) or None,
             max_output_tokens=message.sampling.max_tokens,
-            **{name: value for values in options.values() for name, value in values.items()},
+            **options,
         )
         parts: list[Any] = []
         for image in message.images:

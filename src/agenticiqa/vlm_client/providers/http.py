@@ -23,8 +23,19 @@ from agenticiqa.vlm_client.providers.image_encoding import SentImage
 from agenticiqa.vlm_client.schemas import schema_rule
 from agenticiqa.vlm_client.tasks import Schema
 
-Parameters = Mapping[str, Mapping[str, Any]]
-"""Parameters of a request by the group that is given up together."""
+Parameters = dict[str, Any]
+"""Parameters of a request that a model may refuse."""
+_GROUPS = {
+    "top_logprobs": "logprobs",
+    "response_logprobs": "logprobs",
+    "response_mime_type": "response_schema",
+    "response_json_schema": "response_schema",
+}
+
+
+def group_of(parameter: str) -> str:
+    """The name of what is given up together with this parameter."""
+    return _GROUPS.get(parameter, parameter)
 
 
 @dataclass(frozen=True)

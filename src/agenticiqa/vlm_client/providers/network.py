@@ -45,6 +45,7 @@ from agenticiqa.vlm_client.providers.http import (
     Parameters,
     deadline_hooks,
     error_for_status,
+    group_of,
     page_in,
     retry_after_seconds,
 )
@@ -160,7 +161,7 @@ class NetworkVLMClient(VLMClient):
 
     @abstractmethod
     def _optional(self, message: Message) -> Parameters:
-        """Parameters a model may refuse, grouped by what is given up together."""
+        """The parameters a model may refuse."""
 
     @abstractmethod
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
@@ -291,7 +292,7 @@ class NetworkVLMClient(VLMClient):
 
     def _notes(self, message: Message, left_out: frozenset[str]) -> list[str]:
         notes = [image.note for image in message.images]
-        wanted = set(self._optional(message))
+        wanted = set(map(group_of, self._optional(message)))
         known, learnt = wanted & self._family.leaves_out, wanted & left_out - self._family.leaves_out
         if known:
             notes.append(f"models of this family take no {', '.join(sorted(known))}; asked without")
@@ -300,9 +301,8 @@ class NetworkVLMClient(VLMClient):
         return notes
 
     def _try(self, message: Message, left_out: frozenset[str]) -> VLMReply:
-        options = {group: values for group, values in self._optional(message).items() if group not in left_out}
         try:
-            return self._send(self._connected(), message, options)
+            return self._send(self._connected(), message, self._options(message, left_out))
         except BackendError:
             raise
         except json.JSONDecodeError as error:
@@ -320,14 +320,18 @@ class NetworkVLMClient(VLMClient):
         """The groups to leave out next: those the service names, or the next in turn when it names none."""
         if not isinstance(error, InvalidRequestError):
             return frozenset()
-        groups = {group: values for group, values in self._optional(message).items() if group not in left_out}
+        options = self._options(message, left_out)
         named = {name.replace("[", ".").partition(".")[0] for name in error.parameters}
         if named & _SCHEMA_GROUPS:
             named |= _SCHEMA_GROUPS
-        found = frozenset(group for group, values in groups.items() if named & {group, *values})
+        found = frozenset(group_of(name) for name in options if named & {name, group_of(name)})
         if found or error.parameters:
             return found
+        groups = set(map(group_of, options))
         return frozenset([group for group in GIVEN_UP_IN_TURN if group in groups][:1])
+
+    def _options(self, message: Message, left_out: frozenset[str]) -> Parameters:
+        return {name: value for name, value in self._optional(message).items() if group_of(name) not in left_out}
 
 
 def _room_notes(reply: VLMReply, asked: int, room: int) -> list[str]:

@@ -37,17 +37,17 @@ class OpenAIVLMClient(SdkVLMClient):
 
     def _optional(self, message: Message) -> Parameters:
         sampling = message.sampling
-        given = {"temperature": sampling.temperature, self.length_names[0]: sampling.max_tokens}
-        groups: dict[str, dict[str, Any]] = {name: {name: value} for name, value in given.items()}
-        if sampling.top_p is not None:
-            groups["top_p"] = {"top_p": sampling.top_p}
-        if sampling.seed is not None:
-            groups["seed"] = {"seed": sampling.seed}
+        options: Parameters = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "seed": sampling.seed,
+            self.length_names[0]: sampling.max_tokens,
+        }
         if message.wants_levels:
-            groups["logprobs"] = {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
+            options |= {"logprobs": True, "top_logprobs": TOP_ALTERNATIVES}
         if message.schema is not None:
-            groups["response_format"] = {"response_format": self._response_format(message.schema)}
-        return groups
+            options["response_format"] = self._response_format(message.schema)
+        return {name: value for name, value in options.items() if value is not None}
 
     def _response_format(self, schema: Schema) -> dict[str, Any]:
         strict = closed(schema)
@@ -59,15 +59,14 @@ class OpenAIVLMClient(SdkVLMClient):
     def _send(self, sdk: Any, message: Message, options: Parameters) -> VLMReply:
         system = system_text(message, enforced="response_format" in options)
         messages = [{"role": "system", "content": system}] if system else []
-        parameters = {name: value for values in options.values() for name, value in values.items()}
         name, other_name = self.length_names
-        if name not in parameters:
-            # Each server knows at least one of the two names; this one refused the first.
-            parameters[other_name] = message.sampling.max_tokens
+        # Each server knows at least one of the two names; this one may have refused the first.
+        length = {} if name in options else {other_name: message.sampling.max_tokens}
         body = {
             "model": self.link.model,
             "messages": [*messages, {"role": "user", "content": _content(message)}],
-            **parameters,
+            **options,
+            **length,
         }
         # `chat.completions.create` compares every value with all types it might have, which takes longer than sending.
         return self._read(sdk.post("/chat/completions", cast_to=_completion_type(), body=body))
