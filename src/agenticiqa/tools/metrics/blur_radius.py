@@ -16,7 +16,6 @@ from agenticiqa.tools.metrics.planes import (
     percentile,
     require_image,
     rounded_luma,
-    row_percentiles,
     sum_of_squares,
 )
 
@@ -54,7 +53,7 @@ def edge_features(brightness: Plane) -> NDArray[np.float64] | None:
     blurred = (np.asarray(cv2.GaussianBlur(brightness, (0, 0), sigma)) for sigma in REBLURS)
     faded = np.stack([_slope_at(plane, edges) for plane in blurred])
     # A tenth of a grey level keeps rounding of faint slopes from deciding.
-    return row_percentiles(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES).ravel()
+    return np.ravel(percentile(np.log((before + 0.1) / (faded + 0.1)), PERCENTILES, by_row=True))
 
 
 def expand(features: NDArray[np.float64], mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,8 +23,6 @@ DCT_BASIS = (COSINES * np.sqrt(np.where(np.arange(8) == 0, 0.125, 0.25))[:, None
 DCT_OF_BLOCK = np.ascontiguousarray(np.kron(DCT_BASIS, DCT_BASIS).T)
 SCHARR = np.array([[-1 / 16, 0, 1 / 16], [3, 10, 3]], np.float32)
 COLOUR_STRIP = 64
-# Up to so many places of the order are looked for one by one, more of them by sorting.
-MOST_PLACES = 4
 # Y, Cb and Cr without offsets, so that a grey pixel has no chroma.
 OPPONENT = np.array([[0.299, 0.587, 0.114], [-0.1687, -0.3313, 0.5], [0.5, -0.4187, -0.0813]], np.float32)
 
@@ -207,13 +205,13 @@ def opponent_planes(pixels: Image) -> tuple[Plane, Plane, Plane]:
     return colour_planes(pixels, OPPONENT)
 
 
-def percentile(values: NDArray[Any], percents: float | Sequence[float]) -> NDArray[Any]:
-    """What `numpy.percentile` gives of all values; that one loads masked arrays and takes long over small arrays."""
-    return np.asarray(row_percentiles(values.ravel(), percents))[()]
+def percentile(values: NDArray[Any], percents: float | Sequence[float], *, by_row: bool = False) -> NDArray[Any]:
+    """What `numpy.percentile` gives of all values, or along the last axis.
 
-
-def row_percentiles(values: NDArray[Any], percents: float | Sequence[float]) -> NDArray[Any]:
-    """The same along the last axis."""
+    NumPy parts an array at one place by vector instructions, but not at several as its own function does: on the 20,000
+    values of a small plane this takes a tenth of the time.
+    """
+    values = values if by_row else values.ravel()
     count = values.shape[-1]
     # As there, the place of a single percentile is worked out in the precision of the values.
     share = np.true_divide(percents, values.dtype.type(100) if values.dtype.kind == "f" else 100)
@@ -221,29 +219,25 @@ def row_percentiles(values: NDArray[Any], percents: float | Sequence[float]) -> 
     floor = np.floor(place)
     below, part = floor.astype(np.intp), place - floor
     above = np.minimum(below + 1, count - 1)
-    if values.dtype == np.uint8:
-        # Bytes are sorted by counting, faster than they are parted.
-        ordered = np.sort(values, kind="stable").astype(np.float64)
-    else:
-        ordered = _sorted_at(values, sorted({*below.ravel().tolist(), *above.ravel().tolist()}))
+    ordered = _sorted_at(values, {*below.ravel().tolist(), *above.ravel().tolist()})
     low, high = ordered[..., below], ordered[..., above]
-    return np.asarray(np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)))
+    return np.asarray(np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part)))[()]
 
 
 def median(values: NDArray[Any]) -> float:
     """What `numpy.median` gives of all values; quicker over small arrays."""
     flat = values.ravel()
-    places = sorted({(flat.size - 1) // 2, flat.size // 2})
-    return float(_sorted_at(flat, places)[places].mean())
+    places = {(flat.size - 1) // 2, flat.size // 2}
+    return float(_sorted_at(flat, places)[sorted(places)].mean())
 
 
-def _sorted_at(values: NDArray[Any], places: list[int]) -> NDArray[Any]:
-    """A copy that holds at these places of the last axis, which rise, what sorting would put there."""
-    # NumPy parts an array at one place by vector instructions, but not at several; sorting has them too.
-    if len(places) > MOST_PLACES:
-        return np.sort(values)
+def _sorted_at(values: NDArray[Any], places: set[int]) -> NDArray[Any]:
+    """A copy that holds at these places of the last axis what sorting would put there."""
+    if values.dtype == np.uint8:
+        # Bytes are sorted by counting, a tenth of the time of parting them.
+        return np.sort(values, kind="stable")
     ordered, done = values.copy(), 0
-    for place in places:
+    for place in sorted(places):
         ordered[..., done:].partition(place - done)
         done = place + 1
     return ordered

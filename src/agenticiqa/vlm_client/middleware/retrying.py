@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock, Semaphore
-from typing import Any
-
-from PIL import Image
 
 from agenticiqa.errors import BackendError, UnavailableError
 from agenticiqa.vlm_client.client import (
@@ -194,31 +191,20 @@ class LimitedVLMClient(WrappingVLMClient):
             return self.client.ask(request)
 
 
-class FallbackVLMClient(VLMClient):
+class FallbackVLMClient(WrappingVLMClient):
     """Two backends in one: the second is asked when the first fails or, in `ask_for`, gives no valid reply."""
 
     def __init__(self, first: VLMClient, second: VLMClient) -> None:
+        super().__init__(first)
         self.first, self.second = first, second
-        self.model = first.model
         self.deterministic = first.deterministic and second.deterministic
-        self.derived_from = first.derived_from
         self.remote = first.remote or second.remote
-
-    def generate(self, prompt: str, image: Image.Image, **kwargs: Any) -> str:
-        try:
-            return self.first.generate(prompt, image, **kwargs)
-        except BackendError:
-            return self.second.generate(prompt, image, **kwargs)
 
     def ask(self, request: VLMRequest) -> VLMReply:
         try:
             return self.first.ask(request)
         except BackendError:
             return self.second.ask(request)
-
-    def open(self) -> None:
-        """Opens the first backend; the second may never be needed."""
-        self.first.open()
 
     def close(self) -> None:
         self.first.close()
