@@ -139,7 +139,7 @@ def test_every_reply_a_service_sent_counts_as_paid_and_no_failed_try_does(
         client.ask(answer_request())
     reply = client.ask(answer_request())
 
-    assert (failed.value.paid_calls, reply.usage.paid_calls) == (0, 2)
+    assert (failed.value.usage.paid_calls, reply.usage.paid_calls) == (0, 2)
 
 
 def test_answer_level_and_score_of_a_record_agree_and_the_state_keeps_the_models_letter(

@@ -299,8 +299,8 @@ def _frozen(pixels: Pixels) -> Pixels:
     return pixels
 
 
-def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
-    name = str(getattr(image, "filename", "") or "the given image")
+def _from_pillow(image: Image.Image, limits: ImageLimits, given: str = "the given image") -> LoadedImage:
+    name = str(getattr(image, "filename", "") or given)
     with _named(name, image.format or "image"):
         _check_size(image.size, limits)
         image.load()
@@ -308,8 +308,11 @@ def _from_pillow(image: Image.Image, limits: ImageLimits) -> LoadedImage:
         orientation = exif_orientation(image.info.get("exif", b""))
         pixels, turned = upright(pixels, orientation)
         seen_through = is_transparent(image)
-    frames, loaded = getattr(image, "n_frames", 1), _from_pixels(pixels, notes + turned)
-    return replace(loaded, frames=frames, orientation=orientation, transparent=seen_through)
+    frozen = _frozen(pixels)
+    digest = hashlib.sha256(b"%dx%d\n" % (frozen.shape[1], frozen.shape[0]))
+    digest.update(frozen.data)
+    frames, notes = getattr(image, "n_frames", 1), notes + turned
+    return LoadedImage(frozen, digest.hexdigest(), None, None, tuple(notes), None, frames, orientation, seen_through)
 
 
 def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
@@ -320,8 +323,8 @@ def _from_array(array: NDArray[Any], limits: ImageLimits) -> LoadedImage:
         _check_size((shape[1], shape[0]), limits)
         values, reduced = array_bytes(array)
         image = Image.fromarray(values[:, :, 0] if values.shape[2:] == (1,) else values)
-        pixels, notes = to_srgb(image)
-    return replace(_from_pixels(pixels, reduced + notes), transparent=is_transparent(image))
+    loaded = _from_pillow(image, limits, "the given array")
+    return replace(loaded, notes=(*reduced, *loaded.notes))
 
 
 def array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
@@ -334,10 +337,3 @@ def array_bytes(array: NDArray[Any]) -> tuple[Pixels, list[str]]:
         raise ImageFormatError(f"has the type {array.dtype}; give uint8, uint16, integers or floats")
     scale, note = value_scale(iter([array]))
     return scaled_to_bytes(array, scale), [note]
-
-
-def _from_pixels(pixels: Pixels, notes: list[str]) -> LoadedImage:
-    frozen = _frozen(pixels)
-    digest = hashlib.sha256(b"%dx%d\n" % (frozen.shape[1], frozen.shape[0]))
-    digest.update(frozen.data)
-    return LoadedImage(frozen, digest.hexdigest(), None, None, tuple(notes), None)

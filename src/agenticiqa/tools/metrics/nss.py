@@ -31,9 +31,6 @@ Values = NDArray[np.float64]
 SCALES = 2
 NEIGHBOURS = ((0, 1), (1, 0), (1, 1), (1, -1))
 TINY = 1e-12
-MOMENTS, STRIP = 5, 96
-# Rows to either side that the local mean of a pixel is taken from.
-REACH = 3
 
 
 def cell_features(brightness: Plane, rows: int, columns: int) -> Values:
@@ -85,56 +82,30 @@ def _fit(means: Values) -> tuple[Values, Values, Values]:
     return shape, left * width, right * width
 
 
-def _cell_means(brightness: Plane, rows: int, columns: int) -> list[Values]:
-    """The moments of each cell, of normalised brightness and of its products with its four neighbours.
+def _cell_means(brightness: Plane, rows: int, columns: int) -> Values:
+    """Five moments of each cell, of normalised brightness and of its products with its four neighbours.
 
-    The plane is taken as going on with its other end beyond each border.
+    Means of magnitudes, squares, signed squares, signs and nonzero values, as an array of 5 planes × 5 moments × grid.
+    All five of a product are the products of the neighbours' own. The plane is taken as going on with its other end
+    beyond each border.
     """
+    around = np.asarray(cv2.copyMakeBorder(normalise(brightness)[0], 1, 0, 1, 1, cv2.BORDER_WRAP), np.float32)
+    magnitudes, signs = np.abs(around), np.sign(around)
     height, width = brightness.shape[0] // rows, brightness.shape[1] // columns
-    above = _normalised_rows(brightness, len(brightness) - 1, len(brightness))
-    sums = np.zeros((1 + len(NEIGHBOURS), MOMENTS, rows, columns))
-    # A few rows at a time: what is made of them stays in the processor's cache.
-    for row in range(rows):
-        for top in range(row * height, (row + 1) * height, STRIP):
-            bottom = min(top + STRIP, (row + 1) * height)
-            own = _normalised_rows(brightness, top, bottom)
-            around = cv2.copyMakeBorder(np.concatenate([above, own]), 0, 0, 1, 1, cv2.BORDER_WRAP)
-            sums[:, :, row] += _moments(np.asarray(around, np.float32), columns, width)
-            above = own[-1:]
-    return list(sums / (height * width))
+    found = np.empty((1 + len(NEIGHBOURS), 5, rows, columns))
+    for moment, plane in enumerate((magnitudes, around * around, around * magnitudes, signs, np.abs(signs))):
 
+        def cells(down: int, across: int, plane: Plane = plane) -> Plane:
+            """What lies so far above and to the left of the cells' pixels."""
+            part = plane[1 - down : 1 - down + rows * height, 1 - across : 1 - across + columns * width]
+            return part.reshape(rows, height, columns, width)
 
-def _normalised_rows(brightness: Plane, top: int, bottom: int) -> Plane:
-    """These rows of the normalised plane."""
-    first = max(0, top - REACH)
-    return normalise(brightness[first : bottom + REACH])[0][top - first : bottom - first]
-
-
-def _moments(strip: Plane, columns: int, width: int) -> Values:
-    """Sums by cell of magnitudes, squares, signed squares, signs and nonzero values, with one row above the strip.
-
-    First of the values themselves, then of their products with each neighbour: all five of a product are the products
-    of the neighbours' own.
-    """
-    magnitudes, signs = np.abs(strip), np.copysign(np.float32(1), strip)
-    planes = [magnitudes, strip * strip, strip * magnitudes, signs]
-    found = np.full((1 + len(NEIGHBOURS), MOMENTS, columns), float((len(strip) - 1) * width))
-    if np.count_nonzero(strip) < strip.size:
-        not_zero = (strip != 0).astype(np.float32)
-        signs *= not_zero
-        planes.append(not_zero)
-    for moment, plane in enumerate(planes):
-        own = _cells(plane, 0, 0, columns, width)
-        found[0, moment] = np.einsum("hcw->c", own)
-        for number, (down, across) in enumerate(NEIGHBOURS, 1):
-            found[number, moment] = np.einsum("hcw,hcw->c", own, _cells(plane, down, across, columns, width))
+        own = cells(0, 0)
+        found[0, moment] = np.einsum("rhcw->rhc", own).mean(axis=1, dtype=np.float64) / width
+        for number, neighbour in enumerate(NEIGHBOURS, 1):
+            products = np.einsum("rhcw,rhcw->rhc", own, cells(*neighbour))
+            found[number, moment] = products.mean(axis=1, dtype=np.float64) / width
     return found
-
-
-def _cells(plane: Plane, down: int, across: int, columns: int, width: int) -> Plane:
-    """The rows below the first, or what lies so far above and to the left of them, cut into cells."""
-    part = plane[1 - down : len(plane) - down, 1 - across : 1 - across + columns * width]
-    return part.reshape(len(part), columns, width)
 
 
 @functools.lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from agenticiqa.errors import CalibrationError, ToolUnavailableError
 from agenticiqa.images import LoadedImage, load_image
+from agenticiqa.outputs import write_whole
 from agenticiqa.tools.calibration import HIGHEST, Calibration
 from agenticiqa.tools.curve_fitting import Floats, fit_curve, rank_correlation
 from agenticiqa.tools.registry import ToolRegistry
@@ -228,9 +229,7 @@ class LadderCalibrations:
     def _keep(self, tool: Tool, entry: dict[str, Any]) -> None:
         self._read()
         self._entries[tool.name] = {"made_for": _made_for(tool), **entry}
-        fresh = self._path.with_name(self._path.name + ".new")
-        fresh.write_text(json.dumps(self._entries, indent=1), encoding="utf-8")
-        fresh.replace(self._path)
+        write_whole(self._path, json.dumps(self._entries, indent=1))
 
     def _entry(self, tool: Tool) -> dict[str, Any] | None:
         self._read()
