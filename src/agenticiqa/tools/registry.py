@@ -76,6 +76,7 @@ class ToolRegistry:
         return list(self._tools)
 
     def card(self, name: str) -> ToolCard:
+        """What the catalogue says of this tool."""
         return self.get(name).card
 
     def find_card(self, name: str) -> ToolCard | None:
@@ -90,6 +91,7 @@ class ToolRegistry:
         return self.get(name).unavailable()
 
     def calibration(self, name: str) -> Calibration | None:
+        """The tool's curves, if it has any."""
         tool = self.get(name)
         own = self._calibrations.get(tool.name) or tool.calibration
         return own or (self._first_use.known(tool) if self._first_use else None)

@@ -82,6 +82,7 @@ class Tool(ABC):
 
     @property
     def name(self) -> str:
+        """The tool's name in the catalogue."""
         return self.card.name
 
 
