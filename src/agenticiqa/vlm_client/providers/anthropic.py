@@ -45,7 +45,7 @@ class AnthropicVLMClient(SdkVLMClient):
         system = system_text(message, enforced="output_config" in options)
         reply = sdk.messages.create(
             **({"system": system} if system else {}),
-            model=self.link.model,
+            model=self.name,
             max_tokens=message.sampling.max_tokens,
             messages=[{"role": "user", "content": _content(message)}],
             # The SDK no longer lists the sampling parameters, which many models still take.

@@ -48,13 +48,13 @@ class GoogleVLMClient(NetworkVLMClient):
         from google.genai import types
 
         options = types.HttpOptions(
-            base_url=self.link.base_url,
+            base_url=self.base_url,
             api_version=API_VERSION,
-            timeout=round(self.link.timeout * 1000),
+            timeout=round(self.timeout * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
-            client_args={"event_hooks": deadline_hooks(self.link.timeout)},
+            client_args={"event_hooks": deadline_hooks(self.timeout)},
         )
-        return genai.Client(api_key=self.link.key, vertexai=False, http_options=options)
+        return genai.Client(api_key=self.key, vertexai=False, http_options=options)
 
     def _optional(self, message: Message) -> Parameters:
         sampling = vars(message.sampling)
@@ -77,7 +77,7 @@ class GoogleVLMClient(NetworkVLMClient):
         parts: list[Any] = []
         for image in message.images:
             parts += [f"{image.label}:", types.Part.from_bytes(data=image.data, mime_type=image.media_type)]
-        response = sdk.models.generate_content(model=self.link.model, contents=[*parts, message.user], config=config)
+        response = sdk.models.generate_content(model=self.name, contents=[*parts, message.user], config=config)
         return self._read(response)
 
     def _reply(self, response: Any) -> VLMReply:

@@ -6,7 +6,7 @@ import importlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -36,18 +36,6 @@ _GROUPS = {
 def group_of(parameter: str) -> str:
     """The name of what is given up together with this parameter."""
     return _GROUPS.get(parameter, parameter)
-
-
-@dataclass(frozen=True)
-class Link:
-    """How one model of a service is reached."""
-
-    model: str
-    base_url: str
-    key: str = field(repr=False)
-    timeout: float = 60.0
-    keep_metadata: bool = False
-    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 SHARED_SYSTEM = "You are part of an image quality assessment system. Look at the images, then do what is asked."

@@ -39,7 +39,6 @@ from agenticiqa.vlm_client.models import family_of, official_name
 from agenticiqa.vlm_client.providers.http import (
     SHARED_SYSTEM,
     InvalidRequestError,
-    Link,
     Message,
     NoRoomError,
     Parameters,
@@ -82,12 +81,17 @@ class NetworkVLMClient(VLMClient):
     """Whether an enforced schema counts as the beginning of a request where the service remembers beginnings."""
     remote = True
 
-    def __init__(self, link: Link) -> None:
-        self.link = link
-        self.model = f"{self.provider}.{link.model}"
-        self.identity = f"{self.model} at {link.base_url}, metadata kept: {link.keep_metadata}"
+    def __init__(self, name: str, role: RoleSettings, settings: Settings) -> None:
+        self.name = name
+        self.model = f"{self.provider}.{name}"
+        self.base_url = self._base_url(role, settings)
+        self.timeout = role.timeout
+        self.key = self._key(settings)
+        self._secrets = (self.key, *settings.secrets())
+        self._keep_metadata = settings.pipeline.transport.keep_metadata
+        self.identity = f"{self.model} at {self.base_url}, metadata kept: {self._keep_metadata}"
         self._sdk: Any = None
-        self._family = family_of(self.provider, link.model)
+        self._family = family_of(self.provider, name)
         self._refused: dict[str, frozenset[str]] = {}
         self._rooms: dict[str, int] = {}
         self._lock = Lock()
@@ -102,16 +106,7 @@ class NetworkVLMClient(VLMClient):
                 f"{cls.provider}.{model} needs the network, and offline mode is on; use builtin.perception"
             )
         require_extra(f"the backend {cls.provider}.{model}", cls.extra, cls.package)
-        return cls(
-            Link(
-                model=official_name(cls.provider, model),
-                base_url=cls._base_url(role, settings),
-                key=cls._key(settings),
-                timeout=role.timeout,
-                keep_metadata=settings.pipeline.transport.keep_metadata,
-                secrets=settings.secrets(),
-            )
-        )
+        return cls(official_name(cls.provider, model), role, settings)
 
     @classmethod
     def _base_url(cls, role: RoleSettings, settings: Settings) -> str:
@@ -180,14 +175,14 @@ class NetworkVLMClient(VLMClient):
         """What an SDK's error means; None if it is not the service's doing."""
 
     def _redacted(self, text: object) -> str:
-        return redact(str(text), (self.link.key, *self.link.secrets))
+        return redact(str(text), self._secrets)
 
     def _out_of_reach(self) -> UnavailableError:
-        said = f"{self.model}: {self.link.base_url} cannot be reached; check network and base_url"
+        said = f"{self.model}: {self.base_url} cannot be reached; check network and base_url"
         return UnavailableError(self._redacted(said))
 
     def _too_late(self) -> BackendTimeoutError:
-        return BackendTimeoutError(f"{self.model}: no answer within {self.link.timeout:g} s; raise `timeout`")
+        return BackendTimeoutError(f"{self.model}: no answer within {self.timeout:g} s; raise `timeout`")
 
     def _empty(self, reason: object, cut: bool) -> BadReplyError:
         """The error for a reply without text."""
@@ -224,7 +219,7 @@ class NetworkVLMClient(VLMClient):
         page = page_in(body)
         if page is None:
             return BadReplyError(f"{self.model}: the service's answer is not in its own format")
-        return BadReplyError(f"{self.model}: {self._redacted(self.link.base_url)} sent {page}; check base_url")
+        return BadReplyError(f"{self.model}: {self._redacted(self.base_url)} sent {page}; check base_url")
 
     def _with_images_first(self, message: Message) -> Message:
         """The message with its task after the images, so that the service's memory of beginnings covers them."""
@@ -236,8 +231,7 @@ class NetworkVLMClient(VLMClient):
         )
 
     def _encoded(self, images: tuple[LabelledImage, ...]) -> tuple[SentImage, ...]:
-        keep = self.link.keep_metadata
-        return tuple(encode(item.label, item.image, self.rule, keep_metadata=keep) for item in images)
+        return tuple(encode(item.label, item.image, self.rule, keep_metadata=self._keep_metadata) for item in images)
 
     def _connected(self) -> Any:
         with self._lock:
@@ -345,10 +339,10 @@ class SdkVLMClient(NetworkVLMClient):
     sdk_class: ClassVar[str]
 
     def _connect(self) -> Any:
-        sdk, link = import_module(self.package), self.link
-        http = sdk.DefaultHttpxClient(event_hooks=deadline_hooks(link.timeout))
+        sdk = import_module(self.package)
+        http = sdk.DefaultHttpxClient(event_hooks=deadline_hooks(self.timeout))
         return getattr(sdk, self.sdk_class)(
-            api_key=link.key, base_url=link.base_url, timeout=link.timeout, max_retries=0, http_client=http
+            api_key=self.key, base_url=self.base_url, timeout=self.timeout, max_retries=0, http_client=http
         )
 
     def _translated(self, error: Exception) -> BackendError | None:

@@ -63,7 +63,7 @@ class OpenAIVLMClient(SdkVLMClient):
         # Each server knows at least one of the two names; this one may have refused the first.
         length = {} if name in options else {other_name: message.sampling.max_tokens}
         body = {
-            "model": self.link.model,
+            "model": self.name,
             "messages": [*messages, {"role": "user", "content": _content(message)}],
             **options,
             **length,
