@@ -29,10 +29,8 @@ from agenticiqa.vlm_client.client import WrappingVLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import (
-    Breaker,
     BreakerVLMClient,
     LimitedVLMClient,
-    Limiter,
     RetryingVLMClient,
     RetryPolicy,
 )
@@ -124,7 +122,7 @@ def test_the_wait_a_service_asks_for_is_read_from_its_headers(headers: dict[str,
 
 def test_a_backend_that_keeps_failing_rests_and_is_then_tried_once() -> None:
     clock, inner = Clock(), saying(OverloadedError("down"))
-    client = BreakerVLMClient(inner, Breaker(failures=3, seconds=30, clock=clock.read))
+    client = BreakerVLMClient(inner, failures=3, seconds=30, clock=clock.read)
     outcomes: list[tuple[type[BackendError], int]] = []
 
     for moment in (0, 1, 2, 3, 20, 33, 34):
@@ -141,7 +139,7 @@ def test_a_backend_that_keeps_failing_rests_and_is_then_tried_once() -> None:
 def test_a_backend_that_answers_again_is_trusted_again() -> None:
     clock = Clock()
     down = OverloadedError("down")
-    client = BreakerVLMClient(saying(down, down, GOOD, down, GOOD), Breaker(2, 30, clock=clock.read))
+    client = BreakerVLMClient(saying(down, down, GOOD, down, GOOD), 2, 30, clock=clock.read)
 
     for _ in range(2):
         with pytest.raises(OverloadedError):
@@ -155,7 +153,7 @@ def test_a_backend_that_answers_again_is_trusted_again() -> None:
 
 
 def test_a_refused_key_does_not_make_a_backend_rest() -> None:
-    client = BreakerVLMClient(saying(AuthenticationError("no")), Breaker(failures=1))
+    client = BreakerVLMClient(saying(AuthenticationError("no")), failures=1)
 
     for _ in range(3):
         with pytest.raises(AuthenticationError):
@@ -164,8 +162,7 @@ def test_a_refused_key_does_not_make_a_backend_rest() -> None:
 
 def test_requests_keep_the_rate() -> None:
     clock = Clock()
-    limiter = Limiter(requests_per_minute=30, clock=clock.read, sleep=clock.sleep)
-    client = LimitedVLMClient(saying(GOOD), limiter)
+    client = LimitedVLMClient(saying(GOOD), requests_per_minute=30, clock=clock.read, sleep=clock.sleep)
 
     for _ in range(4):
         client.ask(answer_request())
@@ -186,7 +183,7 @@ def test_no_more_requests_run_at_once_than_allowed() -> None:
             running -= 1
         return GOOD
 
-    client = LimitedVLMClient(ScriptedVLMClient({"answer": look}), Limiter(concurrency=2))
+    client = LimitedVLMClient(ScriptedVLMClient({"answer": look}), concurrency=2)
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: client.ask(answer_request()), range(6)))
 

@@ -30,11 +30,9 @@ from agenticiqa.vlm_client.client import VLMClient
 from agenticiqa.vlm_client.middleware.caching import CachingVLMClient
 from agenticiqa.vlm_client.middleware.recording import RecordingVLMClient, ReplayingVLMClient
 from agenticiqa.vlm_client.middleware.retrying import (
-    Breaker,
     BreakerVLMClient,
     FallbackVLMClient,
     LimitedVLMClient,
-    Limiter,
     RetryingVLMClient,
     RetryPolicy,
 )
@@ -142,7 +140,7 @@ class Assembly:
 
     def _guarded(self, client: VLMClient, role: RoleSettings) -> VLMClient:
         transport, limits = self._transport, self._transport.limits_for(role.backend)
-        client = LimitedVLMClient(client, Limiter(limits.concurrency, limits.requests_per_minute))
+        client = LimitedVLMClient(client, limits.concurrency, limits.requests_per_minute)
         # With another backend behind it, a service that cannot be reached is given up after one probe.
         roles = map(self._settings.role, ROLES)
         stands_alone = not any(one.fallback_backend for one in roles if one.backend == role.backend)
@@ -150,7 +148,7 @@ class Assembly:
         client = RetryingVLMClient(
             client, RetryPolicy(transport.attempts, transport.max_seconds, attempts_unreachable=probes)
         )
-        client = BreakerVLMClient(client, Breaker(transport.breaker_failures, transport.breaker_seconds))
+        client = BreakerVLMClient(client, transport.breaker_failures, transport.breaker_seconds)
         return PricingVLMClient(client, self._prices.of(client.model))
 
     @cached_property

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -26,20 +25,12 @@ NOISE_OVERESTIMATE = 1.7
 TINY = np.float32(np.finfo(np.float32).eps)
 
 
-@dataclass(frozen=True)
-class FilterBank:
-    """Filters by orientation and scale, and the noise threshold per unit of median response."""
-
-    filters: Plane
-    threshold_gains: tuple[float, ...]
-
-
 def phase_congruency(plane: Plane) -> Plane:
     """The congruency at every pixel, from 0 to 1."""
-    bank = filter_bank(*plane.shape)
+    bank, gains = filter_bank(*plane.shape)
     spectrum = np.fft.fft2(plane)
     energy, amplitude = np.full_like(plane, TINY), np.full_like(plane, TINY)
-    for filters, gain in zip(bank.filters, bank.threshold_gains, strict=True):
+    for filters, gain in zip(bank, gains, strict=True):
         _add_orientation(spectrum * filters, gain, energy, amplitude)
     return energy / amplitude
 
@@ -68,15 +59,14 @@ def _lower_median(plane: Plane) -> float:
 
 
 @functools.lru_cache(maxsize=4)
-def filter_bank(rows: int, columns: int) -> FilterBank:
-    """The log-Gabor filters of this image size, zero frequency first."""
+def filter_bank(rows: int, columns: int) -> tuple[Plane, list[float]]:
+    """The log-Gabor filters of this image size, by orientation and scale, and their noise thresholds per median."""
     down, across = np.meshgrid(frequencies(rows), frequencies(columns), indexing="ij")
     radius, angle = np.hypot(down, across), np.arctan2(-across, down)
     radial = _radial_filters(radius)
     angular = [_angular_filter(angle, step * math.pi / ORIENTATIONS) for step in range(ORIENTATIONS)]
     filters = np.stack([radial * spread for spread in angular])
-    gains = tuple(_threshold_gain(of_orientation) for of_orientation in filters)
-    return FilterBank(filters.astype(np.float32), gains)
+    return filters.astype(np.float32), [_threshold_gain(of_orientation) for of_orientation in filters]
 
 
 def frequencies(length: int) -> NDArray[np.float64]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock, Semaphore
 
@@ -88,106 +87,82 @@ class RetryingVLMClient(WrappingVLMClient):
         return isinstance(error, PASSING) and failures < attempts and seconds <= policy.max_seconds
 
 
-class Breaker:
-    """Lets calls pass until too many fail in a row; after a rest, one call tries again."""
+class BreakerVLMClient(WrappingVLMClient):
+    """A client that rests after too many failures in a row, and fails at once meanwhile; after a rest, one call tries."""
 
     def __init__(
-        self, failures: int = 5, seconds: float = 30.0, *, clock: Callable[[], float] = time.monotonic
+        self,
+        client: VLMClient,
+        failures: int = 5,
+        seconds: float = 30.0,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(client)
         self._limit, self._seconds, self._clock = failures, seconds, clock
         self._failures = 0
         self._rests_until = 0.0
         self._lock = Lock()
 
-    def admit(self) -> float | None:
-        """None if a call may be made, else the seconds until the next may."""
-        with self._lock:
-            if self._failures < self._limit:
-                return None
-            now = self._clock()
-            if now < self._rests_until:
-                return self._rests_until - now
-            # This call is the trial; the others go on resting until it is over.
-            self._rests_until = now + self._seconds
-            return None
-
-    def succeeded(self) -> None:
-        with self._lock:
-            self._failures = 0
-
-    def failed(self) -> None:
-        with self._lock:
-            self._failures += 1
-            if self._failures >= self._limit:
-                self._rests_until = self._clock() + self._seconds
-
-
-class BreakerVLMClient(WrappingVLMClient):
-    """A client that fails at once while its backend rests."""
-
-    def __init__(self, client: VLMClient, breaker: Breaker) -> None:
-        super().__init__(client)
-        self._breaker = breaker
-
     def ask(self, request: VLMRequest) -> VLMReply:
         """The client's reply; UnavailableError without a try on the wire while the backend rests."""
-        rest = self._breaker.admit()
-        if rest is not None:
+        rest = self._seconds_of_rest()
+        if rest > 0:
             error = UnavailableError(f"{self.model} failed too often and rests for another {rest:.0f} s")
             error.usage = Usage(transport_attempts=0)
             raise error
         try:
             reply = self.client.ask(request)
         except PASSING:
-            self._breaker.failed()
+            with self._lock:
+                self._failures += 1
+                if self._failures >= self._limit:
+                    self._rests_until = self._clock() + self._seconds
             raise
-        self._breaker.succeeded()
+        with self._lock:
+            self._failures = 0
         return reply
 
+    def _seconds_of_rest(self) -> float:
+        """Seconds until the next call may be made, 0 if this one may."""
+        with self._lock:
+            now = self._clock()
+            if self._failures < self._limit:
+                return 0.0
+            if now >= self._rests_until:
+                # This call is the trial; the others go on resting until it is over.
+                self._rests_until = now + self._seconds
+                return 0.0
+            return self._rests_until - now
 
-class Limiter:
-    """Gives turns to the threads that share a backend."""
+
+class LimitedVLMClient(WrappingVLMClient):
+    """A client whose every try on the wire waits for a place among those allowed at once, and for its time."""
 
     def __init__(
         self,
+        client: VLMClient,
         concurrency: int = 8,
         requests_per_minute: float | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        super().__init__(client)
         self._places = Semaphore(concurrency)
         self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._clock, self._sleep = clock, sleep
         self._next = 0.0
         self._lock = Lock()
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """A place among those allowed at once, at a moment the rate allows."""
-        with self._places:
-            wait = self._reserve()
-            if wait > 0:
-                self._sleep(wait)
-            yield
-
-    def _reserve(self) -> float:
-        with self._lock:
-            now = self._clock()
-            start = max(now, self._next)
-            self._next = start + self._interval
-            return start - now
-
-
-class LimitedVLMClient(WrappingVLMClient):
-    """A client whose every try on the wire waits for its turn."""
-
-    def __init__(self, client: VLMClient, limiter: Limiter) -> None:
-        super().__init__(client)
-        self._limiter = limiter
-
     def ask(self, request: VLMRequest) -> VLMReply:
-        with self._limiter.turn():
+        with self._places:
+            with self._lock:
+                now = self._clock()
+                start = max(now, self._next)
+                self._next = start + self._interval
+            if start > now:
+                self._sleep(start - now)
             return self.client.ask(request)
 
 
