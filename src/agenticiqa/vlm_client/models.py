@@ -35,10 +35,6 @@ class Family(Record):
     room: int = 0
 
 
-UNKNOWN = Family(models="")
-"""An unknown model is asked for everything."""
-
-
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     text = resources.files("agenticiqa.vlm_client").joinpath("models.yaml").read_text(encoding="utf-8")
@@ -62,7 +58,8 @@ def retired(backend: str) -> Retired | None:
 @lru_cache(maxsize=64)
 def family_of(provider: str, model: str) -> Family:
     families = map(Family.model_validate, table()["families"].get(provider, ()))
-    return next((family for family in families if re.search(family.models, model)), UNKNOWN)
+    # An unknown model is asked for everything.
+    return next((family for family in families if re.search(family.models, model)), Family(models=""))
 
 
 # The date with which services name a fixed version of a model: -20250514 or -2024-08-06.

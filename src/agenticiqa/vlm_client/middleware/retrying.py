@@ -88,7 +88,7 @@ class RetryingVLMClient(WrappingVLMClient):
 
 
 class BreakerVLMClient(WrappingVLMClient):
-    """A client that rests after too many failures in a row, and fails at once meanwhile; after a rest, one call tries."""
+    """A client that rests after too many failures in a row and fails at once meanwhile; then one call tries again."""
 
     def __init__(
         self,
