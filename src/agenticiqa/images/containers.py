@@ -97,7 +97,18 @@ def inspect(kind: str, data: bytes) -> Container:
 
 # A marker of JPEG: neither a byte FF of the picture's data nor a restart.
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-_START_OF_SCAN, _END, _ALONE = 0xDA, 0xD9, (0x01, 0xD8)
+JPEG_SCAN, JPEG_END = 0xDA, 0xD9
+_WITHOUT_LENGTH = (0x01, 0xD8, JPEG_END)
+
+
+def jpeg_segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Marker, start and end of each segment up to the end marker; what lies between them is the data of scans."""
+    marker, end = 0, 2
+    while marker != JPEG_END and (found := _MARKER.search(data, end)):
+        marker, end = found[1][0], found.end()
+        if marker not in _WITHOUT_LENGTH:
+            end += int.from_bytes(data[end : end + 2], "big")
+        yield marker, found.start(), end
 
 
 def _scans(data: bytes) -> int:
@@ -106,15 +117,7 @@ def _scans(data: bytes) -> int:
     if most <= 16:
         # So few need not be told from those of a thumbnail.
         return max(most, 1)
-    scans, at = 0, 2
-    while found := _MARKER.search(data, at):
-        code, at = found[1][0], found.end()
-        if code == _END:
-            break
-        scans += code == _START_OF_SCAN
-        if code not in _ALONE:
-            at += int.from_bytes(data[at : at + 2], "big")
-    return max(scans, 1)
+    return max(sum(marker == JPEG_SCAN for marker, _, _ in jpeg_segments(data)), 1)
 
 
 def _overlays(data: bytes) -> int:

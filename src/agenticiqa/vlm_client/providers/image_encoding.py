@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import math
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PIL import Image
 
 from agenticiqa.images import LoadedImage
+from agenticiqa.images.containers import JPEG_END, JPEG_SCAN, jpeg_segments
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,6 @@ def _note(label: str, image: LoadedImage, how: str, rule: SizeRule) -> str:
 # JFIF and Adobe segments tell the decoder how colours are stored; all others describe the picture or its maker.
 _JPEG_KEPT_APPLICATIONS = (0xE0, 0xEE)
 _JPEG_COMMENT = 0xFE
-_JPEG_END, _JPEG_SCAN = 0xD9, 0xDA
 _PNG_KEPT = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"sRGB", b"gAMA")
 _WEBP_DROPPED = (b"EXIF", b"XMP ", b"ICCP")
 _WEBP_METADATA_FLAGS = 0x20 | 0x08 | 0x04
@@ -97,41 +96,18 @@ def stripped(media_type: str, data: bytes) -> bytes | None:
 
 
 def _jpeg(data: bytes) -> bytes:
-    kept = [data[:2]]
-    for marker, segment in _jpeg_segments(data):
+    kept, last, end = [data[:2]], 0, 2
+    for marker, start, next_end in jpeg_segments(data):
+        if start > end and last != JPEG_SCAN:
+            raise ValueError("no marker where one must be")
+        kept.append(data[end:start])
         is_application = 0xE0 <= marker <= 0xEF
         if marker != _JPEG_COMMENT and (not is_application or marker in _JPEG_KEPT_APPLICATIONS):
-            kept.append(segment)
+            kept.append(data[start:next_end])
+        last, end = marker, next_end
+    if last != JPEG_END:
+        raise ValueError("no end")
     return b"".join(kept)
-
-
-def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Marker and bytes of each segment up to the end marker; whatever follows it belongs to no picture of ours."""
-    at = 2
-    while True:
-        if data[at] != 0xFF:
-            raise ValueError("no marker where one must be")
-        marker = data[at + 1]
-        if marker == 0xFF:
-            at += 1
-            continue
-        if marker == _JPEG_END:
-            yield marker, data[at : at + 2]
-            return
-        end = at + 2 + struct.unpack_from(">H", data, at + 2)[0]
-        if marker == _JPEG_SCAN:
-            end = _end_of_scan(data, end)
-        yield marker, data[at:end]
-        at = end
-
-
-def _end_of_scan(data: bytes, at: int) -> int:
-    """Where the next marker stands that is no stuffed byte and no restart."""
-    while True:
-        at = data.index(b"\xff", at)
-        if data[at + 1] not in (0x00, *range(0xD0, 0xD8)):
-            return at
-        at += 2
 
 
 def _png(data: bytes) -> bytes:
