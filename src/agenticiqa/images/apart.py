@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
-import json
+import marshal
 import os
 import signal
-import struct
 import subprocess
 import sys
 from contextlib import suppress
-from typing import IO, Any
 
 from PIL import Image
 
@@ -24,7 +22,6 @@ from agenticiqa.images.decode import open_header
 
 SECONDS = 60.0
 """How long one picture may take."""
-_REQUEST, _LENGTH = struct.Struct("!8sdQ"), struct.Struct("!Q")
 # The other process: no module of the working folder, no interrupt meant for this one.
 _COMMAND = (sys.executable, "-P", "-c", "from agenticiqa.images.apart import serve; serve()")
 _Process = subprocess.Popen[bytes]
@@ -80,57 +77,38 @@ def _asked(process: _Process, kind: str, data: bytes, seconds: float) -> Image.I
     requests, replies = process.stdin, process.stdout
     assert requests is not None
     assert replies is not None
-    requests.write(_REQUEST.pack(kind.encode(), seconds, len(data)))
-    requests.write(data)
+    marshal.dump((kind, seconds, data), requests)
     requests.flush()
-    header: dict[str, Any] = json.loads(_part(replies))
-    if "wrong" in header:
-        return str(header["wrong"])
+    wrong, mode, size = marshal.load(replies)
+    if wrong:
+        return str(wrong)
     # Strip by strip, so that a large picture is not held twice.
-    image, top = Image.new(header["mode"], tuple(header["size"])), 0
+    image, top = Image.new(mode, size), 0
     while top < image.height:
-        (height,) = _LENGTH.unpack(_whole(replies, _LENGTH.size))
-        strip = Image.frombytes(image.mode, (image.width, height), _part(replies))
-        image.paste(strip, (0, top))
+        height, content = marshal.load(replies)
+        image.paste(Image.frombytes(mode, (image.width, height), content), (0, top))
         top += height
     return image
-
-
-def _part(stream: IO[bytes]) -> bytes:
-    (length,) = _LENGTH.unpack(_whole(stream, _LENGTH.size))
-    return _whole(stream, length)
-
-
-def _whole(stream: IO[bytes], length: int) -> bytes:
-    content = stream.read(length)
-    if len(content) < length:
-        raise EOFError
-    return content
 
 
 def serve() -> None:
     """Decodes what is asked for, until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = sys.stdin.buffer, sys.stdout.buffer
-    while head := requests.read(_REQUEST.size):
-        kind, seconds, length = _REQUEST.unpack(head)
-        data = _whole(requests, length)
-        # Also where whoever asked has ended meanwhile, and while the decoder answers to nothing else.
-        faulthandler.dump_traceback_later(seconds, exit=True)
-        try:
-            image = open_header(kind.rstrip(b"\0").decode(), data)
-            image.load()
-        except Exception as error:  # decoders of damaged files raise nearly anything
-            _send(replies, json.dumps({"wrong": str(error) or type(error).__name__}).encode())
-        else:
-            _send(replies, json.dumps({"mode": image.mode, "size": image.size}).encode())
-            for _, strip in strips(image):
-                replies.write(_LENGTH.pack(strip.height))
-                _send(replies, strip.tobytes())
-        faulthandler.cancel_dump_traceback_later()
-        replies.flush()
-
-
-def _send(stream: IO[bytes], content: bytes) -> None:
-    stream.write(_LENGTH.pack(len(content)))
-    stream.write(content)
+    # The end of the requests: whoever asked is gone.
+    with suppress(EOFError):
+        while True:
+            kind, seconds, data = marshal.load(requests)
+            # Also where whoever asked has ended meanwhile, and while the decoder answers to nothing else.
+            faulthandler.dump_traceback_later(seconds, exit=True)
+            try:
+                image = open_header(kind, data)
+                image.load()
+            except Exception as error:  # decoders of damaged files raise nearly anything
+                marshal.dump((str(error) or type(error).__name__, None, None), replies)
+            else:
+                marshal.dump((None, image.mode, image.size), replies)
+                for _, strip in strips(image):
+                    marshal.dump((strip.height, strip.tobytes()), replies)
+            faulthandler.cancel_dump_traceback_later()
+            replies.flush()

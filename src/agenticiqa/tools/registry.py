@@ -213,7 +213,16 @@ class ToolRegistry:
                 seconds = time.perf_counter() - started
                 logs.append(ToolExecutionLog(tool_name=candidate, execution_time=seconds, error=str(error), **fields))
                 continue
-            logs.append(_log(said, fields))
+            logs.append(
+                ToolExecutionLog(
+                    tool_name=candidate,
+                    raw_score=said.raw,
+                    normalized_score=said.calibrated,
+                    execution_time=said.seconds,
+                    notes=list(said.notes),
+                    **fields,
+                )
+            )
             return logs
         if substitute:
             logs[-1].notes.append("no suitable tool is left to replace it")
@@ -280,16 +289,3 @@ def _key(
     box = (region.left, region.top, region.right, region.bottom) if region else None
     how = (card.implementation, card.version, card.max_pixels, card.oversize, card.sampled_above)
     return cache_key(card.name, *how, test.sha256, other, box, align)
-
-
-def _log(said: Measurement, fields: dict[str, object]) -> ToolExecutionLog:
-    return ToolExecutionLog.model_validate(
-        {
-            "tool_name": said.tool,
-            "raw_score": said.raw,
-            "normalized_score": said.calibrated,
-            "execution_time": said.seconds,
-            "notes": list(said.notes),
-            **fields,
-        }
-    )
