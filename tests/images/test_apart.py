@@ -14,14 +14,14 @@ from PIL import Image
 
 from agenticiqa.errors import ImageTooLargeError, ImageTruncatedError
 from agenticiqa.images import load_image
-from agenticiqa.images.apart import decode_apart
+from agenticiqa.images.decoder_process import decode_apart
 
 # Loads its first argument, then says so and waits.
 LOADING = """
 import signal, sys, time
 # A shell starts what runs in the background deaf to Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from agenticiqa.images.apart import decode_apart
+from agenticiqa.images.decoder_process import decode_apart
 image = open(sys.argv[1], "rb").read()
 decode_apart("AVIF", image)
 print("decoded", flush=True)

@@ -12,6 +12,7 @@ from PIL import Image, ImageCms
 from agenticiqa.errors import ImageFormatError
 
 Pixels = NDArray[np.uint8]
+"""An upright image, height × width × 3, sRGB."""
 Step = Callable[[Image.Image], Image.Image]
 
 # So many pixels of four bytes stay in the cache of a processor while they go from one form to the next.

@@ -25,10 +25,10 @@ from agenticiqa.errors import (
     ImageTruncatedError,
     MissingExtraError,
 )
-from agenticiqa.images.apart import decode_apart
 from agenticiqa.images.colour import Pixels, is_transparent, scaled_to_bytes, to_srgb, value_scale
 from agenticiqa.images.containers import MEDIA_TYPES, Container, inspect, is_complete, sniff
 from agenticiqa.images.decode import decode_plain_webp, is_plain_webp, open_header, webp_size
+from agenticiqa.images.decoder_process import decode_apart
 from agenticiqa.images.files import check_byte_count, read_file
 from agenticiqa.images.tiff import exif_orientation
 

@@ -6,17 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from agenticiqa.images.colour import Pixels as Pixels
 from agenticiqa.state import DistortionCategory, Record
 
 if TYPE_CHECKING:
     from agenticiqa.tools.calibration import Calibration
-
-Pixels = NDArray[np.uint8]
-"""An upright image, height × width × 3, sRGB."""
 
 
 class ToolCard(Record):

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-Pixels = npt.NDArray[np.uint8]
+from agenticiqa.images.colour import Pixels
+
 Floats = npt.NDArray[np.float32]
 if TYPE_CHECKING:
     # Whoever only asks what kinds there are does not wait for NumPy's random numbers to be loaded.

@@ -23,7 +23,7 @@ from agenticiqa.images.decode import open_header
 SECONDS = 60.0
 """How long one picture may take."""
 # The other process: no module of the working folder, no interrupt meant for this one.
-_COMMAND = (sys.executable, "-P", "-c", "from agenticiqa.images.apart import serve; serve()")
+_COMMAND = (sys.executable, "-P", "-c", "from agenticiqa.images.decoder_process import serve; serve()")
 _Process = subprocess.Popen[bytes]
 # Those that wait for a picture, with the process that started them: a fork shares pipes it must not use.
 _waiting: list[tuple[int, _Process]] = []
