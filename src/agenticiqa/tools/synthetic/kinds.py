@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from agenticiqa.errors import UsageError
+from agenticiqa.images.colour import Pixels
 from agenticiqa.tools.synthetic import degradations as px
 
 Category = Literal["Blurs", "Color distortions", "Compression", "Noise", "Brightness change", "Sharpness", "Contrast"]
-Operation = Callable[[px.Pixels, float, "px.Random"], px.Floats]
+Operation = Callable[[Pixels, float, "px.Random"], px.Floats]
 LEVELS = (1, 2, 3, 4, 5)
 
 
@@ -34,7 +34,7 @@ class DistortionKind:
     operation: Operation
 
 
-def distort(image: npt.NDArray[np.uint8], kind: str, level: int, seed: int = 0) -> npt.NDArray[np.uint8]:
+def distort(image: Pixels, kind: str, level: int, seed: int = 0) -> Pixels:
     """A damaged copy of an RGB picture, identical for identical arguments."""
     chosen = KINDS.get(kind)
     if chosen is None:
@@ -47,7 +47,7 @@ def distort(image: npt.NDArray[np.uint8], kind: str, level: int, seed: int = 0) 
     return np.clip(np.rint(damaged), 0, 255).astype(np.uint8)
 
 
-def mix(image: npt.NDArray[np.uint8], parts: Sequence[tuple[str, int]], seed: int = 0) -> npt.NDArray[np.uint8]:
+def mix(image: Pixels, parts: Sequence[tuple[str, int]], seed: int = 0) -> Pixels:
     """A copy damaged by several (kind, level) pairs in the order given."""
     for position, (kind, level) in enumerate(parts):
         image = distort(image, kind, level, seed + position)
