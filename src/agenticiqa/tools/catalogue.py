@@ -52,13 +52,12 @@ class Overlay:
     """By reference mode."""
 
 
-def load_catalogue(overlay: Iterable[ToolCard] = ()) -> dict[str, ToolCard]:
-    """All cards by name: the packaged ones, then the overlay's, which replace those of the same name."""
+def load_catalogue() -> dict[str, ToolCard]:
+    """The packaged cards by name."""
     text = resources.files("agenticiqa.tools").joinpath("catalogue.yaml").read_text(encoding="utf-8")
     # The parser in C: in Python this file takes longer than a measurement.
     content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    cards = _parse_cards(content["tools"], "the packaged catalogue")
-    return {**cards, **{card.name: card for card in overlay}}
+    return _parse_cards(content["tools"], "the packaged catalogue")
 
 
 def read_overlay(path: Path) -> Overlay:
@@ -202,7 +201,7 @@ def default_registry(
     they were shipped, whatever curves the user has stored.
     """
     overlay = read_overlay(settings.tools_overlay_path())
-    cards = load_catalogue(overlay.cards.values())
+    cards = load_catalogue() | overlay.cards
     tools = [*(_build(card, settings) for card in cards.values()), *installed_tools(), *more]
     calibrations = packaged_calibrations(settings.pipeline.terms) | (overlay.calibrations if own_curves else {})
     if cache is None and settings.pipeline.cache.enabled:
