@@ -82,7 +82,7 @@ def decode_plain_webp(data: bytes) -> Image.Image:
         raise ValueError("the picture's data cannot be decoded")
     image = Image.fromarray(pixels)
     image.format = "WEBP"
-    for name, content in _riff_chunks(data):
+    for name, content in riff_chunks(data):
         if name in _WEBP_METADATA:
             image.info[_WEBP_METADATA[name]] = content
     return image
@@ -91,7 +91,8 @@ def decode_plain_webp(data: bytes) -> Image.Image:
 _WEBP_METADATA = {b"ICCP": "icc_profile", b"EXIF": "exif"}
 
 
-def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Name and content of each chunk of a WebP."""
     at = 12
     while at + 8 <= len(data):
         size = int.from_bytes(data[at + 4 : at + 8], "little")

@@ -272,13 +272,5 @@ def count_of(usage: Usage) -> CallCount:
     """One reply's usage as a count."""
     if usage.from_cache:
         return CallCount(cache_hits=1, seconds=usage.seconds)
-    return CallCount(
-        calls=1,
-        paid_calls=usage.paid_calls,
-        attempts=usage.transport_attempts,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cached_tokens,
-        cost_usd=usage.cost_usd,
-        seconds=usage.seconds,
-    )
+    shared = {name: value for name, value in vars(usage).items() if name in CallCount.model_fields}
+    return CallCount(calls=1, attempts=usage.transport_attempts, **shared)

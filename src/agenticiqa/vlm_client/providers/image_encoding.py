@@ -11,6 +11,7 @@ from PIL import Image
 
 from agenticiqa.images import LoadedImage
 from agenticiqa.images.containers import JPEG_END, JPEG_SCAN, jpeg_segments
+from agenticiqa.images.decode import riff_chunks
 
 
 @dataclass(frozen=True)
@@ -121,15 +122,10 @@ def _png(data: bytes) -> bytes:
 
 
 def _webp(data: bytes) -> bytes:
-    kept, at = [], 12
-    while at + 8 <= len(data):
-        name, size = struct.unpack_from("<4sI", data, at)
-        padded = size + size % 2
-        chunk = data[at : at + 8 + padded]
+    body = b"WEBP"
+    for name, content in riff_chunks(data):
         if name == b"VP8X":
-            chunk = chunk[:8] + bytes([chunk[8] & ~_WEBP_METADATA_FLAGS]) + chunk[9:]
+            content = bytes([content[0] & ~_WEBP_METADATA_FLAGS]) + content[1:]
         if name not in _WEBP_DROPPED:
-            kept.append(chunk)
-        at += 8 + padded
-    body = b"WEBP" + b"".join(kept)
+            body += name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
     return b"RIFF" + struct.pack("<I", len(body)) + body
