@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
-import marshal
+import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 from contextlib import suppress
+from typing import IO
 
 from PIL import Image
 
@@ -25,6 +27,7 @@ SECONDS = 60.0
 # The other process: no module of the working folder, no interrupt meant for this one.
 _COMMAND = (sys.executable, "-P", "-c", "from agenticiqa.images.decoder_process import serve; serve()")
 _Process = subprocess.Popen[bytes]
+_LENGTH = struct.Struct("!Q")
 # Those that wait for a picture, with the process that started them: a fork shares pipes it must not use.
 _waiting: list[tuple[int, _Process]] = []
 
@@ -77,17 +80,17 @@ def _asked(process: _Process, kind: str, data: bytes, seconds: float) -> Image.I
     requests, replies = process.stdin, process.stdout
     assert requests is not None
     assert replies is not None
-    marshal.dump((kind, seconds, data), requests)
+    _send(requests, json.dumps([kind, seconds]).encode())
+    _send(requests, data)
     requests.flush()
-    wrong, mode, size = marshal.load(replies)
+    wrong, mode, size = json.loads(_received(replies))
     if wrong:
         return str(wrong)
     # Strip by strip, so that a large picture is not held twice.
-    image, top = Image.new(mode, size), 0
-    while top < image.height:
-        height, content = marshal.load(replies)
-        image.paste(Image.frombytes(mode, (image.width, height), content), (0, top))
-        top += height
+    image = Image.new(mode, tuple(size))
+    for top, strip in strips(image):
+        strip.frombytes(_received(replies))
+        image.paste(strip, (0, top))
     return image
 
 
@@ -98,17 +101,36 @@ def serve() -> None:
     # The end of the requests: whoever asked is gone.
     with suppress(EOFError):
         while True:
-            kind, seconds, data = marshal.load(requests)
+            kind, seconds = json.loads(_received(requests))
+            data = _received(requests)
             # Also where whoever asked has ended meanwhile, and while the decoder answers to nothing else.
             faulthandler.dump_traceback_later(seconds, exit=True)
             try:
                 image = open_header(kind, data)
                 image.load()
             except Exception as error:  # decoders of damaged files raise nearly anything
-                marshal.dump((str(error) or type(error).__name__, None, None), replies)
+                _send(replies, json.dumps([str(error) or type(error).__name__, None, None]).encode())
             else:
-                marshal.dump((None, image.mode, image.size), replies)
+                _send(replies, json.dumps([None, image.mode, image.size]).encode())
                 for _, strip in strips(image):
-                    marshal.dump((strip.height, strip.tobytes()), replies)
+                    _send(replies, strip.tobytes())
             faulthandler.cancel_dump_traceback_later()
             replies.flush()
+
+
+def _send(stream: IO[bytes], content: bytes) -> None:
+    stream.write(_LENGTH.pack(len(content)))
+    stream.write(content)
+
+
+def _received(stream: IO[bytes]) -> bytes:
+    """The next content sent; EOFError where the stream ends before it does."""
+    (length,) = _LENGTH.unpack(_whole(stream, _LENGTH.size))
+    return _whole(stream, length)
+
+
+def _whole(stream: IO[bytes], length: int) -> bytes:
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return content
