@@ -420,9 +420,11 @@ def test_a_bare_prompt_is_the_users_question() -> None:
 
 
 def test_the_metrics_inside_the_full_reference_judgement_do_not_vote_beside_it() -> None:
-    from agenticiqa.embedded.full_reference.pair_features import METRICS
+    from agenticiqa.embedded.full_reference.pair_model import load_model
 
-    assert {"AIQA_NR", "AIQA_FR", *METRICS} == set(PerceptionClient.derived_from)
+    inside = {name.removeprefix("metric.") for name in load_model().opened.names if name.startswith("metric.")}
+
+    assert {"AIQA_NR", "AIQA_FR", *inside} == set(PerceptionClient.derived_from)
 
 
 def test_there_is_one_embedded_model() -> None:

@@ -17,7 +17,7 @@ from agenticiqa.embedded.answers.evidence import Evidence, Meant, ToolScore, gat
 from agenticiqa.embedded.answers.file_facts import FileFacts
 from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
-from agenticiqa.embedded.regions.sharpness import FocusParts, Part
+from agenticiqa.embedded.regions.sharpness import FocusPart, FocusParts
 from agenticiqa.question.asked import (
     Advice,
     Choose,
@@ -113,7 +113,7 @@ def evidences() -> Iterator[Evidence]:
         )
         yield gather({GLOBAL: look})
     evidence = gather({GLOBAL: bad})
-    parts = FocusParts(Part("top left", 2.2), Part("centre", 0.5), 9)
+    parts = FocusParts(FocusPart("top left", 2.2), FocusPart("centre", 0.5), 9)
     places = {"left": bad, "background": calm}
     file = FileFacts((600, 400), transparent=True, turned=90, colour_space="", bits=8, per_inch=72.0, bytes=20_000)
     tools = (ToolScore("NIQE", 4.5, GLOBAL, "Overall"), ToolScore("PSNR", 1.9, GLOBAL, "Blurs"))

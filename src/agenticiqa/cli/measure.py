@@ -73,11 +73,11 @@ def write_map(
 
     test, *others = settings.image_store(align).images(str(image), str(reference) if reference else None)
     if others:
-        from agenticiqa.embedded.full_reference.difference_map import difference_map
+        from agenticiqa.embedded.full_reference.difference_map import difference_map, in_colours
 
         with replacing(target) as spare:
             drawn = difference_map(others[0].image.pixels, test.image.pixels)
-            Image.fromarray(drawn.picture()).save(spare, "PNG")
+            Image.fromarray(in_colours(drawn)).save(spare, "PNG")
         return
     from agenticiqa.report.pictures import quality_overlay
 

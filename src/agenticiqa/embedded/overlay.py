@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import cv2
 import numpy as np
@@ -49,9 +49,13 @@ def _under_map(pixels: Pixels, quality: Floats) -> Pixels:
 
 def colours_of(quality: Floats) -> Floats:
     """The colour of each quality: red below the middle of the scale, blue above it."""
-    steps = (LOWEST, (LOWEST + HIGHEST) / 2, HIGHEST)
-    planes = [np.interp(quality, steps, ends) for ends in zip(BAD, MIDDLE, GOOD, strict=True)]
-    return np.stack(planes, axis=-1).astype(np.float32)
+    return painted((quality - LOWEST) / (HIGHEST - LOWEST), (BAD, MIDDLE, GOOD))
+
+
+def painted(shares: npt.NDArray[np.floating], colours: Sequence[tuple[int, int, int]]) -> Floats:
+    """The colour of each share from 0 to 1, between colours that lie at equal steps."""
+    steps = np.linspace(0, 1, len(colours))
+    return np.stack([np.interp(shares, steps, ends) for ends in zip(*colours, strict=True)], axis=-1).astype(np.float32)
 
 
 def _draw_legend(pen: ImageDraw.ImageDraw, size: tuple[int, int], font: Font) -> None:

@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -126,13 +126,13 @@ def loss_map(original: Pixels, copy: Pixels) -> Image.Image:
 
     The losses of a good copy are a few hundredths of severe damage: unscaled, its map would be black.
     """
-    from agenticiqa.embedded.full_reference.difference_map import difference_map
+    from agenticiqa.embedded.full_reference.difference_map import difference_map, in_colours
 
     found = difference_map(original, copy)
-    strongest = max(float(np.percentile(found.array, 99.5)), FAINTEST)
-    scaled = replace(found, array=np.clip(found.array / np.float32(strongest), 0, 1)).picture()
+    strongest = max(float(np.percentile(found, 99.5)), FAINTEST)
+    scaled = in_colours(np.clip(found / np.float32(strongest), 0, 1))
     ramp = np.tile(np.linspace(0, 1, LEGEND_WIDTH, dtype=np.float32), (LEGEND_BAR, 1))
-    bar = Image.fromarray(replace(found, array=ramp).picture())
+    bar = Image.fromarray(in_colours(ramp))
     sheet = Image.new("RGB", (max(scaled.shape[1], LEGEND_WIDTH), scaled.shape[0] + LEGEND_BAR + 16), "white")
     sheet.paste(Image.fromarray(scaled), (0, 0))
     sheet.paste(bar, (0, scaled.shape[0] + 2))

@@ -21,7 +21,13 @@ from agenticiqa.embedded.answers.best_option import best_option
 from agenticiqa.embedded.answers.evidence import Evidence
 from agenticiqa.embedded.answers.file_facts import fact_in_words
 from agenticiqa.embedded.answers.places import EQUAL, find_place, rests_on_parts, share_in, side_by_side
-from agenticiqa.embedded.answers.statements import Statement, flaws_in_words, instead_of, parts_in_words, statement_of
+from agenticiqa.embedded.answers.statements import (
+    FlawStatement,
+    flaws_in_words,
+    instead_of,
+    parts_in_words,
+    statement_of,
+)
 from agenticiqa.embedded.answers.who_is_meant import one_of, several_of, verdicts_differ
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import (
@@ -94,7 +100,7 @@ def _in_words(text: str, *rests_on: Distortion) -> Answer:
     return Answer(text, value=text, rests_on=rests_on)
 
 
-def _verdict(question: YesNo | Compare | Measure, polarity: Polarity | None, told: Statement | str) -> Answer:
+def _verdict(question: YesNo | Compare | Measure, polarity: Polarity | None, told: FlawStatement | str) -> Answer:
     """Yes or no before the statement that decides it: the one place where polarity is applied.
 
     Where it is not sure what a yes would say, the statement stands alone.
@@ -222,7 +228,7 @@ def _fact(question: Measure, fact: Fact, evidence: Evidence) -> Answer:
     truth = is_so.get(fact)
     if truth is None or question.polarity is None:
         return _in_words(text)
-    return _verdict(question, question.polarity, Statement(text, float(truth), is_measured=True))
+    return _verdict(question, question.polarity, FlawStatement(text, float(truth), is_measured=True))
 
 
 def _cast(question: Measure, evidence: Evidence) -> Answer:
@@ -286,7 +292,7 @@ def _compare(question: Compare, evidence: Evidence) -> Answer:
         told = phrase("words", said, language)
         if question.between == "reference":
             told = labelled(phrase("words", "the_test", language), told, language)
-        return _verdict(question, polarity, Statement(told, yes))
+        return _verdict(question, polarity, FlawStatement(told, yes))
     found = max(likely, key=lambda each: likely[each])
     flaws = _asked_flaws(question, evidence)[:MOST_FLAWS]
     if question.by == "what" and found == "worse" and flaws:
@@ -311,7 +317,7 @@ def _compare_places(question: Compare, places: tuple[str, str], evidence: Eviden
         return _unable("not_told_apart")
     first, second = (share_in(evidence.places[name], question) for name in places)
     lead = first - second if question.polarity == "flaw" else second - first
-    told = Statement(side_by_side(question, evidence), step(lead, EQUAL, 0.02), is_measured=True)
+    told = FlawStatement(side_by_side(question, evidence), step(lead, EQUAL, 0.02), is_measured=True)
     return _verdict(question, _yes_claims(question), told)
 
 

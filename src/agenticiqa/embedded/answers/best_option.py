@@ -199,7 +199,7 @@ def _together(claims: Mapping[Attribute, bool], question: Choose, evidence: Evid
     others = {each.attribute for each in question.options.values() if each.says == "flaw" and each.attribute}
     wanted = {**dict.fromkeys(others & CATEGORY_OF.keys(), False), **claims}
     if not wanted:
-        return None if evidence.any_distortion is None else 1 - evidence.any_distortion
+        return min((1 - item.probability for item in evidence.findings), default=None)
     amounts = [(amount_of(Flaw(attribute), evidence), is_flaw) for attribute, is_flaw in wanted.items()]
     if any(amount is None for amount, _ in amounts):
         return None

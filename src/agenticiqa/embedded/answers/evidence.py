@@ -84,11 +84,6 @@ class Evidence:
         """The finding that matters most among these categories, or among all."""
         return next((item for item in self.findings if not categories or item.category in categories), None)
 
-    @property
-    def any_distortion(self) -> float | None:
-        """How likely the image has any distortion at all."""
-        return max((item.probability for item in self.findings), default=None)
-
 
 def gather(
     looks: Mapping[str, Look],

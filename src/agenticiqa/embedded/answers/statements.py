@@ -31,7 +31,7 @@ SURE_OF_BANDING = 0.9
 
 
 @dataclass(frozen=True)
-class Statement:
+class FlawStatement:
     """What is true of a flaw, in words, and how likely there is more of it than the question allows.
 
     What was measured is sure; the rest has the certainty of the finding it rests on.
@@ -43,10 +43,10 @@ class Statement:
     is_measured: bool = False
 
 
-_Case = Callable[[YesNo, Evidence], Statement | str | None]
+_Case = Callable[[YesNo, Evidence], FlawStatement | str | None]
 
 
-def statement_of(question: YesNo, evidence: Evidence) -> Statement | str:
+def statement_of(question: YesNo, evidence: Evidence) -> FlawStatement | str:
     """The statement that answers a question, or the name of the reason why there is none."""
     if question.conditions is not None:
         return _of_several(question, question.conditions, evidence)
@@ -63,7 +63,7 @@ def statement_of(question: YesNo, evidence: Evidence) -> Statement | str:
     return _of_flaw(question, evidence)
 
 
-def _of_several(question: YesNo, conditions: Conditions, evidence: Evidence) -> Statement | str:
+def _of_several(question: YesNo, conditions: Conditions, evidence: Evidence) -> FlawStatement | str:
     """The statements of several flaws, and how likely what a yes denies holds of all of them or of any."""
     if conditions.combined == "except":
         excepted = tuple(flaw.category for flaw in conditions.flaws if flaw.category)
@@ -73,25 +73,25 @@ def _of_several(question: YesNo, conditions: Conditions, evidence: Evidence) -> 
     each = [statement_of(one, evidence) for one in alone]
     if unknown := [told for told in each if isinstance(told, str)]:
         return unknown[0]
-    told = [statement for statement in each if isinstance(statement, Statement)]
+    told = [statement for statement in each if isinstance(statement, FlawStatement)]
     # All are fine unless any is flawed; all are flawed unless the least likely flaw is not there.
     asks_for_all = conditions.combined in ("both", "neither")
     of_all = min if asks_for_all == (question.sure_polarity == "flaw") else max
-    return Statement(
+    return FlawStatement(
         joined((statement.text for statement in told), question.reply.language),
         of_all(statement.flawed for statement in told),
         tuple(item for statement in told for item in statement.rests_on),
     )
 
 
-def _of_flaw(question: YesNo, evidence: Evidence) -> Statement:
+def _of_flaw(question: YesNo, evidence: Evidence) -> FlawStatement:
     """The degree behind a yes or no: "severe blur", "no visible noise", "only slight blur"."""
     flaw, language = question.topic.flaw, question.reply.language
     amount, flawed = amount_of(flaw, evidence), is_too_much(flaw, question.allowed, evidence) or 0.0
     item = amount.item if amount else None
     rests_on = (item,) if item else ()
     if flaw.category is None or amount is None:
-        return Statement(_quality_in_words(question, evidence, flawed >= PRESENT), flawed, rests_on)
+        return FlawStatement(_quality_in_words(question, evidence, flawed >= PRESENT), flawed, rests_on)
     if item and item.is_present and flaw.kind and item.kind is None:
         text, flawed = say("kind_untold", language, named=named(item, language)), max(flawed, PRESENT)
     elif not amount.is_present:
@@ -102,18 +102,18 @@ def _of_flaw(question: YesNo, evidence: Evidence) -> Statement:
         strength = strength_in_words(flaw.attribute, amount.severity, language)
         text = named(item, language) if is_told_finer and item else strength
         text = text if flawed >= PRESENT else say("no_more_than", language, named=text)
-    return Statement(for_all_of_them(text, question, evidence), flawed, rests_on)
+    return FlawStatement(for_all_of_them(text, question, evidence), flawed, rests_on)
 
 
-def _of_no_colour(question: YesNo, evidence: Evidence) -> Statement | str | None:
+def _of_no_colour(question: YesNo, evidence: Evidence) -> FlawStatement | str | None:
     """What is said of the colours of a grey picture; None where there are colours."""
     if question.topic.flaw.attribute != "colour" or not evidence.is_grey:
         return None
-    grey = Statement(phrase("words", "grey", question.reply.language), 0.0, is_measured=True)
+    grey = FlawStatement(phrase("words", "grey", question.reply.language), 0.0, is_measured=True)
     return "grey_picture" if question.sure_polarity == "fine" else grey
 
 
-def _of_another_colour(question: YesNo, evidence: Evidence) -> Statement | str | None:
+def _of_another_colour(question: YesNo, evidence: Evidence) -> FlawStatement | str | None:
     """The statement about a cast that was found and is not of the colour named; None where it is."""
     colours, item = question.topic.flaw.colours, cast_of(evidence)
     is_named = is_called(item, colours) if colours and item else True
@@ -121,27 +121,27 @@ def _of_another_colour(question: YesNo, evidence: Evidence) -> Statement | str |
         return None
     if is_named is None:
         return "color_untold"
-    return Statement(instead_of(question.topic.flaw, item, question.reply.language), 1 - item.probability, (item,))
+    return FlawStatement(instead_of(question.topic.flaw, item, question.reply.language), 1 - item.probability, (item,))
 
 
-def _of_banding(question: YesNo, evidence: Evidence) -> Statement | None:
+def _of_banding(question: YesNo, evidence: Evidence) -> FlawStatement | None:
     banding = measured_banding(question.topic.flaw, evidence)
     if banding is None:
         return None
-    return Statement(say("banding", question.reply.language, value=f"{banding.value:.3g}"), SURE_OF_BANDING)
+    return FlawStatement(say("banding", question.reply.language, value=f"{banding.value:.3g}"), SURE_OF_BANDING)
 
 
-def _of_clipping(question: YesNo, evidence: Evidence) -> Statement | None:
+def _of_clipping(question: YesNo, evidence: Evidence) -> FlawStatement | None:
     """What the share of pixels without detail says; None where it was not measured or is a close call."""
     item = evidence.strongest(["Brightness change"]) if isinstance(question.limit, str) else None
     reading = item.reading(str(question.limit)) if item else None
     if reading is None or HARDLY_CLIPPED <= reading.value < CLIPPED:
         return None
     told = reading_in_words(reading, question.reply.language)
-    return Statement(told, float(reading.value >= CLIPPED), is_measured=True)
+    return FlawStatement(told, float(reading.value >= CLIPPED), is_measured=True)
 
 
-def _of_print(question: YesNo, evidence: Evidence) -> Statement | None:
+def _of_print(question: YesNo, evidence: Evidence) -> FlawStatement | None:
     """Whether a print has enough pixels, and where it has, what else is to be said of it."""
     use = Use("print", question.limit) if isinstance(question.limit, float) else question.topic.use
     if use is None or use.purpose != "print" or evidence.size is None:
@@ -151,10 +151,10 @@ def _of_print(question: YesNo, evidence: Evidence) -> Statement | None:
     text = joined([found.text, told], question.reply.language)
     if is_enough:
         return replace(found, text=text)
-    return Statement(text if question.topic.flaw.category else told, 1.0, is_measured=True)
+    return FlawStatement(text if question.topic.flaw.category else told, 1.0, is_measured=True)
 
 
-def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
+def _of_parts(question: YesNo, evidence: Evidence) -> FlawStatement | str | None:
     """The answer to "Is everything in focus?" and "Is anything blurry?", by the softest and the sharpest part."""
     parts, polarity = evidence.parts, question.sure_polarity
     if parts is None:
@@ -163,12 +163,12 @@ def _of_parts(question: YesNo, evidence: Evidence) -> Statement | str | None:
     told = parts_in_words(parts, language)
     of_all = polarity is None or (question.part == "all") == (polarity == "fine")
     if not of_all:  # "Is everything blurry?", "Is anything sharp?"
-        return Statement(told, min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole)
+        return FlawStatement(told, min(whole, parts.all_soft) if parts.some_soft >= PRESENT else whole)
     soft = max(whole, parts.some_soft)
     if soft < MORE_THAN_A_GUESS and parts.count < FEWEST_PARTS:
         return "few_parts"
     if parts.some_soft >= PRESENT:
-        return Statement(told, soft)
+        return FlawStatement(told, soft)
     told_of_all = _of_flaw(question, evidence)
     text = told_of_all.text
     if whole < PRESENT and parts.count < GRID**2:

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import cv2
 
-from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, Pixels, measure_pair
+from agenticiqa.embedded.full_reference.pair_features import SMALLEST_SIDE, measure_pair
 from agenticiqa.embedded.full_reference.pair_model import FullReferenceModel, load_model
 from agenticiqa.embedded.full_reference.pair_preparation import PARTS, PairView, Viewing, aligned
-from agenticiqa.embedded.trunk import Backbone, load_backbone
+from agenticiqa.embedded.trunk import Backbone, Pixels, load_backbone
 from agenticiqa.state import LEVEL_LETTERS, DistortionCategory, Severity
 from agenticiqa.tools.calibration import Calibration, Terms, packaged_calibrations
 from agenticiqa.tools.metrics.planes import require_pair

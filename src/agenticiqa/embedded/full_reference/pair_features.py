@@ -11,7 +11,8 @@ from agenticiqa.embedded.full_reference.difference_statistics import grid_statis
 from agenticiqa.embedded.full_reference.frequency_transfer import transfer_statistics
 from agenticiqa.embedded.full_reference.pair_preparation import PairView, Viewing, view_pair
 from agenticiqa.embedded.full_reference.visible_error import visible_error
-from agenticiqa.embedded.trunk import Backbone
+from agenticiqa.embedded.tools import METRICS
+from agenticiqa.embedded.trunk import Backbone, Pixels
 from agenticiqa.tools.metrics.fsim import fsim
 from agenticiqa.tools.metrics.gmsd import gmsd, gmsd_map, ms_gmsdc
 from agenticiqa.tools.metrics.haarpsi import haarpsi
@@ -22,21 +23,10 @@ from agenticiqa.tools.metrics.ssim import ms_ssim, ssim
 from agenticiqa.tools.metrics.vif import vifp
 from agenticiqa.tools.metrics.vsi import vsi
 
-Pixels = npt.NDArray[np.uint8]
 SMALLEST_SIDE = 32
 
-METRICS = {
-    "PSNR": psnr,
-    "SSIM": ssim,
-    "MS_SSIM": ms_ssim,
-    "GMSD": gmsd,
-    "MS_GMSDc": ms_gmsdc,
-    "FSIM": fsim,
-    "VSI": vsi,
-    "MDSI": mdsi,
-    "HaarPSI": haarpsi,
-    "VIF": vifp,
-}
+# In the order of `METRICS`.
+_FUNCTIONS = (psnr, ssim, ms_ssim, gmsd, ms_gmsdc, fsim, vsi, mdsi, haarpsi, vifp)
 HIGHER_IS_BETTER = {name: name not in ("GMSD", "MS_GMSDc", "MDSI") for name in METRICS}
 
 
@@ -59,7 +49,7 @@ def measure_pair(test: Pixels, reference: Pixels, backbone: Backbone, viewing: V
     require_pair(test, reference, SMALLEST_SIDE)
     view = view_pair(test, reference, viewing)
     first, second = view.test, view.reference
-    metrics = {name: float(metric(first, second)) for name, metric in METRICS.items()}
+    metrics = {name: float(metric(first, second)) for name, metric in zip(METRICS, _FUNCTIONS, strict=True)}
     values = {
         **{f"metric.{name}": _stretched(name, value) for name, value in metrics.items()},
         **_map_statistics(first, second),

@@ -7,13 +7,10 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from agenticiqa.embedded.objects.object_detector import Box, likeliest
+from agenticiqa.embedded.trunk import Floats, Pixels
 from agenticiqa.weights import open_session
-
-Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 
 INPUT_SIDE = 256
 # Cells a side, and how many anchors each cell has.

@@ -16,11 +16,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.trunk import resize
+from agenticiqa.embedded.trunk import Floats, Pixels, resize
 from agenticiqa.weights import open_session
 
-Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom as shares of width and height."""
 

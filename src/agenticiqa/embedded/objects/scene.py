@@ -15,7 +15,6 @@ from functools import cached_property
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from agenticiqa.cache import Recent
 from agenticiqa.embedded.objects.faces import Face, find_faces
@@ -33,13 +32,11 @@ from agenticiqa.embedded.objects.object_detector import (
     view_of_parts,
 )
 from agenticiqa.embedded.regions.sharpness import EdgeMap, find_edges
+from agenticiqa.embedded.trunk import Floats, Pixels
 from agenticiqa.images import LoadedImage
 from agenticiqa.question.object_words import NOT_CLASSES, ObjectName, object_called, word_for
 from agenticiqa.state import DOUBTFUL, LocatedRegion, Region
 from agenticiqa.weights import open_session
-
-Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 
 # At 112 pixels a side the map costs a thirtieth of what it does at the size it was trained on.
 SUBJECT_SIDE = 112

@@ -22,7 +22,8 @@ import numpy as np
 
 from agenticiqa.embedded.distortions.hues import hue_name
 from agenticiqa.embedded.findings import Look
-from agenticiqa.embedded.regions.sharpness import EdgeMap, Pixels, Softness, face_softness
+from agenticiqa.embedded.regions.sharpness import EdgeMap, Softness, face_softness
+from agenticiqa.embedded.trunk import Pixels
 from agenticiqa.limits import BLURRED, BLURRED_FACE, IN_FOCUS, SOFT_BACKGROUND, TIMES_SOFTER
 from agenticiqa.state import LocatedRegion, Region
 from agenticiqa.values import Distortion, Judgement, Reading, level_probabilities

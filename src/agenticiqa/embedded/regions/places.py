@@ -12,15 +12,12 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from agenticiqa.embedded.objects.object_detector import Located, share_within
 from agenticiqa.embedded.objects.scene import Scene, as_region, region_of
+from agenticiqa.embedded.trunk import Floats, Pixels
 from agenticiqa.question.object_words import NOT_CLASSES, names_several, object_called, place_named
 from agenticiqa.state import LocatedRegion, Region
-
-Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 
 # Left, top, right, bottom as shares of width and height.
 PLACES: dict[str, tuple[float, float, float, float]] = {

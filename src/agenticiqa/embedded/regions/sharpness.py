@@ -17,12 +17,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.trunk import to_working_size
+from agenticiqa.embedded.trunk import Floats, Pixels, to_working_size
 from agenticiqa.limits import SOFT_PART, TIMES_SOFTER
 from agenticiqa.state import Region
-
-Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 
 # A fine and a coarse second blur: the fine one tells sharp edges apart, the coarse one soft edges.
 REBLURS = (1.0, 2.5)
@@ -159,7 +156,7 @@ _COLUMNS, _ROWS = ("left", "", "", "right"), ("top", "", "", "bottom")
 
 
 @dataclass(frozen=True)
-class Part:
+class FocusPart:
     """A part of the picture by its place, with the blur of its edges in pixels at working size."""
 
     place: str
@@ -170,8 +167,8 @@ class Part:
 class FocusParts:
     """The softest and the sharpest part of a picture, and how many of its parts have something to be in focus."""
 
-    softest: Part
-    sharpest: Part
+    softest: FocusPart
+    sharpest: FocusPart
     count: int
 
     @property
@@ -196,7 +193,7 @@ def focus_parts(edges: EdgeMap, width: int, height: int) -> FocusParts | None:
         left, top, right, bottom = columns[column], rows[row], columns[column + 1], rows[row + 1]
         found = edges.inside(Region(left=left, top=top, right=right, bottom=bottom))
         if found and found.edges >= FEWEST_EDGES_OF_PART and found.contrast >= FAINTEST_OF_PART:
-            parts.append(Part(f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre", found.typical))
+            parts.append(FocusPart(f"{_ROWS[row]} {_COLUMNS[column]}".strip() or "centre", found.typical))
     if not parts:
         return None
     by_softness = sorted(parts, key=lambda part: part.softness)

@@ -141,7 +141,7 @@ def _thumbnail(path: Path) -> str:
 
 def difference_view(first: Path, second: Path) -> dict[str, Any]:
     """What differs between two previews, the second scaled to the first; raises Problem `no_map`."""
-    from agenticiqa.embedded.full_reference.difference_map import difference_map
+    from agenticiqa.embedded.full_reference.difference_map import LEGEND, difference_map
 
     if not (first.is_file() and second.is_file()):
         raise Problem("no_map", "there is no picture to compare; it may have been removed")
@@ -150,8 +150,8 @@ def difference_view(first: Path, second: Path) -> dict[str, Any]:
     if min(before.shape[:2]) < SMALLEST_COMPARED:
         raise Problem("no_map", f"the pictures are too small to compare; {SMALLEST_COMPARED} pixels a side are needed")
     changed = difference_map(before, after)
-    layer = layer_view("difference", coarse(changed.array), changed.legend)
-    return {**layer, "mean": round(changed.mean, 4), "scaled": size != other_size}
+    layer = layer_view("difference", coarse(changed), LEGEND)
+    return {**layer, "mean": round(float(changed.mean()), 4), "scaled": size != other_size}
 
 
 def _pixels(file: Path, size: tuple[int, int] | None = None) -> tuple[npt.NDArray[np.uint8], tuple[int, int]]:
