@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agenticiqa.cache import Recent
 from agenticiqa.embedded.corrections import of_pair, of_part
@@ -19,7 +18,7 @@ from agenticiqa.embedded.objects.scene import scene_of
 from agenticiqa.embedded.quality.quality_model import load_quality_model
 from agenticiqa.embedded.regions.object_look import worst_of
 from agenticiqa.embedded.regions.places import locate
-from agenticiqa.embedded.trunk import load_backbone
+from agenticiqa.embedded.trunk import Pixels, load_backbone
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
 from agenticiqa.state import DISTORTION_CATEGORIES, LocatedRegion, Region
@@ -30,7 +29,6 @@ from agenticiqa.weights import WeightSet, weight_set
 if TYPE_CHECKING:
     from agenticiqa.embedded.full_reference.pair_preparation import Viewing
 
-Pixels = NDArray[np.uint8]
 # Readings outside these limits mostly go with a flaw of moderate or worse (docs/model-card-distortions.md).
 USUAL_READINGS = {
     "noise sigma": (0.0, 28.0), "clipped highlights": (0.0, 25.0), "mean brightness": (27.0, 255.0),

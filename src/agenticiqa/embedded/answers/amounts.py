@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from agenticiqa.embedded.answers.evidence import Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.answers.evidence import Evidence, kind_factor
 from agenticiqa.limits import MODERATE, PRESENT, SEVERE, SLIGHT
 from agenticiqa.question.asked import Allowed, Compare, Flaw, Tint
 from agenticiqa.question.scales import ScaleEnd
@@ -61,7 +61,7 @@ def amount_of(flaw: Flaw, evidence: Evidence) -> Amount | None:
         return None
     if attribute in DIRECTION_OF and item.directions:
         return _in_direction(item, list(DIRECTION_OF).index(attribute))
-    fit = kind_factor(DIRECTION_OF.get(attribute) or flaw.kind, kind_by_direction(item))
+    fit = kind_factor(DIRECTION_OF.get(attribute) or flaw.kind, item.kind)
     strength = 0.0 if not item.is_present or fit < PRESENT else item.strength
     # What is too bright is not too dark as well.
     is_opposite = attribute in DIRECTION_OF and fit < PRESENT
@@ -118,11 +118,6 @@ def measured_banding(flaw: Flaw, evidence: Evidence) -> Reading | None:
 def step(value: float, threshold: float, width: float) -> float:
     """A smooth step from 0 to 1 at the threshold."""
     return 1 / (1 + math.exp(-(value - threshold) / width))
-
-
-def quality_loss(evidence: Evidence) -> float | None:
-    """How much quality is lost, 0 to 1, by the score that the reasons tell."""
-    return None if evidence.judgement is None else (5 - evidence.judgement.score) / 4
 
 
 def _overall(evidence: Evidence) -> Amount | None:

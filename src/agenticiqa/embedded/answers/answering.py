@@ -12,7 +12,6 @@ from agenticiqa.embedded.answers.amounts import (
     cast_of,
     claimed_by,
     is_called,
-    quality_loss,
     relations,
     step,
     strength_of_end,
@@ -47,7 +46,7 @@ from agenticiqa.question.asked import (
 from agenticiqa.question.object_words import object_called
 from agenticiqa.question.scales import OWN_SCALE, Scale, ScaleEnd
 from agenticiqa.state import SEVERITIES, UNABLE
-from agenticiqa.values import Answer, Distortion, Polarity, level_of
+from agenticiqa.values import Answer, Distortion, Polarity
 from agenticiqa.wording import phrase, phrases_in, say
 from agenticiqa.wording.findings import (
     absence,
@@ -154,25 +153,22 @@ def _degree(question: Degree, evidence: Evidence) -> Answer:
         return _unable("no_evidence")
     if question.scale is not None and question.reply.form == "number":
         return _score(Score(question.topic, question.reply, question.polarity, question.scale), evidence)
-    item, rests_on = amount.item, (amount.item,) if amount.item else ()
     cast = cast_of(evidence) if flaw.colours else None
     is_named = is_called(cast, flaw.colours) if cast else True
     if is_named is None:
         return _unable("color_untold")
+    item, severity = (amount.item, amount.severity) if is_named else (cast, 0)
     if flaw.category is None and evidence.judgement is not None:
-        word = phrase("levels", level_of(5 - 4 * (quality_loss(evidence) or 0.0)), language)
-    elif not is_named:
-        word, item, rests_on = phrase("severities", "none", language), cast, (cast,) if cast else ()
-    elif question.polarity == "fine":
-        word = phrases_in("merits", flaw.attribute, language)[amount.severity]
+        word = phrase("levels", evidence.judgement.letter, language)
+    elif question.polarity == "fine" and is_named:
+        word = phrases_in("merits", flaw.attribute, language)[severity]
     else:
-        word = phrase("severities", SEVERITIES[amount.severity], language)
-    is_other = not is_named or (not amount.is_present and item is not None and item.is_present and flaw.kind)
-    text = word
+        word = phrase("severities", SEVERITIES[severity], language)
+    text, is_other = word, not is_named or (flaw.kind and not amount.is_present and item and item.is_present)
     if is_other and item:
         text = say("with_remark", language, word=word, remark=instead_of(flaw, item, language))
     certainty = amount.probability if amount.is_present else 1 - amount.probability
-    return Answer(text, certainty if is_named else None, value=word, rests_on=rests_on)
+    return Answer(text, certainty if is_named else None, value=word, rests_on=(item,) if item else ())
 
 
 def _score(question: Score, evidence: Evidence) -> Answer:
@@ -182,8 +178,8 @@ def _score(question: Score, evidence: Evidence) -> Answer:
     if amount is None or (flaw.category is None and evidence.judgement is None):
         return _unable("no_evidence")
     loss = amount.strength / 4 if amount.is_present else 0.0
-    if flaw.category is None:
-        loss = quality_loss(evidence) or 0.0
+    if flaw.category is None and evidence.judgement is not None:
+        loss = (5 - evidence.judgement.score) / 4
     # Far down, unless the scale counts what is bad.
     counts_flaws = question.polarity == "flaw" or (question.scale is not None and question.scale.best_is_low)
     share = loss if counts_flaws else 1 - loss

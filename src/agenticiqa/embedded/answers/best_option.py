@@ -12,10 +12,9 @@ from agenticiqa.embedded.answers.amounts import (
     cast_of,
     is_called,
     is_too_much,
-    quality_loss,
     relations,
 )
-from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_by_direction, kind_factor
+from agenticiqa.embedded.answers.evidence import OTHER_KIND, Evidence, kind_factor
 from agenticiqa.embedded.answers.places import share_in
 from agenticiqa.limits import PRESENT
 from agenticiqa.question.asked import Choose, Flaw, OptionMeaning
@@ -172,7 +171,7 @@ def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
         kind, item = _DIRECTIONS[category].get(option.amount), evidence.strongest([category])
         if item is None or kind is None:
             return None if item is None else 1 - item.probability
-        return item.probability * kind_factor(kind, kind_by_direction(item))
+        return item.probability * kind_factor(kind, item.kind)
     amount = amount_of(Flaw(attribute), evidence)
     if amount is None:
         return None
@@ -183,8 +182,8 @@ def _grade(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
     if option.severity is not None and (is_flaw or option.level is None):
         return _closeness(amount, option.severity)
     if option.level is not None:
-        if attribute not in CATEGORY_OF and (loss := quality_loss(evidence)) is not None:
-            return math.exp(-0.5 * (5 - 4 * loss - option.level) ** 2)
+        if attribute not in CATEGORY_OF and evidence.judgement is not None:
+            return math.exp(-0.5 * (evidence.judgement.score - option.level) ** 2)
         return _closeness(amount, max(0.0, 0.95 * (5 - option.level)))
     return _closeness(amount, {"low": 0.5, "medium": 1.5, "high": 3.0}[option.amount]) if option.amount else None
 

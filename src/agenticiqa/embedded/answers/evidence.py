@@ -108,6 +108,12 @@ def gather(
     )
 
 
+def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
+    """The evidence with another thing in the place of the one that was looked at."""
+    others = [item for item in evidence.findings if item.place != name]
+    return replace(evidence, findings=_by_weight([*others, *_findings(name, look, ())]), meant=())
+
+
 def without(evidence: Evidence, excepted: Sequence[DistortionCategory]) -> Evidence:
     """The evidence without these categories; the score goes too, for it knows of all flaws."""
     if not excepted:
@@ -132,17 +138,15 @@ def kind_factor(asked: str | None, found: str | None) -> float:
     return UNKNOWN_KIND if found is None or looks_the_same else OTHER_KIND
 
 
-def kind_by_direction(finding: Distortion) -> str | None:
-    """The kind; of a shifted brightness, the side it was shifted to."""
-    if finding.kind != "mean_shift" or finding.direction is None:
-        return finding.kind
-    return "brighten" if finding.direction == "bright" else "darken"
-
-
 def _findings(place: str, look: Look, analysis: Sequence[DistortionAnalysis]) -> list[Distortion]:
     """What was found in a place; where a model that writes was asked, its verdicts with the detail that was seen."""
     described = {entry.type: entry for entry in analysis}
-    seen = {each.category: replace(each, kind=kind_by_direction(each), place=place) for each in look.findings}
+    # Of a shifted brightness the side it was shifted to is its kind.
+    sides = {"bright": "brighten", "dark": "darken"}
+    seen = {
+        each.category: replace(each, kind=sides.get(each.direction or "", each.kind), place=place)
+        for each in look.findings
+    }
     return [
         _agreed(described[category], seen.get(category), place) if category in described else seen[category]
         for category in DISTORTION_CATEGORIES

@@ -184,13 +184,16 @@ def _judgement(question: Question, evidence: Evidence, given: Answer) -> Iterato
     place = phrase("words", "the_image", language)
     if not is_of_whole:
         place = say("the_place", language, place=place_name(evidence.judged_place, language))
+    low, high = judgement.interval or (0.0, 0.0)
+    name = "interval_wide" if high - low >= NEARLY_ALL else "interval"
+    interval = say(name, language, low=f"{low:.1f}", high=f"{high:.1f}") if judgement.interval else ""
     text = say(
         "quality_fr" if evidence.has_reference else "quality",
         language,
         what=place,
         score=f"{judgement.score:.2f}",
         level=phrase("levels", judgement.letter, language),
-        interval=_interval(judgement, language),
+        interval=interval,
     )
     yield Reason(text, "judgement", evidence.judged_place, name=judgement.source, number=judgement.score)
     if evidence.advantage is not None:
@@ -198,14 +201,6 @@ def _judgement(question: Question, evidence: Evidence, given: Answer) -> Iterato
         yield Reason(text, "judgement", name="test minus reference", number=evidence.advantage)
     if judgement.disagreement is not None:
         yield _disagreement(judgement.disagreement, language)
-
-
-def _interval(judgement: Judgement, language: Language) -> str:
-    if judgement.interval is None:
-        return ""
-    low, high = judgement.interval
-    name = "interval_wide" if high - low >= NEARLY_ALL else "interval"
-    return say(name, language, low=f"{low:.1f}", high=f"{high:.1f}")
 
 
 def _disagreement(found: Disagreement, language: Language) -> Reason:

@@ -7,10 +7,8 @@ they do not, there is none, and each is told by its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from agenticiqa.embedded.answers.evidence import Evidence, Meant
-from agenticiqa.embedded.findings import Look
+from agenticiqa.embedded.answers.evidence import Evidence, Meant, with_look
 from agenticiqa.question.asked import Degree, Question, YesNo
 from agenticiqa.question.object_words import object_called, word_for
 from agenticiqa.values import Language
@@ -39,17 +37,6 @@ def verdicts_differ(question: Question, evidence: Evidence, judge: Callable[[Evi
         return False
     verdicts = ({judge(with_look(evidence, meant.name, look)) for look in meant.looks} for meant in evidence.meant)
     return any(len(different) > 1 for different in verdicts)
-
-
-def with_look(evidence: Evidence, name: str, look: Look) -> Evidence:
-    """The evidence with another thing in the place of the one that was looked at."""
-    found = {finding.category: finding for finding in look.findings}
-    findings = [
-        replace(found.get(item.category, item), place=name, words="") if item.place == name else item
-        for item in evidence.findings
-    ]
-    findings.sort(key=lambda item: (-item.weight, -item.probability))
-    return replace(evidence, findings=tuple(findings), meant=())
 
 
 def for_all_of_them(remark: str, question: Question, evidence: Evidence) -> str:

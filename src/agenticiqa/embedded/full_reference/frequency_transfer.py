@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-Pixels = npt.NDArray[np.uint8]
+from agenticiqa.embedded.trunk import Pixels
+
 Floats = npt.NDArray[np.float64]
 # A part of the native view, so that no cell crosses a seam.
 SIDE = 96

@@ -85,7 +85,9 @@ class FullReferenceJudge:
         require_pair(test, reference, SMALLEST_SIDE)
         test, reference, notes = aligned(test, reference)
         if same_pixels(test, reference):
-            return _identical(notes)
+            what = "the common part of the test image" if notes else "the test image"
+            levels = dict.fromkeys(LEVEL_LETTERS, 0.0) | {"A": 1.0}
+            return PairJudgement(levels, (5.0, 5.0), notes=(*notes, f"{what} equals its reference, pixel by pixel"))
         features = measure_pair(test, reference, self.backbone, self.viewing)
         found, rated = self.model.predict(features.values), self.model.rated
         kinds = with_measured_softness(found.kinds, features.values)
@@ -155,12 +157,6 @@ def find_disagreement(
         if abs(metric.score - trusted.score) > DEVIATIONS * math.hypot(metric.spread, trusted.spread)
     )
     return Disagreement(trusted, against, max(kinds, key=lambda name: kinds[name], default=None)) if against else None
-
-
-def _identical(notes: tuple[str, ...]) -> PairJudgement:
-    what = "the common part of the test image" if notes else "the test image"
-    levels = dict.fromkeys(LEVEL_LETTERS, 0.0) | {"A": 1.0}
-    return PairJudgement(levels, (5.0, 5.0), notes=(*notes, f"{what} equals its reference, pixel by pixel"))
 
 
 def _remarks(test: Pixels, reference: Pixels, view: PairView) -> tuple[str, ...]:

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agenticiqa.embedded.full_reference.difference_map import visible_loss
-from agenticiqa.embedded.trunk import PIXEL_BUDGET, resize
+from agenticiqa.embedded.trunk import PIXEL_BUDGET, Floats, Pixels, resize
 from agenticiqa.errors import ImageTooSmallError
 
-Pixels = npt.NDArray[np.uint8]
-Plane = npt.NDArray[np.float32]
 Viewing = Literal["native", "screen"]
 # The five scales of MS_SSIM need 161 pixels.
 WORKING_SIDE = 176
@@ -52,7 +50,7 @@ def view_pair(test: Pixels, reference: Pixels, viewing: Viewing = "native") -> P
     return PairView(first, second, 1.0, first.shape[0] * first.shape[1] / (height * width))
 
 
-def representative_parts(loss: Plane, size: tuple[int, int]) -> list[tuple[int, int]]:
+def representative_parts(loss: Floats, size: tuple[int, int]) -> list[tuple[int, int]]:
     """Top left corners of the parts that stand for the picture: even steps of the loss, the last of them the worst."""
     rows, columns = (side // PART for side in size)
     means = cv2.resize(loss[: rows * PART // 2, : columns * PART // 2], (columns, rows), interpolation=cv2.INTER_AREA)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from agenticiqa.embedded.trunk import Floats
 from agenticiqa.tools.metrics.planes import block_dct
 
-Plane = npt.NDArray[np.float32]
-Planes = tuple[Plane, Plane, Plane]
+Planes = tuple[Floats, Floats, Floats]
 SIDE = 8
 # Cycles per degree of the finest pattern a picture shows when looked at from about four times its height.
 FINEST = 32.0
@@ -28,14 +27,14 @@ def visible_error(test: Planes, reference: Planes) -> dict[str, float]:
     return found
 
 
-def _cosines(plane: Plane) -> Plane:
+def _cosines(plane: Floats) -> Floats:
     rows, columns = plane.shape[0] // SIDE, plane.shape[1] // SIDE
     blocks = plane[: rows * SIDE, : columns * SIDE].reshape(rows, SIDE, columns, SIDE).transpose(0, 2, 1, 3)
     return block_dct(np.ascontiguousarray(blocks).reshape(-1, SIDE, SIDE))
 
 
 @lru_cache(maxsize=1)
-def _weights() -> tuple[Plane, Plane, Plane]:
+def _weights() -> tuple[Floats, Floats, Floats]:
     """Sensitivity to each cosine of luma and chroma; chroma is seen at lower frequencies only."""
     rows, columns = np.mgrid[0:SIDE, 0:SIDE]
     frequency = np.hypot(rows, columns) * FINEST / SIDE
@@ -46,7 +45,7 @@ def _weights() -> tuple[Plane, Plane, Plane]:
     return luma.astype(np.float32), chroma.astype(np.float32), chroma.astype(np.float32)
 
 
-def _unmasked(difference: Plane, first: Plane, second: Plane) -> Plane:
+def _unmasked(difference: Floats, first: Floats, second: Floats) -> Floats:
     """What is left of the difference above the threshold that each block's texture raises."""
     masking = np.minimum(_texture(first), _texture(second))
     threshold = 0.25 * np.sqrt(masking)[:, None, None]
@@ -55,12 +54,12 @@ def _unmasked(difference: Plane, first: Plane, second: Plane) -> Plane:
     return np.asarray(left, np.float32)
 
 
-def _texture(blocks: Plane) -> Plane:
+def _texture(blocks: Floats) -> Floats:
     squares = blocks * blocks
     return np.asarray((squares.sum((1, 2)) - squares[:, 0, 0]) / (SIDE**2 - 1), np.float32)
 
 
-def _corrected(changed: Plane, original: Plane) -> Plane:
+def _corrected(changed: Floats, original: Floats) -> Floats:
     """The test's cosines after the best common gain and offset are undone."""
     first, second = changed.copy(), original.copy()
     centre = float(second[:, 0, 0].mean())
@@ -71,5 +70,5 @@ def _corrected(changed: Plane, original: Plane) -> Plane:
     return first
 
 
-def _decibels(blocks: Plane) -> float:
+def _decibels(blocks: Floats) -> float:
     return float(10 * np.log10(0.05 + float((blocks * blocks).mean())))
