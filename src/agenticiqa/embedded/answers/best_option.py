@@ -99,9 +99,9 @@ def _relation_meant(option: OptionMeaning, question: Choose) -> Relation | None:
 
 def _claims(option: OptionMeaning, question: Choose) -> dict[Attribute, bool] | None:
     """The flaws that an option claims (True) or denies, where it does so of several or speaks for a picture without."""
-    options = list(question.options.values())
-    offered = {each.attribute: each.says != "fine" for each in options if each.attribute in CATEGORY_OF}
-    named = {attribute: is_flaw for attribute, is_flaw in offered.items() if attribute is not None}
+    options = question.options.values()
+    offered = ((each.attribute, each.says != "fine") for each in options)
+    named = {attribute: is_flaw for attribute, is_flaw in offered if attribute and attribute in CATEGORY_OF}
     if option.all_of_them:
         return named
     if option.nothing and not _grades_one_flaw(question):
@@ -144,6 +144,7 @@ def _claim(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
 
 
 def _claimed_strength(option: OptionMeaning) -> float:
+    """How strong a flaw is by the option's words: none at level 5, and 2.5 where they do not say."""
     if option.severity is None and option.level is not None:
         return 0.95 * (5 - option.level)
     return 2.5 if option.severity is None else option.severity
