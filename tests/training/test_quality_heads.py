@@ -20,8 +20,10 @@ from training.quality_heads.fit import (
     WIDER,
     Kernel,
     calibrated,
+    middle,
     published_kernel,
     published_network,
+    width_without_score,
     write_records,
 )
 from training.quality_heads.free import list_free, read_ratings
@@ -103,6 +105,18 @@ def test_the_curve_rises_and_intervals_hold_more_at_home_than_they_promise_elsew
         below, above = arrays[name]
         held = (wanted["biq2021"] > score - below) & (wanted["biq2021"] < score + above)
         assert held.mean() == pytest.approx(WIDER[level], abs=0.02)
+
+
+def test_small_and_large_sources_count_alike_in_what_lies_in_the_middle() -> None:
+    # A thousand opinions of 1 and ten of 5 are half and half, so a tenth at either end cuts neither off.
+    assert middle([np.full(1000, 1.0), np.full(10, 5.0)], 0.8) == (1.0, 5.0)
+
+
+def test_an_interval_without_a_score_is_as_wide_as_the_opinions_it_has_to_hold() -> None:
+    even = np.linspace(1, 5, 401)
+
+    assert width_without_score([even], even, 0.5) == pytest.approx(2, abs=0.05)
+    assert width_without_score([even], np.full(9, 4.5), 1.0) == pytest.approx(3, abs=0.05)
 
 
 def test_what_was_said_of_a_source_left_out_is_written_as_the_ledger_reads_it(tmp_path: Path) -> None:

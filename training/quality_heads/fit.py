@@ -162,12 +162,28 @@ def fit_curve(said: dict[str, Values], wanted: dict[str, Values]) -> Arrays:
 
 def reach(residuals: Sequence[Values], level: float) -> Values:
     """How far below and above the score opinions lie, each source counting alike."""
-    values = np.concatenate(residuals)
-    weights = np.concatenate([np.full(len(part), 1 / len(part)) for part in residuals])
+    low, high = middle(residuals, level)
+    return np.array([max(-low, 0.05), max(high, 0.05)], np.float32)
+
+
+def middle(sources: Sequence[Values], level: float) -> tuple[float, float]:
+    """The ends of the middle share of what lies in these sources, each counting alike."""
+    values = np.concatenate(sources)
+    weights = np.concatenate([np.full(len(part), 1 / len(part)) for part in sources])
     order = np.argsort(values)
     share = np.cumsum(weights[order]) / weights.sum()
-    low, high = (values[order][np.searchsorted(share, edge)] for edge in ((1 - level) / 2, (1 + level) / 2))
-    return np.array([max(-low, 0.05), max(high, 0.05)], np.float32)
+    places = np.searchsorted(share, ((1 - level) / 2, (1 + level) / 2))
+    low, high = values[order][np.minimum(places, len(values) - 1)]
+    return float(low), float(high)
+
+
+def width_without_score(sources: Sequence[Values], wanted: Values, held: float) -> float:
+    """How wide the interval is that knows no picture, only opinions of these sources, and holds as many of others."""
+    for level in np.linspace(0.01, 1, 991):
+        low, high = middle(sources, float(level))
+        if ((wanted >= low) & (wanted <= high)).mean() >= held:
+            return high - low
+    return 4.0
 
 
 def calibrated(said: dict[str, Values], wanted: dict[str, Values], names: Sequence[str]) -> Arrays:
@@ -195,7 +211,7 @@ def write_records(folder: Path, left_out: str, names: npt.NDArray[np.str_], said
 
 
 def coverage(said: dict[str, Values], wanted: dict[str, Values]) -> list[str]:
-    """Coverage and width on each source by a calibration that left it out, beside the source's own constant."""
+    """Coverage and width on each source by a calibration that left it out, beside constant intervals."""
     lines = []
     for left_out in said:
         arrays = calibrated(said, wanted, without(left_out))
@@ -205,9 +221,10 @@ def coverage(said: dict[str, Values], wanted: dict[str, Values]) -> list[str]:
             low, high = np.maximum(score - below, 1), np.minimum(score + above, 5)
             held = float(((wanted[left_out] >= low) & (wanted[left_out] <= high)).mean())
             own = np.quantile(wanted[left_out] - score, [(1 - level) / 2, (1 + level) / 2])
+            blind = width_without_score([wanted[name] for name in without(left_out)], wanted[left_out], held)
             lines.append(
                 f"{left_out}: {level:.0%} interval holds {held:.1%}, width {np.mean(high - low):.2f}, "
-                f"a constant one of this source {own[1] - own[0]:.2f}"
+                f"a constant one of this source {own[1] - own[0]:.2f}, as many without a score {blind:.2f}"
             )
     return lines
 
