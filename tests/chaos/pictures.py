@@ -99,7 +99,8 @@ def _heic(width: int, height: int) -> bytes:
 def live(folder: Path, minutes: float) -> dict[str, Any]:
     """Assesses the pictures of the folder one after the other as a worker does, within the service's limits."""
     from agenticiqa.server.service_options import ServiceOptions
-    from agenticiqa.server.workers.worker import _outcome, frugal_assessor, warm_up
+    from agenticiqa.server.workers.messages import RunFile, RunRequest
+    from agenticiqa.server.workers.worker import frugal_assessor, outcome_of, warm_up
     from tests.support.agent import settings
 
     assessor = frugal_assessor(ServiceOptions(max_megapixels=MEGAPIXELS).limited(settings()))
@@ -107,16 +108,14 @@ def live(folder: Path, minutes: float) -> dict[str, Any]:
     outcomes, slowest, end, tried = Counter[str](), (0.0, ""), time.monotonic() + 60 * minutes, 0
     peaks: list[tuple[int, str]] = [(peak_memory(), "warm-up")]
     (folder / "run").mkdir()
-    image = {"file": "image-1", "name": "image-1"}
-    task = {"kind": "assess", "folder": str(folder / "run"), "images": [image], "reference": None, "query": None,
-            "choices": None, "max_replan_iterations": None, "align": None, "pictures": True}  # fmt: skip
+    request = RunRequest(images=[RunFile(file="image-1", name="image-1")])
     for file in sorted(folder.glob("*.picture")):
         if time.monotonic() > end:
             break
         name = file.stem.partition(" ")[2]
         file.replace(folder / "run" / "image-1")
         started = time.monotonic()
-        kind, data = _outcome(assessor, task, lambda *_: None)
+        kind, data = outcome_of(assessor, "assess", folder / "run", request, lambda *_: None)
         slowest = max(slowest, (time.monotonic() - started, name))
         outcomes[data.get("code", kind)] += 1
         tried += 1

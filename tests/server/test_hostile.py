@@ -258,8 +258,8 @@ def test_no_folder_outside_the_settings_allowed_root_is_opened_and_uploads_are_s
 
 def test_other_machines_are_served_only_with_a_token_or_on_request() -> None:
     with pytest.raises(UsageError, match="--allow-anonymous"):
-        ServiceOptions(host="0.0.0.0").checked()
+        ServiceOptions(host="0.0.0.0").require_safe()
 
-    assert ServiceOptions(host="0.0.0.0", token="x").checked()
-    assert ServiceOptions(host="0.0.0.0", allow_anonymous=True).checked()
-    assert ServiceOptions(host="::1").checked()
+    ServiceOptions(host="0.0.0.0", token="x").require_safe()
+    ServiceOptions(host="0.0.0.0", allow_anonymous=True).require_safe()
+    ServiceOptions(host="::1").require_safe()

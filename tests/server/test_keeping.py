@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from agenticiqa.server.problems import Problem, details
+from agenticiqa.server.problems import Problem
 from agenticiqa.server.service import Service
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 from agenticiqa.server.storage.database import Run, new_id
 from agenticiqa.server.storage.retention import is_disk_full
 from agenticiqa.server.storage.store import Store
+from agenticiqa.server.workers.messages import RunFile, RunRequest
 from agenticiqa.server.workers.worker import PROBLEM, RESULT
 from tests.support.agent import settings
 
@@ -36,16 +37,14 @@ def submitted(service: Service, name: str, content: bytes = b"x", fresh: bool = 
     folder = service.folder_of(run_id)
     folder.mkdir()
     (folder / "image-1").write_bytes(content)
-    image = {"file": "image-1", "name": name, "sha256": str(hash(content))}
-    asked = {"images": [image], "reference": None, "query": None, "choices": None}
-    return service.submit(run_id, "assess", asked | {"max_replan_iterations": None, "align": None}, fresh)[0]
+    image = RunFile(file="image-1", name=name, sha256=str(hash(content)))
+    return service.submit(run_id, "assess", RunRequest(images=[image]), fresh)
 
 
 def job_of(service: Service, names: list[str], key: str | None = None, digest: str = "d") -> tuple[Any, bool]:
     """A job of uploads of these names."""
-    items: list[tuple[str, Json]] = [
-        (new_id(), {"images": [{"file": "image-1", "name": n}], "reference": None, "sample": {}}) for n in names
-    ]
+    requests = [RunRequest(images=[RunFile(file="image-1", name=name)], pictures=False) for name in names]
+    items = [(new_id(), request) for request in requests]
     return service.submit_job(new_id(), items, key, digest)
 
 
@@ -57,6 +56,10 @@ def finish_next(service: Service, pad: int = 0) -> Run:
     found = {"answer": "B", "score": 4.0, "level": "B", "provenance": {"images": origin}, "reasoning": "r" * pad}
     service.ended(run, RESULT, {"assessment": found, "maps": []})
     return run
+
+
+def problem(code: str, detail: str) -> Json:
+    return Problem(code, detail).as_details()
 
 
 def path_of(run: Run | None) -> Any:
@@ -81,7 +84,7 @@ def test_an_outage_is_shared_with_nobody_and_kept_as_no_result(service: Service)
     run = service.claim()
     assert run is not None
 
-    service.ended(run, PROBLEM, details("backend", "the model refused: 401"))
+    service.ended(run, PROBLEM, problem("backend", "the model refused: 401"))
     then = service.claim()
     later = submitted(service, "c.png")
 
@@ -97,11 +100,11 @@ def test_a_broken_image_is_broken_for_everybody_who_sent_it_under_its_own_name(s
     run = service.claim()
     assert run is not None
 
-    service.ended(run, PROBLEM, details("image_truncated", "image-1: ends early"))
+    service.ended(run, PROBLEM, problem("image_truncated", "image-1: ends early"))
 
-    problem = service.run(second.id).problem  # type: ignore[union-attr]
-    assert problem is not None
-    assert problem["detail"] == "yours.png: ends early"
+    kept = service.run(second.id).problem  # type: ignore[union-attr]
+    assert kept is not None
+    assert kept["detail"] == "yours.png: ends early"
 
 
 def test_a_cancelled_leader_leaves_the_work_to_those_who_waited(service: Service) -> None:
@@ -149,16 +152,23 @@ def test_new_uploads_are_refused_when_the_room_is_taken_by_results_nobody_fetche
     assert service.run(run.id) is None
 
 
+def test_what_is_stored_is_the_size_of_results_and_files_and_counts_once(service: Service) -> None:
+    first, _ = submitted(service, "a.png"), submitted(service, "b.png")
+    (service.folder_of(first.id) / "map-1.png").write_bytes(bytes(1000))
+
+    finish_next(service, pad=5000)
+
+    assert 2 * 5000 + 1000 < service.store.stored_bytes() < 2 * 5500 + 1000
+
+
 def test_what_is_too_old_goes_at_once_and_is_said(tmp_path: Path) -> None:
     service = Service(ServiceOptions(folder=tmp_path, keep_days=0.2 / 86_400), settings())
     run = submitted(service, "a.png")
     finish_next(service)
 
-    pause = service.retention.seconds_to_next()
     time.sleep(0.3)
     service.retention.sweep()
 
-    assert pause < 1
     assert service.store.why_gone(run.id) == f"it was kept for {0.2 / 86_400:g} days"
     service.store.close()
 
@@ -208,13 +218,13 @@ class FullStore(Store):
 
     refusals = 0
 
-    def _end(self, *arguments: Any, **columns: Any) -> bool:
+    def _end(self, *arguments: Any, **columns: Any) -> None:
         if self.refusals:
             self.refusals -= 1
             error = sqlite3.OperationalError("database or disk is full")
             error.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise error
-        return super()._end(*arguments, **columns)
+        super()._end(*arguments, **columns)
 
 
 @pytest.mark.parametrize(("refusals", "status"), [(1, "finished"), (2, "failed"), (4, "failed")])

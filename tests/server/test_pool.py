@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agenticiqa.server.storage.database import Run
+from agenticiqa.server.workers.messages import RunFile, RunRequest
 from agenticiqa.server.workers.pool import Pool
 from tests.server.running import picture
 from tests.support.agent import settings
@@ -28,8 +29,8 @@ class FailingQueue:
     def claim(self) -> Run | None:
         return self._waiting.pop() if self._waiting else None
 
-    def prepare(self, run: Run) -> dict[str, Any]:
-        return {**run.request, "kind": run.kind, "folder": str(self._folder), "pictures": False}
+    def prepare(self, run: Run) -> Path:
+        return self._folder
 
     def happened(self, run: Run, kind: str, data: dict[str, Any]) -> None:
         if run.id == "run 1":
@@ -62,9 +63,7 @@ class CancellingQueue(FailingQueue):
 
 
 def _run(place: int, query: str) -> Run:
-    image = {"file": "image-1", "name": "a.png"}
-    request = {"images": [image], "reference": None, "query": query, "choices": None}
-    request |= {"max_replan_iterations": None, "align": None}
+    request = RunRequest(query=query, images=[RunFile(file="image-1", name="a.png")], pictures=False)
     return Run(place, f"run {place}", "assess", "running", None, None, request, 0.0, 0.0, None, None, None)
 
 

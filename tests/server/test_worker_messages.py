@@ -15,13 +15,10 @@ from tests.support.agent import picture
 from tests.support.results import scripted_assessor
 
 
-def task(folder: Path, *files: str, **changes: Any) -> dict[str, Any]:
-    """A run as the service sends it, with what it keeps besides."""
+def asked(*files: str, **changes: Any) -> RunRequest:
+    """What the service keeps of a request, read back."""
     images = [{"file": file, "name": f"my {file}", "sha256": "0"} for file in files]
-    return {
-        "kind": "assess", "folder": str(folder), "images": images, "reference": None, "query": None, "choices": None,
-        "max_replan_iterations": None, "align": None, "pictures": False, "language": "en", **changes,
-    }  # fmt: skip
+    return RunRequest.model_validate({"images": images, "reference": None, "pictures": False, **changes})
 
 
 @pytest.fixture
@@ -33,20 +30,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_assessment_comes_back_under_its_own_key(folder: Path) -> None:
-    request = RunRequest.model_validate(task(folder, "a.png", reference={"file": "b.png", "name": "original"}))
+@pytest.mark.usefixtures("folder")
+def test_an_assessment_comes_back_under_its_own_key() -> None:
+    request = asked("a.png", reference={"file": "b.png", "name": "original"})
 
-    kept = carry_out(scripted_assessor(), request, lambda *_: None).as_json()
+    kept = carry_out(scripted_assessor(), "assess", request, lambda *_: None).as_json()
 
     assert set(kept) == {"maps", "assessment"}
     assert Assessment.model_validate(kept["assessment"]).provenance.images["reference image"].path == "b.png"
 
 
-def test_a_comparison_comes_back_as_a_ranking_by_places(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_comparison_comes_back_as_a_ranking_by_places() -> None:
     told: list[str] = []
-    request = RunRequest.model_validate(task(folder, "a.png", "b.png", kind="compare"))
 
-    kept = carry_out(scripted_assessor(), request, lambda kind, _: told.append(kind)).as_json()
+    kept = carry_out(
+        scripted_assessor(), "compare", asked("a.png", "b.png"), lambda kind, _: told.append(kind)
+    ).as_json()
 
     assert set(kept) == {"maps", "ranking", "order"}
     assert {entry.name for entry in Ranking.model_validate(kept["ranking"]).entries} == {"1", "2"}
@@ -54,7 +54,16 @@ def test_a_comparison_comes_back_as_a_ranking_by_places(folder: Path) -> None:
     assert told.count("image") == 2
 
 
-@pytest.mark.parametrize("wrong", [{"images": []}, {"kind": "paint"}, {"align": "crop"}])
-def test_a_run_that_cannot_be_carried_out_is_no_request(folder: Path, wrong: dict[str, Any]) -> None:
+@pytest.mark.parametrize("wrong", [{"images": []}, {"format": "bmp"}, {"align": "crop"}])
+def test_a_run_that_cannot_be_carried_out_is_no_request(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):
-        RunRequest.model_validate(task(folder, "a.png") | wrong)
+        asked("a.png", **wrong)
+
+
+def test_a_run_kept_by_an_earlier_version_can_be_carried_out() -> None:
+    kept = {"images": [{"file": "image-1", "name": "a.png", "sha256": "0"}], "reference": None, "query": "Noisy?",
+            "choices": None, "max_replan_iterations": None, "align": None, "language": "en"}  # fmt: skip
+
+    request = RunRequest.model_validate(kept)
+
+    assert (request.query, request.names, request.pictures) == ("Noisy?", ["a.png"], True)

@@ -21,11 +21,11 @@ from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agenticiqa.config import Settings, load_settings
+from agenticiqa.config import Settings
 from agenticiqa.errors import wrong_values
-from agenticiqa.server.guards import AccessGuard, BodyLimits, Counted, SafeHeaders
+from agenticiqa.server.guards import AccessGuard, BodyLimits, counted, safe_headers
 from agenticiqa.server.openapi import complete_schema
-from agenticiqa.server.problems import FieldError, Problem, details, problem_response, storage_full
+from agenticiqa.server.problems import FieldError, Problem, invalid_fields, storage_full
 from agenticiqa.server.routes import asking, catalogue, jobs, runs
 from agenticiqa.server.service import Service
 from agenticiqa.server.service_options import ServiceOptions
@@ -41,9 +41,9 @@ _AS_FILE = "is text where a file is expected; upload the picture itself (address
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
-def create_app(options: ServiceOptions | None = None, settings: Settings | None = None) -> FastAPI:
+def create_app(options: ServiceOptions, settings: Settings) -> FastAPI:
     """The application; its service starts and stops with it."""
-    chosen = (options or ServiceOptions()).checked()
+    options.require_safe()
     app = FastAPI(
         title="AgenticIQA",
         version=version("agenticiqa"),
@@ -56,16 +56,17 @@ def create_app(options: ServiceOptions | None = None, settings: Settings | None 
         # Clients made from the document get methods called assess, compare, read_run …
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.service = Service(chosen, settings or load_settings())
+    app.state.service = Service(options, settings)
     for routes in ROUTES:
         app.include_router(routes.router)
     _add_page(app)
     _add_errors(app)
-    app.add_middleware(HeadAsGet)
-    app.add_middleware(BodyLimits, options=chosen)
-    app.add_middleware(AccessGuard, options=chosen)
-    app.add_middleware(Counted, metrics=app.state.service.metrics)
-    app.add_middleware(SafeHeaders)
+    # The last one is the first that meets a request.
+    app.add_middleware(head_as_get)
+    app.add_middleware(BodyLimits, options=options)
+    app.add_middleware(AccessGuard, options=options)
+    app.add_middleware(counted, metrics=app.state.service.metrics)
+    app.add_middleware(safe_headers)
     complete_schema(app)
     return app
 
@@ -84,15 +85,18 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def _add_page(app: FastAPI) -> None:
+    def shown(name: str) -> Response:
+        return FileResponse(PAGE / name, media_type="text/html", headers={"Cache-Control": "no-cache"})
+
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
         """The page people use."""
-        return FileResponse(PAGE / "index.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+        return shown("index.html")
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         """The routes with their fields, and examples to copy."""
-        return FileResponse(PAGE / "docs.html", media_type="text/html", headers={"Cache-Control": "no-cache"})
+        return shown("docs.html")
 
     app.mount("/static", StaticFiles(directory=PAGE, check_dir=False), name="static")
 
@@ -108,7 +112,7 @@ def _add_errors(app: FastAPI) -> None:
 
 async def _on_problem(_: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
-    return problem_response(error.as_details(), error.headers)
+    return error.as_response()
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
@@ -120,7 +124,7 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(_allowed_methods(request))
-    return problem_response(details(code, str(error.detail).lower()), headers)
+    return Problem(code, str(error.detail).lower(), headers=headers).as_response()
 
 
 def _allowed_methods(request: Request) -> list[str]:
@@ -133,10 +137,9 @@ def _allowed_methods(request: Request) -> list[str]:
 
 
 async def _on_full_disk(request: Request) -> Response:
-    service: Service = request.app.state.service
-    await run_sync(service.free_room)
-    problem = storage_full()
-    return problem_response(problem.as_details(), problem.headers)
+    logger.error("%s %s: the disk is full", request.method, request.url.path)
+    await run_sync(request.app.state.service.free_room)
+    return storage_full().as_response()
 
 
 async def _on_invalid(_: Request, error: Exception) -> Response:
@@ -147,28 +150,22 @@ async def _on_invalid(_: Request, error: Exception) -> Response:
         FieldError(field=field or "request", message=_AS_FILE if "Expected UploadFile" in complaint else complaint)
         for field, complaint in wrong.items()
     ]
-    detail = "; ".join(f"{entry.field}: {entry.message}" for entry in found)
-    return problem_response(Problem("invalid_request", detail, field_errors=found).as_details())
+    return invalid_fields(found).as_response()
 
 
 async def _on_failure(request: Request, error: Exception) -> Response:
     if is_disk_full(error):
-        logger.error("%s %s: the disk is full", request.method, request.url.path)
         return await _on_full_disk(request)
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem_response(details("failed", "the request failed inside the service; its log says why"))
+    return Problem("failed", "the request failed inside the service; its log says why").as_response()
 
 
-class HeadAsGet:
-    """Answers HEAD as GET would, and sends no body."""
+def head_as_get(app: ASGIApp) -> ASGIApp:
+    """The application, which answers HEAD as it would GET, and sends no body."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on."""
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
         begun = False
 
@@ -183,4 +180,6 @@ class HeadAsGet:
                 await send(message)
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-        await self._app({**scope, "method": "GET"}, receive_or_leave, send_headers)
+        await app({**scope, "method": "GET"}, receive_or_leave, send_headers)
+
+    return answering

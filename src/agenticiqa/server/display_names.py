@@ -11,6 +11,7 @@ import unicodedata
 from pathlib import PurePosixPath
 from typing import Any
 
+from agenticiqa.server.workers.messages import RunRequest
 from agenticiqa.wording.findings import chosen_in_words
 
 LONGEST_NAME = 120
@@ -19,51 +20,49 @@ Json = dict[str, Any]
 
 def uploaded_name(name: str | None) -> str:
     """What an upload is called in results; browsers and curl write line ends and quotes in a form as %0D, %0A, %22."""
-    plain = (name or "").replace("%0D", "").replace("%0A", " ").replace("%22", '"')
-    return display_name(plain)
+    return display_name((name or "").replace("%0D", "").replace("%0A", " ").replace("%22", '"'))
 
 
-def display_name(name: str | None) -> str:
+def display_name(name: str) -> str:
     """What a file is called in results: the last part of its name, without control characters."""
-    last = PurePosixPath((name or "").replace("\\", "/")).name
+    last = PurePosixPath(name.replace("\\", "/")).name
     shown = "".join(sign for sign in last if unicodedata.category(sign)[0] != "C").strip()
     return shown[-LONGEST_NAME:] or "image"
 
 
-def named_result(result: Json, request: Json) -> Json:
+def named_result(result: Json, request: RunRequest) -> Json:
     """A copy of a result with the files called as this request called them."""
     found = copy.deepcopy(result)
-    names = [entry["name"] for entry in request["images"]]
-    reference = request["reference"]["name"] if request["reference"] else None
     if "assessment" in found:
-        _name_images(found["assessment"], names[0], reference)
+        _name_images(found["assessment"], request, 1)
     if "ranking" in found:
-        _name_ranking(found["ranking"], found["order"], names, reference)
+        _name_ranking(found["ranking"], found["order"], request)
     return found
 
 
-def named_problem(problem: Json, request: Json) -> Json:
+def named_problem(problem: Json, request: RunRequest) -> Json:
     """A copy of a problem whose sentence calls the files as this request called them."""
     detail = problem["detail"]
-    for entry in [*request["images"], *([request["reference"]] if request["reference"] else [])]:
-        detail = detail.replace(f"{entry['file']}:", f"{entry['name']}:")
+    for entry in request.files:
+        detail = detail.replace(f"{entry.file}:", f"{entry.name}:")
     return {**problem, "detail": detail}
 
 
-def _name_images(assessment: Json, image: str, reference: str | None) -> None:
-    names = {"test image": image, "reference image": reference}
+def _name_images(assessment: Json, request: RunRequest, place: int) -> None:
+    reference = request.reference.name if request.reference else None
+    names = {"test image": request.names[place - 1], "reference image": reference}
     for label, origin in assessment["provenance"]["images"].items():
         origin["path"] = names.get(label)
 
 
-def _name_ranking(ranking: Json, order: list[int], names: list[str], reference: str | None) -> None:
+def _name_ranking(ranking: Json, order: list[int], request: RunRequest) -> None:
     """Entries and pairs by the names of the uploads; two of one name are told apart by their places."""
-    shown = told_apart(names)
+    shown = told_apart(request.names)
     by_entry = {}
     for entry, place in zip(ranking["entries"], order, strict=True):
         by_entry[entry["name"]] = shown[place - 1]
         entry["name"] = shown[place - 1]
-        _name_images(entry["assessment"], names[place - 1], reference)
+        _name_images(entry["assessment"], request, place)
     for pair in ranking["pairs"]:
         pair["first"], pair["second"] = by_entry[pair["first"]], by_entry[pair["second"]]
     if ranking.get("chosen"):

@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import math
 import time
-from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,7 +18,7 @@ from agenticiqa.server.connections import (
     is_same_origin,
 )
 from agenticiqa.server.metrics import Metrics
-from agenticiqa.server.problems import Problem, problem_response
+from agenticiqa.server.problems import Problem
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 
 PAGE_POLICY = (
@@ -42,18 +41,15 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _METHODS = {"GET", "HEAD", "POST", "DELETE"}
+# So many bodies are read at once; each may lie in memory.
+MAX_OPEN_UPLOADS = 128
 _READING = {"GET", "HEAD", "OPTIONS"}
 
 
-class SafeHeaders:
-    """Puts the security headers on every answer that has none of its own."""
+def safe_headers(app: ASGIApp) -> ASGIApp:
+    """The application with the security headers on every answer that has none of its own."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on."""
-
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -61,28 +57,26 @@ class SafeHeaders:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        await app(scope, receive, send_with_headers)
+
+    return guarded
 
 
-class Counted:
-    """Counts every answer under the route that gave it."""
+def counted(app: ASGIApp, metrics: Metrics) -> ASGIApp:
+    """The application with every answer counted under the route that gave it."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on."""
-
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_and_count(message: Message) -> None:
             if message["type"] == "http.response.start":
                 # The route's pattern, not the path: names of runs would make a counter each.
                 route = getattr(scope.get("route"), "path", "other")
                 method = scope["method"] if scope["method"] in _METHODS else "other"
-                self._metrics.answered(method, route, message["status"])
+                metrics.requests.labels(method, route, str(message["status"])).inc()
             await send(message)
 
-        await self._app(scope, receive, send_and_count)
+        await app(scope, receive, send_and_count)
+
+    return counting
 
 
 class AccessGuard:
@@ -95,27 +89,20 @@ class AccessGuard:
         self._rate = RateLimit(options.requests_per_minute) if options.requests_per_minute else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, or answers it with a problem."""
-        if scope["type"] == "http":
-            problem = self._refusal(scope, Headers(scope=scope))
-            if problem is not None:
-                await problem_response(problem.as_details(), problem.headers)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        refusal = self._refusal(scope, Headers(scope=scope)) if scope["type"] == "http" else None
+        await (refusal.as_response() if refusal else self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Problem | None:
         if is_header_too_large(scope["headers"]):
-            return Problem(
+            return _cut_off(
                 "headers_too_large",
                 f"a request may have {MAX_HEADERS} headers and {MAX_HEADER_BYTES} bytes of them; send fewer",
-                headers={"Connection": "close"},
             )
         if "content-length" in headers and "transfer-encoding" in headers:
             # Two lengths: what stands before the service may have read another one, and with it another request.
-            return Problem(
+            return _cut_off(
                 "bad_request",
                 "a body has a length or comes in chunks, not both; leave out Content-Length or Transfer-Encoding",
-                headers={"Connection": "close"},
             )
         host = headers.get("host", "")
         if not is_known_host(host, self._hosts):
@@ -130,7 +117,7 @@ class AccessGuard:
                 headers={"WWW-Authenticate": "Bearer"},
             )
         if self._rate is not None and scope["method"] == "POST":
-            seconds = self._rate.seconds_to_wait(_address(scope))
+            seconds = self._rate.seconds_to_wait(scope["client"][0] if scope.get("client") else "local")
             if seconds:
                 return Problem(
                     "rate_limited",
@@ -170,99 +157,70 @@ class RateLimit:
 class BodyLimits:
     """Cuts off bodies that are too large or too slow, whatever length they announce."""
 
-    def __init__(self, app: ASGIApp, options: ServiceOptions, max_open: int = 128) -> None:
+    def __init__(self, app: ASGIApp, options: ServiceOptions) -> None:
         self._app = app
         self._max_bytes = options.max_request_megabytes * MEGABYTE
-        self._pause, self._total = options.read_timeout, options.upload_timeout
-        self._max_open = max_open
+        self._options = options
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on with a body that ends in a Problem when it breaks a limit."""
         if scope["type"] != "http" or scope["method"] in _READING:
             await self._app(scope, receive, send)
             return
-        problem = self._refusal(Headers(scope=scope))
-        if problem is not None:
-            await problem_response(problem.as_details(), problem.headers)(scope, receive, send)
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal is not None:
+            await refusal.as_response()(scope, receive, send)
             return
+        deadline = time.monotonic() + self._options.upload_timeout
+        read, is_open = 0, True
         self._open += 1
-        body = _Body(receive, self._max_bytes, self._pause, self._total, self._one_less)
+
+        def close() -> None:
+            nonlocal is_open
+            self._open -= is_open
+            is_open = False
+
+        async def receive_within_limits() -> Message:
+            nonlocal read
+            if not is_open:
+                # After the body only the client's leaving can come, and there is no hurry about that.
+                return await receive()
+            patience = min(self._options.read_timeout, deadline - time.monotonic())
+            try:
+                message = await asyncio.wait_for(receive(), max(patience, 0.0))
+            except TimeoutError:
+                raise _cut_off("upload_too_slow", "the upload came too slowly and was cut off; try again") from None
+            read += len(message.get("body", b""))
+            if read > self._max_bytes:
+                raise self._too_large()
+            if not message.get("more_body", False):
+                close()
+            return message
+
         try:
-            await self._app(scope, body.receive, send)
+            await self._app(scope, receive_within_limits, send)
         finally:
-            body.close()
+            close()
 
     def _refusal(self, headers: Headers) -> Problem | None:
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_bytes:
-            return _too_large(self._max_bytes)
-        if self._open >= self._max_open:
+            return self._too_large()
+        if self._open >= MAX_OPEN_UPLOADS:
             return Problem(
                 "too_many_uploads", "too many uploads at once; try again in a moment", headers={"Retry-After": "2"}
             )
         return None
 
-    def _one_less(self) -> None:
-        self._open -= 1
+    def _too_large(self) -> Problem:
+        megabytes = self._options.max_request_megabytes
+        return _cut_off("body_too_large", f"the request is larger than {megabytes} MB; send less at once")
 
 
-class _Body:
-    """A request's body under its limits."""
-
-    def __init__(
-        self, receive: Receive, max_bytes: int, pause: float, total: float, on_end: Callable[[], None]
-    ) -> None:
-        self._receive = receive
-        self._max_bytes, self._pause = max_bytes, pause
-        self._deadline = time.monotonic() + total
-        self._on_end = on_end
-        self._read = 0
-        self._ended = False
-
-    async def receive(self) -> Message:
-        """The next piece; a Problem when it comes too late or is too much."""
-        if self._ended:
-            # After the body only the client's leaving can come, and there is no hurry about that.
-            return await self._receive()
-        patience = min(self._pause, self._deadline - time.monotonic())
-        try:
-            message = await asyncio.wait_for(self._receive(), max(patience, 0.0))
-        except TimeoutError:
-            raise _too_slow() from None
-        self._read += len(message.get("body", b""))
-        if self._read > self._max_bytes:
-            raise _too_large(self._max_bytes)
-        if not message.get("more_body", False):
-            self.close()
-        return message
-
-    def close(self) -> None:
-        """Says once that nothing more is read."""
-        if not self._ended:
-            self._ended = True
-            self._on_end()
-
-
-def _address(scope: Scope) -> str:
-    return scope["client"][0] if scope.get("client") else "local"
+def _cut_off(code: str, detail: str) -> Problem:
+    """The problem of a request that is not read to its end, so that its connection is of no more use."""
+    return Problem(code, detail, headers={"Connection": "close"})
 
 
 def _needs_token(path: str) -> bool:
-    if path.startswith("/v1/health"):
-        return False
-    return path.startswith("/v1/") or path == "/metrics"
-
-
-def _too_large(limit: int) -> Problem:
-    return Problem(
-        "body_too_large",
-        f"the request is larger than {limit // MEGABYTE} MB; send less at once",
-        headers={"Connection": "close"},
-    )
-
-
-def _too_slow() -> Problem:
-    return Problem(
-        "upload_too_slow", "the upload came too slowly and was cut off; try again", headers={"Connection": "close"}
-    )
+    return path == "/metrics" or (path.startswith("/v1/") and not path.startswith("/v1/health"))

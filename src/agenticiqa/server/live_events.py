@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
-from agenticiqa.server.storage.database import Event
-
 if TYPE_CHECKING:
     from agenticiqa.server.service import Service
 
+# Seconds after which a line without news keeps proxies from closing the connection.
 HEARTBEAT = 10.0
 
 
@@ -30,13 +29,11 @@ class ChangeSignal:
         """From now on waiters of this loop are woken."""
         self._loop = loop
 
-    def notify(self, run_id: str) -> None:
-        """Wakes everybody who listens to this run."""
-        self._soon(lambda: self._wake(run_id))
-
-    def notify_all(self) -> None:
-        """Wakes everybody."""
-        self._soon(self._wake_all)
+    def notify(self, run_id: str | None = None) -> None:
+        """Wakes everybody who listens to this run, or to any."""
+        # Closed once the service has ended: a late worker has nobody left to tell.
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake, run_id)
 
     @contextmanager
     def listening(self, run_id: str) -> Iterator[asyncio.Event]:
@@ -50,18 +47,11 @@ class ChangeSignal:
             if not self._listeners[run_id]:
                 del self._listeners[run_id]
 
-    def _soon(self, action: Callable[[], object]) -> None:
-        # Closed once the service has ended: a late worker has nobody left to tell.
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(action)
-
-    def _wake_all(self) -> None:
-        for run_id in list(self._listeners):
-            self._wake(run_id)
-
-    def _wake(self, run_id: str) -> None:
-        for event in self._listeners.get(run_id, ()):
-            event.set()
+    def _wake(self, run_id: str | None) -> None:
+        for listened_to, events in self._listeners.items():
+            if run_id in (None, listened_to):
+                for event in events:
+                    event.set()
 
 
 async def event_stream(service: Service, run_id: str, after: int) -> AsyncIterator[bytes]:
@@ -74,15 +64,11 @@ async def event_stream(service: Service, run_id: str, after: int) -> AsyncIterat
             run = await run_sync(service.run, run_id)
             for event in await run_sync(service.store.events, run_id, after):
                 after = event.number
-                yield _written(event)
+                data = json.dumps(event.data, ensure_ascii=False)
+                yield f"id: {event.number}\nevent: {event.type}\ndata: {data}\n\n".encode()
             if run is None or run.has_ended or service.stopping.is_set():
                 return
             try:
                 await asyncio.wait_for(news.wait(), HEARTBEAT)
             except TimeoutError:
                 yield b": alive\n\n"
-
-
-def _written(event: Event) -> bytes:
-    data = json.dumps(event.data, ensure_ascii=False)
-    return f"id: {event.number}\nevent: {event.type}\ndata: {data}\n\n".encode()

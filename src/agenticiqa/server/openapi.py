@@ -1,4 +1,4 @@
-"""What the OpenAPI document says about answers that are problems."""
+"""What the OpenAPI document says about answers that are problems, about uploads and about fields left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from agenticiqa.server.problems import MEDIA_TYPE, ProblemDetails, details
+from agenticiqa.server.problems import MEDIA_TYPE, Problem, ProblemDetails
 
 _EXAMPLES = {
     400: ("bad_request", "the body is not a form"),
@@ -28,26 +28,25 @@ _EXAMPLES = {
     504: ("time_limit", "the run took longer than 120 seconds and was ended"),
     507: ("storage_full", "the service has no room left; fetch and delete results, or try again later"),
 }
+Answers = dict[int | str, dict[str, Any]]
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problems(*statuses: int) -> Answers:
     """The descriptions of these answers."""
-    return {status: _described(status) for status in statuses}
-
-
-def _described(status: int) -> dict[str, Any]:
-    example = details(*_EXAMPLES[status])
     schema = {"$ref": "#/components/schemas/ProblemDetails"}
     return {
-        "description": HTTPStatus(status).phrase,
-        "content": {MEDIA_TYPE: {"schema": schema, "example": example}},
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": schema, "example": Problem(*_EXAMPLES[status]).as_details()}},
+        }
+        for status in statuses
     }
 
 
-RUN_PROBLEMS = problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 502, 503, 504, 507)
-
-
-REFERENCE = "#/components/schemas/{model}"
+def file_answer(*media_types: str) -> Answers:
+    """The description of an answer that is a file."""
+    schema = {"type": "string", "format": "binary"}
+    return {200: {"content": {media_type: {"schema": schema} for media_type in media_types}}}
 
 
 def complete_schema(app: FastAPI) -> None:
@@ -64,17 +63,18 @@ def complete_schema(app: FastAPI) -> None:
 def _completed(app: FastAPI) -> dict[str, Any]:
     found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
     schemas = found["components"]["schemas"]
-    described = ProblemDetails.model_json_schema(ref_template=REFERENCE)
+    described = ProblemDetails.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(described.pop("$defs"))
     schemas["ProblemDetails"] = described
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     for name, schema in schemas.items():
-        if name.startswith("Body_"):
+        is_form = name.startswith("Body_")
+        if is_form:
             schema["additionalProperties"] = False
         for field in schema.get("properties", {}).values():
             _as_file(field)
-            if name.startswith("Body_"):
+            if is_form:
                 _without_null(field)
     found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     for operations in found["paths"].values():
@@ -93,9 +93,8 @@ def _as_file(field: dict[str, Any]) -> None:
     uploads = [kind.get("items", kind) for kind in kinds if "contentMediaType" in kind.get("items", kind)]
     for upload in uploads:
         upload["format"] = "binary"
-    if uploads and "anyOf" in field:
-        del field["anyOf"]
-        field.update(kinds[0])
+    if uploads:
+        _without_null(field)
 
 
 def _without_null(field: dict[str, Any]) -> None:

@@ -48,17 +48,27 @@ class Problem(HTTPException):
         headers: Mapping[str, str] | None = None,
         field_errors: list[FieldError] | None = None,
     ) -> None:
-        super().__init__(STATUSES[code], detail, dict(headers) if headers else None)
+        super().__init__(STATUSES[code], detail, dict(headers or {}))
         self.code = code
         self.run_id = run_id
         self.field_errors = field_errors
 
     def as_details(self) -> dict[str, Any]:
         """The problem as JSON values; what is not known is left out."""
-        found = details(self.code, str(self.detail)) | {"run_id": self.run_id}
-        if self.field_errors:
-            found["errors"] = [error.model_dump() for error in self.field_errors]
-        return {name: value for name, value in found.items() if value is not None}
+        found = ProblemDetails(
+            type=f"urn:agenticiqa:problem:{self.code}",
+            title=HTTPStatus(self.status_code).phrase,
+            status=self.status_code,
+            detail=self.detail,
+            code=self.code,
+            run_id=self.run_id,
+            errors=self.field_errors,
+        )
+        return found.model_dump(exclude_none=True)
+
+    def as_response(self) -> JSONResponse:
+        """The problem as an answer over HTTP."""
+        return problem_response(self.as_details(), self.headers)
 
 
 STATUSES = {
@@ -101,7 +111,7 @@ STATUSES = {
 }
 
 # The most special class that fits decides; a class that is not here is a failure of ours.
-_CODES: tuple[tuple[type[Exception], str], ...] = (
+_CODES: tuple[tuple[type[errors.AgenticIQAError], str], ...] = (
     (errors.ImageFormatError, "image_format"),
     (errors.ImageTruncatedError, "image_truncated"),
     (errors.ImageTooLargeError, "image_too_large"),
@@ -133,35 +143,29 @@ def storage_full() -> Problem:
     )
 
 
-def details(code: str, detail: str) -> dict[str, Any]:
-    """The problem details of a code and a sentence."""
-    status = STATUSES[code]
-    return {
-        "type": f"urn:agenticiqa:problem:{code}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
-        "code": code,
-    }
+def invalid(field: str, message: str) -> Problem:
+    """The problem of a field that cannot be used."""
+    return invalid_fields([FieldError(field=field, message=message)])
 
 
-def details_of(error: Exception) -> dict[str, Any]:
+def invalid_fields(found: list[FieldError]) -> Problem:
+    """The problem of fields that cannot be used."""
+    detail = "; ".join(f"{error.field}: {error.message}" for error in found)
+    return Problem("invalid_request", detail, field_errors=found)
+
+
+def problem_of(error: Exception) -> Problem:
     """The problem behind an error; one that was not raised on purpose is not described."""
     if isinstance(error, Problem):
-        return error.as_details()
+        return error
     for kind, code in _CODES:
         if isinstance(error, kind):
-            detail = error.message_naming(_as_field) if isinstance(error, errors.AgenticIQAError) else str(error)
-            return details(code, detail)
+            return Problem(code, error.message_naming(lambda name, value: f"set the field `{name}` to {value}"))
     if is_disk_full(error):
-        return storage_full().as_details()
-    return details("failed", "the assessment failed inside the service; its log says why")
+        return storage_full()
+    return Problem("failed", "the assessment failed inside the service; its log says why")
 
 
-def _as_field(name: str, value: str) -> str:
-    return f"set the field `{name}` to {value}"
-
-
-def problem_response(problem: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The HTTP answer for problem details."""
-    return JSONResponse(dict(problem), int(problem["status"]), headers=dict(headers or {}), media_type=MEDIA_TYPE)
+def problem_response(problem: dict[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer over HTTP for problem details."""
+    return JSONResponse(problem, problem["status"], headers=headers, media_type=MEDIA_TYPE)

@@ -12,11 +12,11 @@ from agenticiqa.assessor.tool_measurements import Measured
 from agenticiqa.batch.samples import FIELDS
 from agenticiqa.encode import Encoding
 from agenticiqa.server.problems import ProblemDetails
-from agenticiqa.server.storage.database import Job, Kind, Run
-from agenticiqa.server.workers.messages import AuditResult
+from agenticiqa.server.storage.database import Job, Run, Status
+from agenticiqa.server.workers.messages import AuditResult, Kind
 from agenticiqa.state import Region
 
-RunStatus = Literal["queued", "running", "finished", "failed", "cancelled"]
+HealthStatus = Literal["ready", "starting", "stopping", "damaged"]
 
 
 class RunUrls(BaseModel):
@@ -32,18 +32,29 @@ class RunUrls(BaseModel):
     copy_file: str | None = Field(description="the file of kind encode")
 
 
-class RunView(BaseModel):
-    """A run: its state, and its result once it has finished."""
+class RunState(BaseModel):
+    """A run and how far it is."""
 
     run_id: str = Field(examples=["5f0c1f0e9d7b4a6c8e21a0b3"])
     kind: Kind
-    status: RunStatus
+    status: Status
     created: datetime
-    started: datetime | None
     finished: datetime | None
+    names: list[str] = Field(examples=[["photo.jpg"]])
+
+
+class RunSummary(RunState):
+    """A run in a list, without its result."""
+
+    url: str
+
+
+class RunView(RunState):
+    """A run: its state, and its result once it has finished."""
+
+    started: datetime | None
     shared: bool = Field(description="an identical request was there before, and its work was used")
     position: int | None = Field(description="place in the queue, 1 is next")
-    names: list[str] = Field(examples=[["photo.jpg"]])
     reference_name: str | None
     query: str | None
     choices: dict[str, str] | None
@@ -58,18 +69,6 @@ class RunView(BaseModel):
     audit: AuditResult | None = Field(description="the result of kind audit")
     encoding: Encoding | None = Field(description="the result of kind encode; the file is at `urls.copy_file`")
     problem: ProblemDetails | None = Field(description="why there is no result")
-
-
-class RunSummary(BaseModel):
-    """A run in a list, without its result."""
-
-    run_id: str
-    kind: Kind
-    status: RunStatus
-    created: datetime
-    finished: datetime | None
-    names: list[str]
-    url: str
 
 
 class RunsPage(BaseModel):
@@ -125,7 +124,7 @@ class JobView(BaseModel):
     """A batch and how far it is."""
 
     job_id: str
-    status: RunStatus
+    status: Status
     created: datetime
     total: int
     counts: dict[str, int] = Field(examples=[{"queued": 7, "running": 2, "finished": 11}])
@@ -189,9 +188,7 @@ class LimitsView(BaseModel):
 class HealthView(BaseModel):
     """Whether the service can work, and how busy it is."""
 
-    status: Literal["ready", "starting", "stopping", "damaged"] = Field(
-        description="damaged: what the service keeps its runs in cannot be read; restart it"
-    )
+    status: HealthStatus = Field(description="damaged: what the service keeps its runs in cannot be read; restart it")
     version: str
     workers: int
     workers_ready: int
@@ -209,43 +206,36 @@ class LiveView(BaseModel):
 
 def run_summary(run: Run) -> dict[str, Any]:
     """The run as one entry of a list."""
-    return {
-        "run_id": run.id,
-        "kind": run.kind,
-        "status": run.status,
-        "created": _moment(run.created),
-        "finished": _moment(run.finished),
-        "names": [entry["name"] for entry in run.request["images"]],
-        "url": f"/v1/runs/{run.id}",
-    }
+    return {**_state_of(run), "url": f"/v1/runs/{run.id}"}
 
 
 def run_view(run: Run, position: int | None = None) -> dict[str, Any]:
     """The run as JSON values; results were validated when they were made."""
-    result = run.result or {}
-    reference = run.request.get("reference")
+    result, reference = run.result or {}, run.request.reference
+    parts = ("assessment", "ranking", "order", "measurements", "audit", "encoding")
+    return {
+        **_state_of(run),
+        "started": _moment(run.started),
+        "shared": run.shares is not None,
+        "position": position,
+        "reference_name": reference.name if reference else None,
+        "query": run.request.query,
+        "choices": run.request.choices,
+        "urls": _urls(run),
+        **{part: result.get(part) for part in parts},
+        "advice": _advice(result),
+        "problem": run.problem,
+    }
+
+
+def _state_of(run: Run) -> dict[str, Any]:
     return {
         "run_id": run.id,
         "kind": run.kind,
         "status": run.status,
         "created": _moment(run.created),
-        "started": _moment(run.started),
         "finished": _moment(run.finished),
-        "shared": run.shares is not None,
-        "position": position,
-        "names": [entry["name"] for entry in run.request["images"]],
-        "reference_name": reference["name"] if reference else None,
-        "query": run.request.get("query"),
-        "choices": run.request.get("choices"),
-        "urls": _urls(run),
-        "assessment": result.get("assessment"),
-        "ranking": result.get("ranking"),
-        "advice": _advice(result),
-        "order": result.get("order"),
-        "measurements": result.get("measurements"),
-        "audit": result.get("audit"),
-        "encoding": result.get("encoding"),
-        "problem": run.problem,
+        "names": run.request.names,
     }
 
 
@@ -255,7 +245,7 @@ def job_view(job: Job) -> dict[str, Any]:
         "job_id": job.id,
         "status": job.status,
         "created": _moment(job.created),
-        "total": sum(job.counts.values()),
+        "total": job.total,
         "counts": job.counts,
         "results_url": f"/v1/jobs/{job.id}/results",
         "report_url": f"/v1/jobs/{job.id}/report.html",
@@ -264,16 +254,15 @@ def job_view(job: Job) -> dict[str, Any]:
 
 def job_record(run: Run) -> dict[str, Any]:
     """One line of a job's results, in the form of every batch record."""
-    assessment = (run.result or {}).get("assessment")
+    assessment, sample = (run.result or {}).get("assessment"), run.request.sample or {}
     error = assessment["error"] if assessment else None
     if run.problem is not None:
         error = run.problem["detail"]
     elif run.status == "cancelled":
         error = "cancelled"
-    sample = {name: run.request["sample"].get(name) for name in FIELDS}
     seconds = (run.finished or 0.0) - (run.started or run.finished or 0.0)
     return {
-        **sample,
+        **{name: sample.get(name) for name in FIELDS},
         "run_id": run.id,
         "assessment": assessment,
         "error": error,
@@ -284,7 +273,7 @@ def job_record(run: Run) -> dict[str, Any]:
 def _urls(run: Run) -> dict[str, Any]:
     base = f"/v1/runs/{run.id}"
     is_judged = run.kind in ("assess", "compare")
-    places = range(1, len(run.request["images"]) + 1 if is_judged else 1)
+    places = range(1, len(run.request.images) + 1 if is_judged else 1)
     return {
         "self": base,
         "events": f"{base}/events",
@@ -292,7 +281,7 @@ def _urls(run: Run) -> dict[str, Any]:
         "images": [f"{base}/image.webp?n={place}" for place in places],
         "maps": [f"{base}/map.png?n={place}" for place in places],
         "grids": [f"{base}/map.json?n={place}" for place in places],
-        "reference": f"{base}/reference.webp" if is_judged and run.request.get("reference") else None,
+        "reference": f"{base}/reference.webp" if is_judged and run.request.reference else None,
         "copy_file": f"{base}/copy" if run.kind == "encode" else None,
     }
 
@@ -302,8 +291,8 @@ def _advice(result: dict[str, Any]) -> list[list[str | None]] | None:
     if "assessment" in result:
         found = [result["assessment"]]
     elif "ranking" in result:
-        entries = zip(result["order"], result["ranking"]["entries"], strict=True)
-        found = [entry["assessment"] for _, entry in sorted(entries, key=lambda pair: int(pair[0]))]
+        by_place = dict(zip(result["order"], result["ranking"]["entries"], strict=True))
+        found = [by_place[place]["assessment"] for place in sorted(by_place)]
     else:
         return None
     return [[finding.get("advice") for finding in one["distortions"]] for one in found]

@@ -30,6 +30,7 @@ from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 from agenticiqa.server.storage.database import Job, Run
 from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
 from agenticiqa.server.storage.store import QueueFullError, Store
+from agenticiqa.server.workers.messages import Kind, RunRequest
 from agenticiqa.server.workers.pool import Pool
 from agenticiqa.server.workers.worker import RESULT
 
@@ -38,6 +39,8 @@ logger = logging.getLogger("agenticiqa.server")
 Json = dict[str, Any]
 # What these say of a request holds for every identical one; other problems may have passed by the next try.
 _LASTING = ("image", "query", "invalid", "path", "encoding")
+# Seconds between two sweeps, and until the next one after one that did not succeed.
+_SWEEP_PAUSE, _SWEEP_AGAIN = 60.0, 5.0
 
 
 class Service:
@@ -46,21 +49,20 @@ class Service:
     def __init__(self, options: ServiceOptions, settings: Settings) -> None:
         self.options = options
         self.settings = options.limited(settings)
-        self.folder = options.storage
-        self.runs_folder = self.folder / "runs"
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.store = Store(self.folder / "service.sqlite")
+        self.runs_folder = options.storage / "runs"
+        options.storage.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = Store(options.storage / "service.sqlite")
         if self.store.moved_aside is not None and self.runs_folder.exists():
             # Without the file that names them they would be taken for strays and removed.
             self.runs_folder.rename(self.store.moved_aside.with_suffix(".runs"))
         self.runs_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.retention = Retention(self.store, self.runs_folder, options.keep_days, options.keep_megabytes)
-        self.gallery = Gallery(self.folder / "examples")
-        self.metrics = Metrics()
-        self.metrics.watch("queued", lambda: self.store.counts().get("queued", 0))
+        self.gallery = Gallery(options.storage / "examples")
         self.pool = Pool(self, self.settings, options.workers, options.time_limit)
-        self.metrics.watch("running", lambda: self.pool.busy)
-        self.metrics.watch("workers_ready", lambda: self.pool.ready)
+        self.metrics = Metrics()
+        self.metrics.watch("queued", "Runs waiting.", self.store.waiting)
+        self.metrics.watch("running", "Runs at work.", lambda: self.pool.busy)
+        self.metrics.watch("workers_ready", "Workers with loaded models.", lambda: self.pool.ready)
         self.stopping = threading.Event()
         self.changes = ChangeSignal()
         self._seconds: deque[float] = deque([1.0], maxlen=32)
@@ -73,7 +75,7 @@ class Service:
         """Takes up where the last service ended, and starts the workers."""
         self.changes.attach(loop)
         try:
-            self._on_a_full_disk_too(self._take_up)
+            self._write_or_make_room(self._take_up)
         except Exception as error:
             if not is_disk_full(error):
                 raise
@@ -98,7 +100,7 @@ class Service:
             self.stopping.set()
             self._sweep_now.set()
             self.pool.stop(self.options.grace)
-            self.changes.notify_all()
+            self.changes.notify()
 
     def close(self) -> None:
         """Waits for the workers and closes the store; interrupted runs are queued for the next start."""
@@ -106,12 +108,12 @@ class Service:
         self.pool.join()
         self.store.close()
 
-    def submit(self, run_id: str, kind: str, request: Json, fresh: bool) -> tuple[Run, bool]:
-        """The run of this request, and whether it shares the work of an identical one.
+    def submit(self, run_id: str, kind: Kind, request: RunRequest, fresh: bool) -> Run:
+        """The run of this request, which shares the work of an identical one.
 
         Raises Problem `queue_full`, `storage_full` or `stopping`.
         """
-        self._refuse_when_stopping()
+        self._require_running()
         self.require_room()
         size = folder_size(self.folder_of(run_id))
         try:
@@ -120,43 +122,34 @@ class Service:
             )
         except QueueFullError:
             self.metrics.refused.inc()
-            seconds = self.retry_after()
-            raise Problem(
-                "queue_full",
-                f"{self.options.queue} runs are waiting already; try again in {seconds} seconds",
-                headers={"Retry-After": str(seconds)},
-            ) from None
+            typical = sum(self._seconds) / len(self._seconds)
+            # When a place in the queue is likely to be free.
+            seconds = max(1, min(60, math.ceil(typical * self.options.queue / self.options.workers / 2)))
+            waiting = f"{self.options.queue} runs are waiting already"
+            raise _queue_full(f"{waiting}; try again in {seconds} seconds", seconds) from None
         if leader is None:
             self.pool.notify()
-            return run, False
+            return run
         self.metrics.shared.inc()
         if leader.result is not None:
             self._share_with(leader, run, leader.result)
-            run = self.run(run_id) or run
-        return run, True
+        return self.run(run_id) or run
 
     def submit_job(
-        self,
-        job_id: str,
-        requests: list[tuple[str, Json]],
-        client_key: str | None = None,
-        digest: str | None = None,
+        self, job_id: str, requests: list[tuple[str, RunRequest]], client_key: str | None, digest: str
     ) -> tuple[Job, bool]:
         """A job of these requests, and True; or the job the client's key already stands for, and False.
 
         Raises Problem `queue_full`, `key_reused`, `storage_full` or `stopping`.
         """
-        self._refuse_when_stopping()
+        self._require_running()
         self.require_room()
         sizes = {run_id: folder_size(self.folder_of(run_id)) for run_id, _ in requests}
+        most = self.options.max_jobs
         try:
-            job, is_new = self.store.submit_job(job_id, requests, self.options.max_jobs, client_key, digest, sizes)
+            job, is_new = self.store.submit_job(job_id, requests, most, client_key, digest, sizes)
         except QueueFullError:
-            raise Problem(
-                "queue_full",
-                f"{self.options.max_jobs} jobs are open already; wait for one to end or cancel one",
-                headers={"Retry-After": "30"},
-            ) from None
+            raise _queue_full(f"{most} jobs are open already; wait for one to end or cancel one", 30) from None
         if not is_new and job.digest != digest:
             raise Problem("key_reused", "this Idempotency-Key stands for another job; choose a new one")
         self.pool.notify()
@@ -175,14 +168,9 @@ class Service:
         if run is not None and run.status == "cancelled":
             self.pool.cancel(run_id)
             self._drop_originals(run)
-            if self.store.release_followers(run_id):
-                self.pool.notify()
+            self._release_followers(run_id)
             self.changes.notify(run_id)
         return run
-
-    def remove(self, what: Literal["run", "job"], name: str) -> None:
-        """Removes an ended run or job because a client asked for it."""
-        self.retention.remove(what, name, "it was deleted on request")
 
     def fetched(self, what: Literal["runs", "jobs"], name: str) -> None:
         """Notes that a result has been handed out; not being able to note it must not keep it from the client."""
@@ -195,29 +183,24 @@ class Service:
         """Gives up what may go because the disk is full."""
         self.retention.release_ballast()
         with suppress(Exception):
-            self.retention.make_room(below=0.5)
+            self.retention.make_room(part=0.5)
 
     def require_room(self) -> None:
-        """Nothing, unless what is kept takes all the room and none of it may go; raises Problem."""
+        """Raises Problem where what is kept takes all the room and none of it may go."""
         if self.retention.is_full():
             self.retention.make_room()
             if self.retention.is_full():
                 raise storage_full()
 
-    def key_of(self, kind: str, request: Json) -> str:
+    def key_of(self, kind: Kind, request: RunRequest) -> str:
         """What makes two requests the same: bytes, question and settings, not the names of the files."""
-        asked = {name: value for name, value in request.items() if name not in ("images", "reference")}
-        files = [entry["sha256"] for entry in request["images"]]
-        reference = request["reference"]["sha256"] if request["reference"] else None
+        asked = request.model_dump(exclude={"images", "reference"})
+        files = [image.sha256 for image in request.images]
+        reference = request.reference.sha256 if request.reference else None
         # An audit says which image is a copy of which.
-        names = [entry["name"] for entry in request["images"]] if kind == "audit" else None
+        names = request.names if kind == "audit" else None
         text = json.dumps([kind, asked, files, reference, self._settings_key, names], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def retry_after(self) -> int:
-        """Seconds after which a place in the queue is likely to be free."""
-        typical = sum(self._seconds) / len(self._seconds)
-        return max(1, min(60, math.ceil(typical * self.options.queue / self.options.workers / 2)))
 
     def folder_of(self, run_id: str) -> Path:
         """Where the files of a run lie."""
@@ -230,15 +213,14 @@ class Service:
             self.changes.notify(run.id)
         return run
 
-    def prepare(self, run: Run) -> Json:
-        """The run as a task; files under allowed folders are copied, so that what is assessed cannot change."""
+    def prepare(self, run: Run) -> Path:
+        """The folder of a run; files under allowed folders are copied, so that what is assessed cannot change."""
         folder = self.folder_of(run.id)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        files = [*run.request["images"], *([run.request["reference"]] if run.request["reference"] else [])]
-        for entry in files:
-            if "path" in entry:
-                (folder / entry["file"]).write_bytes(self.read_allowed(entry["path"], entry["name"]))
-        return {**run.request, "kind": run.kind, "folder": str(folder), "pictures": _keeps_pictures(run)}
+        for entry in run.request.files:
+            if entry.path is not None:
+                (folder / entry.file).write_bytes(self.read_allowed(entry.path, entry.name))
+        return folder
 
     def read_allowed(self, path: str, name: str) -> bytes:
         """The bytes of a file under an allowed folder; raises Problem or ImageError, naming it only by `name`."""
@@ -268,6 +250,7 @@ class Service:
 
     def ended(self, run: Run, outcome: str, data: Json) -> None:
         """Keeps the end of a run, and hands it to those that share its work."""
+        self._drop_originals(run)
         if outcome == RESULT:
             self._keep_result(run, data)
         else:
@@ -279,12 +262,14 @@ class Service:
         if self.retention.is_full():
             self._sweep_now.set()
 
+    def put_back(self, run: Run) -> None:
+        """Queues an interrupted run again."""
+        self.store.requeue("the run was interrupted and begins again", run.id)
+        self.changes.notify(run.id)
+
     def _keep_result(self, run: Run, data: Json) -> None:
-        self._drop_originals(run)
-        named = named_result(data, run.request)
-        size = folder_size(self.folder_of(run.id)) + len(json.dumps(named))
         try:
-            self._on_a_full_disk_too(lambda: self.store.finish(run, named, _summary(named), size))
+            self._finish(run, data, folder_size(self.folder_of(run.id)))
         except Exception as error:
             if not is_disk_full(error):
                 raise
@@ -293,12 +278,15 @@ class Service:
         if run.job_id is None:
             self._share(run, data)
 
+    def _finish(self, run: Run, data: Json, file_bytes: int) -> None:
+        named = named_result(data, run.request)
+        self._write_or_make_room(lambda: self.store.finish(run, named, _summary(named), file_bytes))
+
     def _keep_problem(self, run: Run, data: Json) -> None:
-        self._drop_originals(run)
         shutil.rmtree(self.folder_of(run.id), ignore_errors=True)
         problem = named_problem(data, run.request)
         try:
-            self._on_a_full_disk_too(lambda: self.store.fail(run, problem))
+            self._write_or_make_room(lambda: self.store.fail(run, problem))
             if run.job_id is None:
                 self._share_problem(run, data)
         except Exception as error:
@@ -319,31 +307,34 @@ class Service:
         for picture in source.glob("*"):
             with suppress(OSError):
                 os.link(picture, target / picture.name)
-        named = named_result(data, follower.request)
-        self._on_a_full_disk_too(lambda: self.store.finish(follower, named, _summary(named), len(json.dumps(named))))
+        # Linked files take room only once.
+        self._finish(follower, data, file_bytes=0)
         self.changes.notify(follower.id)
 
     def _share_problem(self, run: Run, data: Json) -> None:
         """Fails the runs that wait for this one if it was their common fault; otherwise they try for themselves."""
-        if data["code"].startswith(_LASTING):
-            for follower in self.store.followers(run.id):
-                shutil.rmtree(self.folder_of(follower.id), ignore_errors=True)
-                self.store.fail(follower, named_problem(data, follower.request))
-                self.changes.notify(follower.id)
-        elif self.store.release_followers(run.id):
+        if not data["code"].startswith(_LASTING):
+            self._release_followers(run.id)
+            return
+        for follower in self.store.followers(run.id):
+            shutil.rmtree(self.folder_of(follower.id), ignore_errors=True)
+            self.store.fail(follower, named_problem(data, follower.request))
+            self.changes.notify(follower.id)
+
+    def _release_followers(self, run_id: str) -> None:
+        if self.store.release_followers(run_id):
             self.pool.notify()
 
     def _drop_originals(self, run: Run) -> None:
         """Removes the uploads of a run that has ended; previews and maps stay, where any are drawn."""
         folder = self.folder_of(run.id)
-        if not _keeps_pictures(run):
+        if not run.request.pictures:
             shutil.rmtree(folder, ignore_errors=True)
-            return
-        for entry in [*run.request["images"], *([run.request["reference"]] if run.request["reference"] else [])]:
+        for entry in run.request.files:
             with suppress(OSError):
-                (folder / entry["file"]).unlink(missing_ok=True)
+                (folder / entry.file).unlink(missing_ok=True)
 
-    def _on_a_full_disk_too(self, write: Callable[[], object]) -> None:
+    def _write_or_make_room(self, write: Callable[[], object]) -> None:
         """Writes; when the disk is full, once more with the room that can be freed."""
         try:
             write()
@@ -353,31 +344,25 @@ class Service:
             self.free_room()
             write()
 
-    def put_back(self, run: Run) -> None:
-        """Queues an interrupted run again."""
-        self.store.requeue("the run was interrupted and begins again", run.id)
-        self.changes.notify(run.id)
-
-    def _refuse_when_stopping(self) -> None:
+    def _require_running(self) -> None:
         if self.stopping.is_set():
-            raise Problem(
-                "stopping", "the service is stopping; try again in a few seconds", headers={"Retry-After": "5"}
-            )
+            said = "the service is stopping; try again in a few seconds"
+            raise Problem("stopping", said, headers={"Retry-After": "5"})
 
     def _sweep_now_and_then(self) -> None:
         while not self.stopping.is_set():
+            self._sweep_now.clear()
+            pause = _SWEEP_PAUSE
             try:
-                self._sweep_now.clear()
                 self._save_unsaved()
                 self.retention.sweep()
                 self.retention.restore_ballast()
-                pause = self.retention.seconds_to_next()
             except Exception:
                 # The store may be closed under it at the end; at any other time the next sweep has another try.
                 if not self.stopping.is_set():
                     logger.exception("old runs could not be removed; it is tried again")
-                pause = 10.0
-            self._sweep_now.wait(min(pause, 5.0 if self._unsaved else pause))
+                pause = _SWEEP_AGAIN
+            self._sweep_now.wait(_SWEEP_AGAIN if self._unsaved else pause)
 
     def _save_unsaved(self) -> None:
         for run_id, problem in list(self._unsaved.items()):
@@ -388,9 +373,8 @@ class Service:
             del self._unsaved[run_id]
 
 
-def _keeps_pictures(run: Run) -> bool:
-    """Whether previews and maps are drawn: always for people, for a job's run only if the job asked for them."""
-    return run.job_id is None or bool(run.request.get("pictures"))
+def _queue_full(said: str, seconds: int) -> Problem:
+    return Problem("queue_full", said, headers={"Retry-After": str(seconds)})
 
 
 def _summary(result: Json) -> Json:

@@ -49,24 +49,25 @@ class ServiceOptions:
         return (self.folder or default_cache_directory() / "service").expanduser().absolute()
 
     @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the service."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
     def may_list(self) -> bool:
         """Whether everybody who may use the service may see the names of all its runs."""
         return self.is_local or self.token is not None
 
-    @property
-    def is_local(self) -> bool:
-        """Whether only this machine can reach the service."""
-        return is_loopback(self.host)
-
-    def checked(self) -> ServiceOptions:
-        """These options; a UsageError if they would open the service to others without a token."""
+    def require_safe(self) -> None:
+        """Raises UsageError where the options would open the service to others without a token."""
         if not self.is_local and not self.token and not self.allow_anonymous:
             raise UsageError(
                 f"{self.host} can be reached from other machines; set a token (--token-file or $AGENTICIQA_TOKEN) "
                 "or say --allow-anonymous"
             )
-        require_folders(self.allow_folders, None)
-        return self
 
     def limited(self, settings: Settings) -> Settings:
         """The settings with the service's bounds on images laid over them; a UsageError if a folder lies outside.
@@ -83,13 +84,3 @@ class ServiceOptions:
         )
         pipeline = settings.pipeline.model_copy(update={"limits": narrowed, "allowed_root": None})
         return settings.model_copy(update={"pipeline": pipeline})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether the name or address means this machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -6,7 +6,10 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,65 +23,76 @@ from agenticiqa.errors import AgenticIQAError, ImageError, unknown_name
 from agenticiqa.images.containers import MEDIA_TYPES, sniff
 from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.server.display_names import display_name, uploaded_name
-from agenticiqa.server.problems import FieldError, Problem, details_of
+from agenticiqa.server.problems import FieldError, Problem, invalid, invalid_fields, problem_of
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import new_id
+from agenticiqa.server.workers.messages import Asked, RunFile, RunRequest
 
 Json = dict[str, Any]
-Item = tuple[str, Json]
+Item = tuple[str, RunRequest]
 MANIFESTS = (".jsonl", ".csv")
+# Wrong lines of a manifest that are named.
 _SHOWN = 10
+# Bytes: of a piece that is read at once, and those by which an image is known.
 CHUNK = 2**20
 HEAD = 4096
-# How many files, and how many other fields, the form parser takes at most.
+# How many files, and how many other fields, Starlette's form parser takes at most.
 FORM_PARTS = 1000
 
 
 async def refuse_unknown_fields(request: Request) -> None:
-    """Nothing, unless the form or the address of the request holds a field its route does not have."""
+    """Raises Problem where the form or the address of the request holds a field its route does not have."""
     route: APIRoute = request.scope["route"]
-    form = [field.alias for field in route.dependant.body_params]
-    address = [field.alias for field in route.dependant.query_params]
-    found = [*_unknown(await request.form(), form), *_unknown(request.query_params, address)]
-    if found:
-        detail = "; ".join(f"{error.field}: {error.message}" for error in found)
-        raise Problem("invalid_request", detail, field_errors=found)
-
-
-def _unknown(given: Iterable[str], allowed: list[str]) -> list[FieldError]:
-    return [
-        FieldError(field=name, message=unknown_name(name, sorted(allowed), "field"))
-        for name in dict.fromkeys(given)
+    known = (route.dependant, *route.dependant.dependencies)
+    form = sorted(field.alias for part in known for field in part.body_params)
+    address = sorted(field.alias for part in known for field in part.query_params)
+    wrong = [
+        FieldError(field=name, message=unknown_name(name, allowed, "field"))
+        for given, allowed in ((await request.form(), form), (request.query_params, address))
+        for name in given
         if name not in allowed
     ]
+    if wrong:
+        raise invalid_fields(wrong)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The files of a request: uploaded, or named below an allowed folder."""
+
+    uploads: Sequence[UploadFile]
+    paths: Sequence[str]
+    reference: UploadFile | None = None
+    reference_path: str | None = None
 
 
 class Intake:
-    """Takes the images of one request into the folder of its run.
+    """Takes the files of one request into the folder of its run.
 
     Without `require_images` an upload that is no image is kept too, for its run to fail by.
     """
 
-    def __init__(self, service: Service, folder: Path, *, require_images: bool = True) -> None:
+    def __init__(self, service: Service, folder: Path, *, require_images: bool) -> None:
         self._service = service
         self._folder = folder
         self._require_images = require_images
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def images(self, uploads: Sequence[UploadFile], paths: Sequence[str]) -> list[Json]:
-        """The entries of uploaded files, then of paths under allowed folders."""
-        found = [self._uploaded(upload, f"image-{place}") for place, upload in enumerate(uploads, 1)]
-        return found + [self._copied(path, f"image-{place}") for place, path in enumerate(paths, len(found) + 1)]
+    def images(self, given: Given) -> list[RunFile]:
+        """The uploaded files, then those of paths under allowed folders."""
+        found = [self.uploaded(upload, f"image-{place}") for place, upload in enumerate(given.uploads, 1)]
+        return found + [self._copied(path, f"image-{place}") for place, path in enumerate(given.paths, len(found) + 1)]
 
-    def reference(self, upload: UploadFile | None, path: str | None) -> Json | None:
-        """The entry of the reference, if there is one."""
-        if upload is not None and path:
+    def reference(self, given: Given) -> RunFile | None:
+        """The reference, if there is one."""
+        if given.reference is not None and given.reference_path:
             raise invalid("reference_path", "give the reference as a file or as a path, not both")
-        if upload is not None:
-            return self._uploaded(upload, "reference")
-        return self._copied(path, "reference") if path else None
+        if given.reference is not None:
+            return self.uploaded(given.reference, "reference")
+        return self._copied(given.reference_path, "reference") if given.reference_path else None
 
-    def _uploaded(self, upload: UploadFile, file: str) -> Json:
+    def uploaded(self, upload: UploadFile, file: str) -> RunFile:
+        """The upload, written to that file."""
         name = uploaded_name(upload.filename)
         digest, head = hashlib.sha256(), b""
         with open(self._folder / file, "wb") as target:
@@ -88,20 +102,28 @@ class Intake:
                 target.write(chunk)
         if self._require_images:
             _require_image(head, name)
-        return {"file": file, "name": name, "sha256": digest.hexdigest()}
+        return RunFile(file=file, name=name, sha256=digest.hexdigest())
 
-    def _copied(self, path: str, file: str) -> Json:
+    def _copied(self, path: str, file: str) -> RunFile:
         name = display_name(path)
         try:
             data = self._service.read_allowed(path, name)
         except ImageError as error:
-            found = details_of(error)
-            raise Problem(found["code"], found["detail"]) from None
+            raise problem_of(error) from None
         except (ValueError, OSError):
             raise Problem("path_not_found", f"{name}: no such file") from None
         _require_image(data[:HEAD], name)
         (self._folder / file).write_bytes(data)
-        return {"file": file, "name": name, "sha256": hashlib.sha256(data).hexdigest()}
+        return RunFile(file=file, name=name, sha256=hashlib.sha256(data).hexdigest())
+
+
+def _require_image(head: bytes, name: str) -> None:
+    if not head:
+        raise Problem("image_truncated", f"{name}: is empty (0 bytes); choose the file again")
+    if sniff(head) is None:
+        raise Problem(
+            "image_format", f"{name}: is not an image this service reads; convert it to one of {', '.join(MEDIA_TYPES)}"
+        )
 
 
 def parsed_choices(text: str | None) -> dict[str, str] | None:
@@ -119,7 +141,7 @@ def parsed_choices(text: str | None) -> dict[str, str] | None:
 
 
 def require_question(query: str | None) -> None:
-    """Nothing, unless there is a question of spaces only."""
+    """Raises Problem for a question of spaces only."""
     if query and not query.strip():
         raise Problem("query", "query: is blank; ask something or leave it out")
 
@@ -132,132 +154,92 @@ def require_encodable(values: Any) -> None:
         raise ValueError("holds half of a character (a lone surrogate)") from None
 
 
-def invalid(field: str, message: str) -> Problem:
-    """The problem of a field that cannot be used."""
-    return Problem("invalid_request", f"{field}: {message}", field_errors=[FieldError(field=field, message=message)])
+def job_runs(
+    service: Service,
+    images: Sequence[UploadFile],
+    paths: Sequence[str],
+    manifest: UploadFile | None,
+    asked: Asked,
+    pictures: bool,
+    undo: ExitStack,
+) -> list[Item]:
+    """The runs of a job: of uploads, which lie in their folders then, of paths, and of the lines of a manifest.
 
+    What is asked holds for every image that has no question of its own. An upload that is no image fails alone, with
+    its run; whatever else is wrong is wrong with the job. `undo` removes the folders again.
+    """
 
-def _require_image(head: bytes, name: str) -> None:
-    if not head:
-        raise Problem("image_truncated", f"{name}: is empty (0 bytes); choose the file again")
-    if sniff(head) is None:
-        raise Problem(
-            "image_format", f"{name}: is not an image this service reads; convert it to one of {', '.join(MEDIA_TYPES)}"
-        )
+    def run_of(line: Json, image: RunFile, reference: RunFile | None = None) -> RunRequest:
+        query = line.get("query") or asked.query
+        sample = {"image_path": image.path or image.name, **line, "query": query}
+        sample["sample_id"] = str(sample.get("sample_id") or sample["image_path"])
+        own = {"query": query, "choices": line.get("choices"), "sample": sample, "pictures": pictures}
+        return RunRequest(**{**asked.model_dump(), **own}, images=[image], reference=reference)
 
+    def named(path: str, file: str) -> RunFile:
+        service.require_allowed(path)
+        return RunFile(file=file, name=display_name(path), path=path)
 
-class JobIntake:
-    """Makes the runs of one job; uploads are put into their folders."""
-
-    def __init__(self, service: Service, query: str | None, align: str | None, pictures: bool = False) -> None:
-        self._service = service
-        self._query = query
-        self._align = align
-        self._pictures = pictures
-
-    def from_upload(self, upload: UploadFile, place: int) -> Item:
-        """The run of an uploaded file, which fails alone where the file is no image."""
+    most = service.options.max_job_items
+    lines: list[Json] = [{"image_path": path} for path in paths]
+    lines += _manifest_lines(manifest, most) if manifest else []
+    count = len(images) + len(lines)
+    if not count:
+        raise Problem("image_missing", "a job needs `images`, `paths` or a `manifest`")
+    if count > most:
+        raise invalid("images", f"a job may have {most} images, not {count}; split it")
+    items = []
+    for place, upload in enumerate(images, 1):
         run_id = new_id()
-        folder = self._service.folder_of(run_id)
+        folder = service.folder_of(run_id)
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
+        image = Intake(service, folder, require_images=False).uploaded(upload, "image-1")
+        items.append((run_id, run_of({"sample_id": f"{place} {image.name}"}, image)))
+    for line in lines:
+        reference = named(line["reference_path"], "reference") if line.get("reference_path") else None
+        items.append((new_id(), run_of(line, named(line["image_path"], "image-1"), reference)))
+    ids = Counter((request.sample or {})["sample_id"] for _, request in items)
+    twice = next((name for name, times in ids.items() if times > 1), None)
+    if twice is not None:
+        raise invalid("sample_id", f"{twice!r} is used twice; give every image an id of its own")
+    return items
+
+
+def _manifest_lines(manifest: UploadFile, most: int) -> list[Json]:
+    """The values of each line of a JSON Lines or CSV table; raises Problem with the first lines that are wrong."""
+    name = uploaded_name(manifest.filename)
+    suffix = Path(name).suffix.lower()
+    if suffix not in MANIFESTS:
+        raise invalid("manifest", f"{name}: must be a .jsonl or .csv file")
+    good: list[Json] = []
+    bad: list[str] = []
+    with tempfile.NamedTemporaryFile(suffix=suffix) as table:
+        shutil.copyfileobj(manifest.file, table, CHUNK)
+        table.flush()
         try:
-            (image,) = Intake(self._service, folder, require_images=False).images([upload], [])
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return run_id, self._request({"sample_id": f"{place} {image['name']}"}, image)
-
-    def from_paths(self, paths: list[str]) -> list[Item]:
-        """One run per file under an allowed folder."""
-        return [self._from_values({"image_path": path}) for path in paths]
-
-    def from_manifest(self, upload: UploadFile) -> list[Item]:
-        """One run per line of a JSON Lines or CSV table whose paths lie under an allowed folder."""
-        name = uploaded_name(upload.filename)
-        suffix = Path(name).suffix.lower()
-        if suffix not in MANIFESTS:
-            raise invalid("manifest", f"{name}: must be a .jsonl or .csv file")
-        with tempfile.NamedTemporaryFile(suffix=suffix) as table:
-            while chunk := upload.file.read(2**20):
-                table.write(chunk)
-            table.flush()
-            lines = self._lines(Path(table.name), suffix)
-        return [self._from_values(values) for values in lines]
-
-    def _lines(self, table: Path, suffix: str) -> list[Json]:
-        good: list[Json] = []
-        bad: list[str] = []
-        try:
-            for line, values in READERS[suffix](table):
+            for line, values in READERS[suffix](Path(table.name)):
                 try:
                     good.append(_checked(values))
                 except ValueError as error:
                     bad.append(f"line {line}: {error}")
-                if len(bad) > _SHOWN or len(good) > self._service.options.max_job_items:
+                if len(bad) > _SHOWN or len(good) > most:
                     break
         except AgenticIQAError:
             raise invalid("manifest", "cannot be read as a table") from None
-        if bad:
-            raise invalid("manifest", "; ".join(bad[:_SHOWN]))
-        return good
-
-    def _from_values(self, values: Json) -> Item:
-        path = values["image_path"]
-        self._service.require_allowed(path)
-        image = {"file": "image-1", "name": display_name(path), "path": path}
-        reference = None
-        if values.get("reference_path"):
-            self._service.require_allowed(values["reference_path"])
-            other = values["reference_path"]
-            reference = {"file": "reference", "name": display_name(other), "path": other}
-        return new_id(), self._request(values, image, reference)
-
-    def _request(self, values: Json, image: Json, reference: Json | None = None) -> Json:
-        query = values.get("query") or self._query
-        sample = {"image_path": image.get("path", image["name"]), **values, "query": query}
-        sample["sample_id"] = str(values.get("sample_id") or sample["image_path"])
-        return {
-            "images": [image],
-            "reference": reference,
-            "query": query,
-            "choices": values.get("choices"),
-            "max_replan_iterations": None,
-            "align": self._align,
-            "pictures": self._pictures,
-            "sample": sample,
-        }
-
-
-def digest_of(items: list[Item]) -> str:
-    """What makes two jobs the same: the bytes of uploads, the paths and the questions, in their order."""
-    digest = hashlib.sha256()
-    for _, request in items:
-        digest.update(json.dumps(request, sort_keys=True).encode() + b"\n")
-    return digest.hexdigest()
-
-
-def require_distinct(items: list[Item]) -> None:
-    """Nothing, unless two runs of a job have one id."""
-    seen: set[str] = set()
-    for _, request in items:
-        name = request["sample"]["sample_id"]
-        if name in seen:
-            raise invalid("sample_id", f"{name!r} is used twice; give every image an id of its own")
-        seen.add(name)
-
-
-def require_count(items: list[Any], most: int) -> None:
-    """Nothing, unless there is no image or too many."""
-    if not items:
-        raise Problem("image_missing", "a job needs `images`, `paths` or a `manifest`")
-    if len(items) > most:
-        raise invalid("images", f"a job may have {most} images, not {len(items)}; split it")
+    if bad:
+        raise invalid("manifest", "; ".join(bad[:_SHOWN]))
+    return good
 
 
 def _checked(values: Json | BadLine) -> Json:
     """The values of a line, choices by letter; raises ValueError with what is wrong."""
     if isinstance(values, BadLine):
         raise ValueError(values.problem)
-    choices = sample_from(values, "/").choices
-    given = {**values, "choices": choices}
+    given = {**values, "choices": sample_from(values, "/").choices}
     require_encodable(given)
     return {name: value for name, value in given.items() if value is not None}
+
+
+def digest_of(items: Sequence[Item]) -> str:
+    """What makes two jobs the same: the bytes of uploads, the paths and the questions, in their order."""
+    return hashlib.sha256("\n".join(request.model_dump_json() for _, request in items).encode()).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -12,23 +12,35 @@ from fastapi import APIRouter, Depends, File, Form, Header, Query, UploadFile
 from fastapi.responses import JSONResponse, Response
 
 from agenticiqa.encode import Format
-from agenticiqa.server.openapi import RUN_PROBLEMS
-from agenticiqa.server.problems import Problem, problem_response
+from agenticiqa.server.openapi import Answers, problems
+from agenticiqa.server.problems import Problem, invalid, problem_response
 from agenticiqa.server.response_models import RunView, run_view
 from agenticiqa.server.routes.catalogue import pictures_of
 from agenticiqa.server.routes.runs import Running, known_run
 from agenticiqa.server.service import Service
-from agenticiqa.server.storage.database import Kind, Run, new_id
-from agenticiqa.server.uploads import Intake, invalid, parsed_choices, refuse_unknown_fields, require_question
-from agenticiqa.server.workers.messages import Asked
+from agenticiqa.server.storage.database import Run, new_id
+from agenticiqa.server.uploads import Given, Intake, parsed_choices, refuse_unknown_fields, require_question
+from agenticiqa.server.workers.messages import Asked, Kind, RunFile, RunRequest
 
-router = APIRouter(prefix="/v1", tags=["runs"])
-
-DEFAULT_QUESTIONS = {"en": None, "zh": "请评价这张图片的感知质量。"}
 MOST_AUDITED = 500
+DEFAULT_QUESTIONS = {"en": None, "zh": "请评价这张图片的感知质量。"}
+ANSWERS: Answers = {
+    202: {"model": RunView},
+    **problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 502, 503, 504, 507),
+}
 
-Wait = Annotated[bool, Query(description="false answers at once with 202; follow `urls.events`")]
-Prefer = Annotated[str | None, Header(description="`respond-async` is the same as wait=false")]
+router = APIRouter(prefix="/v1", tags=["runs"], responses=ANSWERS, dependencies=[Depends(refuse_unknown_fields)])
+
+
+def waits_for_result(
+    wait: Annotated[bool, Query(description="false answers at once with 202; follow `urls.events`")] = True,
+    prefer: Annotated[str | None, Header(description="`respond-async` is the same as wait=false")] = None,
+) -> bool:
+    """Whether the answer is the result, or where it will be."""
+    return wait and "respond-async" not in (prefer or "")
+
+
+Waits = Annotated[bool, Depends(waits_for_result)]
 Question = Annotated[
     str | None, Form(description="the question; without it the quality is rated", examples=["Is it blurry?"])
 ]
@@ -39,17 +51,6 @@ Language = Annotated[
 Fresh = Annotated[bool, Form(description="assess again although an identical request has been answered")]
 Align = Annotated[Literal["resize"] | None, Form(description="scale a reference of another size")]
 MaxReplan = Annotated[int | None, Form(ge=0, le=20, description="0 and 1 never replan, 2 (the default) replans once")]
-ANSWERS: dict[int | str, dict[str, Any]] = {202: {"model": RunView}, **RUN_PROBLEMS}
-
-
-def answers_like(kind: Kind, **result: Any) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route, with what a finished run of its kind looks like."""
-    moment = datetime(2026, 1, 31, 12, tzinfo=UTC)
-    run = Run(1, "5f0c1f0e9d7b4a6c8e21a0b3", kind, "finished", None, None, {"images": [{"name": "photo.jpg"}]},
-              moment.timestamp(), moment.timestamp() + 0.1, moment.timestamp() + 0.9, result, None)  # fmt: skip
-    return {200: {"content": {"application/json": {"example": run_view(run)}}}, **ANSWERS}
-
-
 Image = Annotated[UploadFile | None, File(description="the image")]
 ImagePath = Annotated[str | None, Form(description="instead of `image`: a file under an allowed folder")]
 Images = Annotated[list[UploadFile] | None, File(description="the images")]
@@ -58,15 +59,19 @@ Reference = Annotated[UploadFile | None, File(description="the undistorted origi
 ReferencePath = Annotated[str | None, Form(description="instead of `reference`")]
 
 
-@router.post(
-    "/assess",
-    summary="Ask about an image, or rate it",
-    response_model=RunView,
-    responses=ANSWERS,
-    dependencies=[Depends(refuse_unknown_fields)],
-)
+def answers_like(kind: Kind, **result: Any) -> Answers:
+    """The answer of a route: what a finished run of its kind looks like."""
+    request = RunRequest(images=[RunFile(file="image-1", name="photo.jpg")])
+    moment = datetime(2026, 1, 31, 12, tzinfo=UTC).timestamp()
+    run = Run(1, "5f0c1f0e9d7b4a6c8e21a0b3", kind, "finished", None, None, request,
+              moment, moment + 0.1, moment + 0.9, result, None)  # fmt: skip
+    return {200: {"content": {"application/json": {"example": run_view(run)}}}}
+
+
+@router.post("/assess", summary="Ask about an image, or rate it", response_model=RunView)
 async def assess(
     service: Running,
+    waits: Waits,
     image: Image = None,
     path: ImagePath = None,
     reference: Reference = None,
@@ -79,8 +84,6 @@ async def assess(
     max_replan_iterations: MaxReplan = None,
     align: Align = None,
     fresh: Fresh = False,
-    wait: Wait = True,
-    prefer: Prefer = None,
 ) -> Response:
     """Answers a question about an image, or rates its quality."""
     asked = Asked(
@@ -90,18 +93,13 @@ async def assess(
         align=align,
     )
     given = Given(*_single(image, path), reference, reference_path)
-    return await _answer(service, "assess", given, asked, fresh, wait and not _is_async(prefer))
+    return await _answer(service, "assess", given, asked, fresh, waits)
 
 
-@router.post(
-    "/compare",
-    summary="Rank several images",
-    response_model=RunView,
-    responses=ANSWERS,
-    dependencies=[Depends(refuse_unknown_fields)],
-)
+@router.post("/compare", summary="Rank several images", response_model=RunView)
 async def compare(
     service: Running,
+    waits: Waits,
     images: Images = None,
     paths: ImagePaths = None,
     reference: Reference = None,
@@ -110,40 +108,38 @@ async def compare(
     language: Language = None,
     align: Align = None,
     fresh: Fresh = False,
-    wait: Wait = True,
-    prefer: Prefer = None,
 ) -> Response:
     """Ranks images from the best to the worst, with the probability for every pair."""
-    count, most = len(images or []) + len(paths or []), service.options.max_images
+    given = Given(images or [], paths or [], reference, reference_path)
+    count, most = len(given.uploads) + len(given.paths), service.options.max_images
     if not 2 <= count <= most:
         raise Problem("image_missing", f"comparing needs 2 to {most} images, not {count}")
     asked = Asked(query=_question(query, language), align=align)
-    given = Given(images or [], paths or [], reference, reference_path)
-    return await _answer(service, "compare", given, asked, fresh, wait and not _is_async(prefer))
+    return await _answer(service, "compare", given, asked, fresh, waits)
+
+
+PSNR = {
+    "tool": "PSNR",
+    "value": 31.4,
+    "unit": "dB",
+    "score": 3.4,
+    "higher_is_better": True,
+    "notes": [],
+    "seconds": 0.1,
+}
+AUDITED = {"name": "photo.jpg", "issues": ["blurry"], "decision": "reject", "reasons": ["blurry"], "error": None}
+ENCODED = {"format": "webp", "quality": 71, "score": 4.02, "bytes": 48_310}
 
 
 @router.post(
     "/measure",
     summary="Measure an image, or what a copy lost",
     response_model=RunView,
-    responses=answers_like(
-        "measure",
-        measurements=[
-            {
-                "tool": "PSNR",
-                "value": 31.4,
-                "unit": "dB",
-                "score": 3.4,
-                "higher_is_better": True,
-                "notes": [],
-                "seconds": 0.01,
-            }
-        ],
-    ),
-    dependencies=[Depends(refuse_unknown_fields)],
+    responses=answers_like("measure", measurements=[PSNR]),
 )
 async def measure(
     service: Running,
+    waits: Waits,
     image: Image = None,
     path: ImagePath = None,
     reference: Reference = None,
@@ -154,64 +150,47 @@ async def measure(
     ] = None,
     align: Align = None,
     fresh: Fresh = False,
-    wait: Wait = True,
-    prefer: Prefer = None,
 ) -> Response:
     """What metrics say of an image, or of a copy and its original: numbers, and no verdict."""
     asked = Asked(metrics=metrics or [], align=align)
     given = Given(*_single(image, path), reference, reference_path)
-    return await _answer(service, "measure", given, asked, fresh, wait and not _is_async(prefer))
+    return await _answer(service, "measure", given, asked, fresh, waits)
 
 
 @router.post(
     "/audit",
     summary="Find the faults of several images",
     response_model=RunView,
-    responses=answers_like(
-        "audit",
-        audit={
-            "images": [
-                {
-                    "name": "photo.jpg",
-                    "issues": ["blurry"],
-                    "decision": "reject",
-                    "reasons": ["blurry"],
-                    "error": None,
-                }
-            ],
-            "counts": {"blurry": 1},
-            "duplicates": [],
-        },
-    ),
-    dependencies=[Depends(refuse_unknown_fields)],
+    responses=answers_like("audit", audit={"images": [AUDITED], "counts": {"blurry": 1}, "duplicates": []}),
 )
 async def audit(
     service: Running,
+    waits: Waits,
     images: Images = None,
     paths: ImagePaths = None,
     folder: Annotated[str | None, Form(description="an allowed folder, or one below it, with all below it")] = None,
     fresh: Fresh = False,
-    wait: Wait = True,
-    prefer: Prefer = None,
 ) -> Response:
     """Blurry, dark, burnt out, noisy, broken, odd, doubled: the faults of each image, and what to keep."""
-    named = (paths or []) + (await run_sync(_all_of, service, folder) if folder else [])
-    count = len(images or []) + len(named)
+    found, there_are_more = await run_sync(pictures_of, service, folder, MOST_AUDITED) if folder else ([], False)
+    if there_are_more:
+        raise invalid("folder", f"holds more than {MOST_AUDITED} images; name folders below it, or use the command")
+    given = Given(images or [], (paths or []) + found)
+    count = len(given.uploads) + len(given.paths)
     if not 1 <= count <= MOST_AUDITED:
         raise Problem("image_missing", f"an audit needs 1 to {MOST_AUDITED} images, not {count}")
-    given = Given(images or [], named)
-    return await _answer(service, "audit", given, Asked(), fresh, wait and not _is_async(prefer))
+    return await _answer(service, "audit", given, Asked(), fresh, waits)
 
 
 @router.post(
     "/encode",
     summary="Find the smallest file that still looks the same",
     response_model=RunView,
-    responses=answers_like("encode", encoding={"format": "webp", "quality": 71, "score": 4.02, "bytes": 48_310}),
-    dependencies=[Depends(refuse_unknown_fields)],
+    responses=answers_like("encode", encoding=ENCODED),
 )
 async def encode(
     service: Running,
+    waits: Waits,
     image: Image = None,
     path: ImagePath = None,
     format: Annotated[Format, Form(description="what to encode to", examples=["avif"])] = "webp",
@@ -223,25 +202,12 @@ async def encode(
         int | None, Form(ge=1, le=2**40, description="the most the file may have; alone: the best that fits")
     ] = None,
     fresh: Fresh = False,
-    wait: Wait = True,
-    prefer: Prefer = None,
 ) -> Response:
     """The smallest file of a format at a score against the original; `min_score`, `max_bytes` or both are needed."""
     if min_score is None and max_bytes is None:
         raise invalid("min_score", "give the score to reach, or the number of bytes to fit into as `max_bytes`")
     asked = Asked(format=format, min_score=min_score, max_bytes=max_bytes)
-    given = Given(*_single(image, path))
-    return await _answer(service, "encode", given, asked, fresh, wait and not _is_async(prefer))
-
-
-@dataclass(frozen=True)
-class Given:
-    """The files of a request: uploaded, or named below an allowed folder."""
-
-    uploads: list[UploadFile]
-    paths: list[str]
-    reference: UploadFile | None = None
-    reference_path: str | None = None
+    return await _answer(service, "encode", Given(*_single(image, path)), asked, fresh, waits)
 
 
 def _single(image: UploadFile | None, path: str | None) -> tuple[list[UploadFile], list[str]]:
@@ -250,43 +216,36 @@ def _single(image: UploadFile | None, path: str | None) -> tuple[list[UploadFile
     return ([image] if image else []), ([path] if path else [])
 
 
-def _all_of(service: Service, folder: str) -> list[str]:
-    files, there_are_more = pictures_of(service, folder, MOST_AUDITED)
-    if there_are_more:
-        raise invalid("folder", f"holds more than {MOST_AUDITED} images; name folders below it, or use the command")
-    return files
+def _question(query: str | None, language: str | None) -> str | None:
+    require_question(query)
+    return query or DEFAULT_QUESTIONS[language or "en"]
 
 
 def _taken_in(service: Service, kind: Kind, given: Given, asked: Asked, fresh: bool) -> Run:
     """The run of these files; nothing stays on disk of one that is refused."""
-    service.require_room()
     run_id = new_id()
-    folder, kept = service.folder_of(run_id), False
-    try:
+    folder = service.folder_of(run_id)
+    with ExitStack() as undo:
+        undo.callback(shutil.rmtree, folder, ignore_errors=True)
         # A broken file is a fault that an audit names.
         intake = Intake(service, folder, require_images=kind != "audit")
-        images = intake.images(given.uploads, given.paths)
-        reference = intake.reference(given.reference, given.reference_path)
-        request = {**asked.model_dump(), "images": images, "reference": reference}
-        run, _ = service.submit(run_id, kind, request, fresh)
-        kept = True
+        images, reference = intake.images(given), intake.reference(given)
+        run = service.submit(run_id, kind, RunRequest(**asked.model_dump(), images=images, reference=reference), fresh)
+        undo.pop_all()
         return run
-    finally:
-        if not kept:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _answer(service: Service, kind: Kind, given: Given, asked: Asked, fresh: bool, waits: bool) -> Response:
     """The run as it is, or as it has become."""
     run = await run_sync(_taken_in, service, kind, given, asked, fresh)
-    if waits:
-        run = await _ended(service, run)
-        await run_sync(service.fetched, "runs", run.id)
-        if run.problem is not None:
-            return problem_response({**run.problem, "run_id": run.id})
-        return JSONResponse(run_view(run))
-    position = await run_sync(service.store.position, run)
-    return JSONResponse(run_view(run, position), 202, headers={"Location": f"/v1/runs/{run.id}"})
+    if not waits:
+        position = await run_sync(service.store.position, run)
+        return JSONResponse(run_view(run, position), 202, headers={"Location": f"/v1/runs/{run.id}"})
+    run = await _ended(service, run)
+    await run_sync(service.fetched, "runs", run.id)
+    if run.problem is not None:
+        return problem_response({**run.problem, "run_id": run.id})
+    return JSONResponse(run_view(run))
 
 
 async def _ended(service: Service, run: Run) -> Run:
@@ -305,12 +264,3 @@ async def _ended(service: Service, run: Run) -> Run:
                     headers={"Retry-After": "5"},
                 )
             await news.wait()
-
-
-def _question(query: str | None, language: str | None) -> str | None:
-    require_question(query)
-    return query or DEFAULT_QUESTIONS[language or "en"]
-
-
-def _is_async(prefer: str | None) -> bool:
-    return prefer is not None and "respond-async" in prefer

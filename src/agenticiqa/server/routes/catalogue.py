@@ -7,11 +7,11 @@ import pathlib
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import islice
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, Response
 
 from agenticiqa.batch.manifest import IMAGE_SUFFIXES
 from agenticiqa.images.containers import MEDIA_TYPES
@@ -19,13 +19,14 @@ from agenticiqa.images.load import ImageLimits, limits_by_format
 from agenticiqa.parts import tools_for
 from agenticiqa.server.display_names import display_name
 from agenticiqa.server.examples import CREDITS, EXHIBITS, Exhibit, reference_name
-from agenticiqa.server.openapi import problems
+from agenticiqa.server.openapi import file_answer, problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import (
     Example,
     ExamplesView,
     FolderFiles,
     FoldersView,
+    HealthStatus,
     HealthView,
     LimitsView,
     LiveView,
@@ -46,36 +47,13 @@ MOST_FILES = 1000
 @router.get("/v1/tools", summary="List the measuring tools", responses=problems(401))
 async def list_tools(service: Running) -> ToolsView:
     """The IQA tools with availability, direction, range, licence and strengths."""
-    return await run_sync(_tools, service)
+    return ToolsView(tools=await run_sync(lambda: describe_tools(tools_for(service.settings))))
 
 
 @router.get("/v1/examples", summary="List images to try", responses=problems(401))
 async def list_examples() -> ExamplesView:
     """Images to try at once."""
     return ExamplesView(examples=[_example(exhibit) for exhibit in EXHIBITS])
-
-
-@router.get(
-    "/v1/examples/{name}",
-    summary="An image to try",
-    response_class=FileResponse,
-    responses={
-        200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},
-        **problems(401, 404, 422),
-    },
-)
-async def read_example(
-    service: Running, name: Annotated[str, Path(pattern="^[a-z-]{1,40}\\.png$", examples=["blurred.png"])]
-) -> FileResponse:
-    """One of these images."""
-    file = await run_sync(service.gallery.file, name)
-    if file is None:
-        raise Problem("not_found", "there is no such example")
-    return FileResponse(file, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})
-
-
-def _tools(service: Service) -> ToolsView:
-    return ToolsView.model_validate({"tools": describe_tools(tools_for(service.settings))})
 
 
 def _example(exhibit: Exhibit) -> Example:
@@ -94,32 +72,37 @@ def _example(exhibit: Exhibit) -> Example:
 
 
 @router.get(
-    "/v1/folders", summary="List the folders that may be read", responses=problems(401, 403), response_model=FoldersView
+    "/v1/examples/{name}",
+    summary="An image to try",
+    response_class=FileResponse,
+    responses=file_answer("image/png") | problems(401, 404, 422),
 )
-async def list_folders(service: Running) -> Response:
+async def read_example(
+    service: Running, name: Annotated[str, Path(pattern="^[a-z-]{1,40}\\.png$", examples=["blurred.png"])]
+) -> FileResponse:
+    """One of these images."""
+    file = await run_sync(service.gallery.file, name)
+    if file is None:
+        raise Problem("not_found", "there is no such example")
+    return FileResponse(file, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})
+
+
+@router.get("/v1/folders", summary="List the folders that may be read", responses=problems(401, 403))
+async def list_folders(service: Running) -> FoldersView:
     """The folders whose files may be named by path; empty unless the service was started with --allow-folder."""
     require_listing(service)
-    return JSONResponse({"folders": [str(folder) for folder in service.options.allow_folders]})
+    return FoldersView(folders=[str(folder) for folder in service.options.allow_folders])
 
 
-@router.get(
-    "/v1/folders/files",
-    summary="List the pictures of a folder",
-    responses=problems(401, 403, 404, 422),
-    response_model=FolderFiles,
-)
+@router.get("/v1/folders/files", summary="List the pictures of a folder", responses=problems(401, 403, 404, 422))
 async def list_files(
     service: Running,
     path: Annotated[str, Query(max_length=4096, description="an allowed folder, or one below it", examples=["."])],
-) -> Response:
+) -> FolderFiles:
     """The pictures of a folder and of those below it, by name, as paths that `path` and `paths` take."""
     require_listing(service)
-    return JSONResponse(await run_sync(_files, service, path))
-
-
-def _files(service: Service, path: str) -> dict[str, object]:
-    files, there_are_more = pictures_of(service, path, MOST_FILES)
-    return {"files": files, "more": there_are_more}
+    found, there_are_more = await run_sync(pictures_of, service, path, MOST_FILES)
+    return FolderFiles(files=found, more=there_are_more)
 
 
 def pictures_of(service: Service, path: str, most: int) -> tuple[list[str], bool]:
@@ -134,34 +117,13 @@ def pictures_of(service: Service, path: str, most: int) -> tuple[list[str], bool
 
 def _pictures_below(folder: pathlib.Path, root: pathlib.Path) -> Iterator[str]:
     """Every picture by its whole path, folder by folder in the order of names; links that lead out are left out."""
-    for parent, folders, files in os.walk(folder):
+    for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
+        for name in sorted(names):
             file = pathlib.Path(parent) / name
             shown = file.suffix.lower() in IMAGE_SUFFIXES and not name.startswith(".")
             if shown and file.resolve().is_relative_to(root):
                 yield str(file)
-
-
-@router.get("/v1/health", summary="How the service is", response_model=HealthView)
-async def read_health(service: Running) -> Response:
-    """How the service is."""
-    return JSONResponse(_health(service))
-
-
-@router.get("/v1/health/live", summary="Is the process alive?", response_model=LiveView)
-async def read_live() -> LiveView:
-    """The process answers."""
-    return LiveView()
-
-
-@router.get(
-    "/v1/health/ready", summary="Can it take work?", response_model=HealthView, responses={503: {"model": HealthView}}
-)
-async def read_ready(service: Running) -> Response:
-    """200 when runs are taken and kept and at least one worker has its models loaded, 503 otherwise."""
-    found = _health(service)
-    return JSONResponse(found, 200 if found["status"] == "ready" else 503)
 
 
 @router.get("/v1/limits", summary="What the service accepts", responses=problems(401))
@@ -199,19 +161,35 @@ def read_metrics(service: Running) -> Response:
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _health(service: Service) -> dict[str, Any]:
+@router.get("/v1/health/live", summary="Is the process alive?")
+async def read_live() -> LiveView:
+    """The process answers."""
+    return LiveView()
+
+
+@router.get("/v1/health", summary="How the service is")
+async def read_health(service: Running) -> HealthView:
+    """How the service is."""
     # Nothing here may wait: an overloaded service still has to say how it is.
-    ready_workers = service.pool.ready
-    status = "ready" if ready_workers else "starting"
+    ready_workers, moved_aside = service.pool.ready, service.store.moved_aside
+    status: HealthStatus = "ready" if ready_workers else "starting"
     if service.store.is_damaged:
         status = "damaged"
     if service.stopping.is_set():
         status = "stopping"
-    return {
-        "status": status,
-        "version": version("agenticiqa"),
-        "workers": service.options.workers,
-        "workers_ready": ready_workers,
-        "running": service.pool.busy,
-        "moved_aside": None if service.store.moved_aside is None else service.store.moved_aside.name,
-    }
+    return HealthView(
+        status=status,
+        version=version("agenticiqa"),
+        workers=service.options.workers,
+        workers_ready=ready_workers,
+        running=service.pool.busy,
+        moved_aside=None if moved_aside is None else moved_aside.name,
+    )
+
+
+@router.get("/v1/health/ready", summary="Can it take work?", responses={503: {"model": HealthView}})
+async def read_ready(service: Running, response: Response) -> HealthView:
+    """200 when runs are taken and kept and at least one worker has its models loaded, 503 otherwise."""
+    found = await read_health(service)
+    response.status_code = 200 if found.status == "ready" else 503
+    return found

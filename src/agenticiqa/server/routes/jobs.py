@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
-from pathlib import Path as Folder
+from contextlib import ExitStack
+from itertools import islice
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
@@ -14,34 +14,18 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 
 from agenticiqa.report.figures import extremes
 from agenticiqa.report.page import SHOWN, page_of
-from agenticiqa.report.pictures import Picture
 from agenticiqa.report.records import rows_of
 from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import JobsPage, JobView, job_record, job_view
 from agenticiqa.server.routes.asking import Question
-from agenticiqa.server.routes.runs import (
-    Before,
-    PageSize,
-    Remove,
-    Running,
-    next_page,
-    require_listing,
-    require_there,
-)
+from agenticiqa.server.routes.runs import Before, PageSize, Remove, Running, next_page, require_listing, require_there
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Job, Run, new_id
-from agenticiqa.server.uploads import (
-    Item,
-    JobIntake,
-    digest_of,
-    refuse_unknown_fields,
-    require_count,
-    require_distinct,
-    require_question,
-)
-from agenticiqa.server.workers.pictures import map_name, preview_name, stored_picture
+from agenticiqa.server.uploads import digest_of, job_runs, refuse_unknown_fields, require_question
+from agenticiqa.server.workers.messages import Asked
+from agenticiqa.server.workers.pictures import stored_picture
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -74,9 +58,18 @@ async def submit_job(
 ) -> Response:
     """A batch: every image is assessed in turn, after those people wait for."""
     require_question(query)
-    job, is_new = await run_sync(
-        _taken_in, service, images or [], paths or [], manifest, query, align, pictures, idempotency_key
-    )
+    asked = Asked(query=query, align=align)
+
+    def taken_in() -> tuple[Job, bool]:
+        """The job of these files, and whether it is new; nothing stays on disk of one that is refused or known."""
+        with ExitStack() as undo:
+            items = job_runs(service, images or [], paths or [], manifest, asked, pictures, undo)
+            job, is_new = service.submit_job(new_id(), items, idempotency_key, digest_of(items))
+            if is_new:
+                undo.pop_all()
+            return job, is_new
+
+    job, is_new = await run_sync(taken_in)
     headers = {"Location": f"/v1/jobs/{job.id}"} | ({} if is_new else {"Idempotent-Replayed": "true"})
     return JSONResponse(job_view(job), 202, headers=headers)
 
@@ -86,8 +79,7 @@ async def list_jobs(service: Running, limit: PageSize = 50, before: Before = Non
     """The jobs, the newest first."""
     require_listing(service)
     jobs = await run_sync(service.store.list_jobs, before, limit)
-    page = {"jobs": [job_view(job) for job in jobs], "next": next_page("/v1/jobs", jobs, limit)}
-    return JSONResponse(page)
+    return JSONResponse({"jobs": [job_view(job) for job in jobs], "next": next_page("/v1/jobs", jobs, limit)})
 
 
 @router.get("/{job_id}", summary="Look at a batch", response_model=JobView, responses=problems(401, 404, 410, 422))
@@ -104,12 +96,11 @@ async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) ->
 
     With `remove` an ended job goes with all its results.
     """
-    await _known(service, job_id)
     job = require_there(service, job_id, await run_sync(service.store.cancel_job, job_id))
     if remove:
         if not job.has_ended:
             raise Problem("not_ready", "the job has not ended; try again in a moment", headers={"Retry-After": "1"})
-        await run_sync(service.remove, "job", job_id)
+        await run_sync(service.retention.remove, "job", job_id, "it was deleted on request")
     return JSONResponse(job_view(job))
 
 
@@ -127,10 +118,9 @@ async def read_results(
 ) -> StreamingResponse:
     """The results so far as JSON Lines, one record per image, in the order they were asked for."""
     job = await _known(service, job_id)
-    total = sum(job.counts.values())
-    last = total if limit is None else min(total, skip + limit)
+    last = job.total if limit is None else min(job.total, skip + limit)
     headers = {}
-    if last < total:
+    if last < job.total:
         headers["Link"] = f'</v1/jobs/{job_id}/results?skip={last}&limit={limit}>; rel="next"'
     return StreamingResponse(_lines(service, job, skip, last), media_type=LINES, headers=headers)
 
@@ -151,58 +141,29 @@ async def read_job_report(service: Running, job_id: JobId) -> HTMLResponse:
 
 
 def _report(service: Service, job: Job) -> str:
-    runs: list[Run] = []
-    while found := service.store.job_runs(job.id, runs[-1].place if runs else 0):
-        runs += found
+    runs = list(_runs(service, job))
     records = [job_record(run) for run in runs]
     shown = {index for group in extremes(rows_of(records), SHOWN) for index in group}
-    pictures = {index: _picture(service.folder_of(runs[index].id)) for index in shown}
+    pictures = {index: stored_picture(service.folder_of(runs[index].id), 1) for index in shown}
     return page_of(records, pictures, SHOWN)
-
-
-def _picture(folder: Folder) -> Picture:
-    return stored_picture(folder / preview_name(1), folder / map_name(1))
-
-
-def _taken_in(
-    service: Service,
-    images: list[UploadFile],
-    paths: list[str],
-    manifest: UploadFile | None,
-    query: str | None,
-    align: str | None,
-    pictures: bool,
-    client_key: str | None,
-) -> tuple[Job, bool]:
-    """The job of these files, and whether it is new; nothing stays on disk of one that is refused or known."""
-    require_count([*images, *paths, *([manifest] if manifest else [])], service.options.max_job_items)
-    service.require_room()
-    intake, items, is_new = JobIntake(service, query, align, pictures), list[Item](), False
-    try:
-        for place, upload in enumerate(images, 1):
-            items.append(intake.from_upload(upload, place))
-        items += intake.from_paths(paths) + (intake.from_manifest(manifest) if manifest else [])
-        require_count(items, service.options.max_job_items)
-        require_distinct(items)
-        job, is_new = service.submit_job(new_id(), items, client_key, digest_of(items))
-        return job, is_new
-    finally:
-        if not is_new:
-            for run_id, _ in items:
-                shutil.rmtree(service.folder_of(run_id), ignore_errors=True)
 
 
 async def _known(service: Service, job_id: str) -> Job:
     return require_there(service, job_id, await run_sync(service.store.job, job_id))
 
 
+def _runs(service: Service, job: Job) -> Iterator[Run]:
+    """The runs of a job, read a hundred at a time."""
+    after = 0
+    while runs := service.store.job_runs(job.id, after):
+        yield from runs
+        after = runs[-1].place
+
+
 def _lines(service: Service, job: Job, skip: int, last: int) -> Iterator[bytes]:
     """The records of the images from `skip` to `last`; a job that has ended and was read to its end is fetched."""
-    after, number = 0, 0
-    while number < last and (runs := service.store.job_runs(job.id, after)):
-        for run in runs:
-            after, number = run.place, number + 1
-            if skip < number <= last and run.has_ended:
-                yield json.dumps(job_record(run), ensure_ascii=False).encode() + b"\n"
-    if job.has_ended and last == sum(job.counts.values()):
+    for run in islice(_runs(service, job), skip, last):
+        if run.has_ended:
+            yield json.dumps(job_record(run), ensure_ascii=False).encode() + b"\n"
+    if job.has_ended and last == job.total:
         service.fetched("jobs", job.id)

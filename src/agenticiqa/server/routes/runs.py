@@ -14,7 +14,7 @@ from agenticiqa.encode import SUFFIXES, Format
 from agenticiqa.report.page import page_of
 from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.live_events import event_stream
-from agenticiqa.server.openapi import problems
+from agenticiqa.server.openapi import file_answer, problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import DifferenceView, MapView, RunsPage, RunView, run_summary, run_view
 from agenticiqa.server.service import Service
@@ -22,7 +22,7 @@ from agenticiqa.server.storage.database import Job, Run, Status
 from agenticiqa.server.workers.pictures import difference_view, map_name, preview_name, stored_picture
 from agenticiqa.server.workers.without_agent import COPY
 
-router = APIRouter(prefix="/v1", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
 RunId = Annotated[str, Path(examples=["5f0c1f0e9d7b4a6c8e21a0b3"])]
 OnePlace = Annotated[int | None, Query(ge=1, le=64, description="which image of a comparison; without it all")]
@@ -30,6 +30,9 @@ Place = Annotated[int, Query(ge=1, le=64, description="which image of a comparis
 PageSize = Annotated[int, Query(ge=1, le=500, description="so many at most")]
 Before = Annotated[int | None, Query(ge=1, le=2**53, description="where the page before ended; `next` has it")]
 Remove = Annotated[bool, Query(description="remove it with its results, instead of only cancelling it")]
+COPY_TYPES: dict[Format, str] = {"webp": "image/webp", "avif": "image/avif", "jpeg": "image/jpeg"}
+OF_A_RUN = problems(401, 404, 410, 422)
+OF_A_RESULT = problems(401, 404, 409, 410, 422)
 
 
 def service_of(request: Request) -> Service:
@@ -53,7 +56,7 @@ def require_there(service: Service, name: str, found: _Found | None) -> _Found:
 
 
 def require_listing(service: Service) -> None:
-    """Nothing, unless strangers without a token would see each other's names; raises Problem."""
+    """Raises Problem where strangers without a token would see each other's names."""
     if not service.options.may_list:
         raise Problem("list_not_allowed", "a service that is open to everybody shows no lists; use a token")
 
@@ -63,7 +66,20 @@ def next_page(path: str, found: Sequence[Run] | Sequence[Job], limit: int) -> st
     return f"{path}?limit={limit}&before={found[-1].place}" if len(found) == limit else None
 
 
-@router.get("/runs", summary="List runs", response_model=RunsPage, responses=problems(401, 403, 422))
+async def known_run(service: Service, run_id: str) -> Run:
+    """The run; raises Problem."""
+    return require_there(service, run_id, await run_sync(service.run, run_id))
+
+
+async def finished_run(service: Service, run_id: str) -> tuple[Run, dict[str, Any]]:
+    """The run and its result; raises Problem."""
+    run = await known_run(service, run_id)
+    if run.result is None:
+        raise Problem("not_ready", f"the run is {run.status}; there is a result once it has finished", run_id=run_id)
+    return run, run.result
+
+
+@router.get("", summary="List runs", response_model=RunsPage, responses=problems(401, 403, 422))
 async def list_runs(
     service: Running,
     limit: PageSize = 50,
@@ -79,23 +95,16 @@ async def list_runs(
     return JSONResponse({"runs": [run_summary(run) for run in runs], "next": more})
 
 
-@router.delete(
-    "/runs/{run_id}", summary="Cancel or remove a run", response_model=RunView, responses=problems(401, 404, 410, 422)
-)
+@router.delete("/{run_id}", summary="Cancel or remove a run", response_model=RunView, responses=OF_A_RUN)
 async def cancel_run(service: Running, run_id: RunId, remove: Remove = False) -> Response:
     """Cancels a run that has not ended; one that has stays as it is. With `remove` it goes with all that came of it."""
     run = require_there(service, run_id, await run_sync(service.cancel_run, run_id))
     if remove:
-        await run_sync(service.remove, "run", run_id)
+        await run_sync(service.retention.remove, "run", run_id, "it was deleted on request")
     return JSONResponse(run_view(run))
 
 
-@router.get(
-    "/runs/{run_id}",
-    summary="Look at a run and its result",
-    response_model=RunView,
-    responses=problems(401, 404, 410, 422),
-)
+@router.get("/{run_id}", summary="Look at a run and its result", response_model=RunView, responses=OF_A_RUN)
 async def read_run(service: Running, run_id: RunId) -> Response:
     """A run: its state, and its result once it has finished."""
     run = await known_run(service, run_id)
@@ -105,10 +114,10 @@ async def read_run(service: Running, run_id: RunId) -> Response:
 
 
 @router.get(
-    "/runs/{run_id}/events",
+    "/{run_id}/events",
     summary="Follow a run while it works",
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}, **problems(401, 404, 410, 422)},
+    responses={200: {"content": {"text/event-stream": {}}}, **OF_A_RUN},
 )
 async def read_events(
     service: Running,
@@ -122,20 +131,11 @@ async def read_events(
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-BINARY = {"type": "string", "format": "binary"}
-NO_RESULT = problems(401, 404, 409, 410, 422)
-COPY_TYPES: dict[Format, str] = {"webp": "image/webp", "avif": "image/avif", "jpeg": "image/jpeg"}
-
-
-def _picture(media_type: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"content": {media_type: {"schema": BINARY}}}, **NO_RESULT}
-
-
 @router.get(
-    "/runs/{run_id}/image.webp",
+    "/{run_id}/image.webp",
     summary="The image of a run",
     response_class=FileResponse,
-    responses=_picture("image/webp"),
+    responses=file_answer("image/webp") | OF_A_RESULT,
 )
 async def read_image(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image, upright, in a size and format any browser shows."""
@@ -143,10 +143,10 @@ async def read_image(service: Running, run_id: RunId, n: Place = 1) -> FileRespo
 
 
 @router.get(
-    "/runs/{run_id}/reference.webp",
+    "/{run_id}/reference.webp",
     summary="The reference of a run",
     response_class=FileResponse,
-    responses=_picture("image/webp"),
+    responses=file_answer("image/webp") | OF_A_RESULT,
 )
 async def read_reference(service: Running, run_id: RunId) -> FileResponse:
     """The reference, likewise."""
@@ -154,26 +154,29 @@ async def read_reference(service: Running, run_id: RunId) -> FileResponse:
 
 
 @router.get(
-    "/runs/{run_id}/map.png",
+    "/{run_id}/map.png",
     summary="The quality map as a picture",
     response_class=FileResponse,
-    responses=_picture("image/png"),
+    responses=file_answer("image/png") | OF_A_RESULT,
 )
 async def read_map(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image under its quality map: red is bad, blue is good, the box is the worst region."""
     return await _drawn(service, run_id, map_name(n), "image/png")
 
 
-@router.get(
-    "/runs/{run_id}/map.json",
-    summary="The quality map as numbers",
-    response_model=MapView,
-    responses=NO_RESULT,
-)
+async def _drawn(service: Service, run_id: str, name: str, media_type: str) -> FileResponse:
+    run, _ = await finished_run(service, run_id)
+    file = service.folder_of(run.id) / name
+    if not await run_sync(file.is_file):
+        raise Problem("no_map", "there is no such picture of this run")
+    return FileResponse(file, media_type=media_type, headers={"Cache-Control": "private, max-age=86400"})
+
+
+@router.get("/{run_id}/map.json", summary="The quality map as numbers", response_model=MapView, responses=OF_A_RESULT)
 async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
     """The quality map as numbers."""
-    run = await finished_run(service, run_id)
-    maps: list[dict[str, Any] | None] = (run.result or {}).get("maps", [])
+    _, result = await finished_run(service, run_id)
+    maps: list[dict[str, Any] | None] = result["maps"]
     found = maps[n - 1] if n <= len(maps) else None
     if found is None:
         raise Problem("no_map", "there is no quality map of this image")
@@ -181,79 +184,51 @@ async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
 
 
 @router.get(
-    "/runs/{run_id}/copy",
+    "/{run_id}/copy",
     summary="Take the smallest file that was found",
     response_class=FileResponse,
-    responses={200: {"content": {kind: {"schema": BINARY} for kind in COPY_TYPES.values()}}, **NO_RESULT},
+    responses=file_answer(*COPY_TYPES.values()) | OF_A_RESULT,
 )
 async def read_copy(service: Running, run_id: RunId) -> FileResponse:
     """The file of a run of kind encode, under the name of its original."""
-    run = await finished_run(service, run_id)
+    run, result = await finished_run(service, run_id)
     file = service.folder_of(run.id) / COPY
     if not await run_sync(file.is_file):
         raise Problem("not_found", "this run made no copy, or it is no longer kept")
-    kind: Format = (run.result or {})["encoding"]["format"]
-    name = PurePath(run.request["images"][0]["name"]).with_suffix(SUFFIXES[kind]).name
+    kind: Format = result["encoding"]["format"]
+    name = PurePath(run.request.names[0]).with_suffix(SUFFIXES[kind]).name
     return FileResponse(file, media_type=COPY_TYPES[kind], filename=name)
 
 
-@router.get(
-    "/runs/{run_id}/report.html",
-    summary="A report to keep",
-    response_class=HTMLResponse,
-    responses=NO_RESULT,
-)
+@router.get("/{run_id}/report.html", summary="A report to keep", response_class=HTMLResponse, responses=OF_A_RESULT)
 async def read_report(service: Running, run_id: RunId, n: OnePlace = None) -> HTMLResponse:
     """One self-contained page to keep or to send: about an image, or about a whole comparison without `n`."""
-    run = await finished_run(service, run_id)
-    page = await run_sync(_report, service, run, n)
-    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
-
-
-def _report(service: Service, run: Run, place: int | None) -> str:
-    result, folder = run.result or {}, service.folder_of(run.id)
+    run, result = await finished_run(service, run_id)
     if run.kind not in ("assess", "compare"):
         raise Problem("not_found", "there is a report of what was assessed or compared; this run was neither")
-    records = {1: result["assessment"]} if "assessment" in result else _compared(run, result)
-    wanted = list(records) if place is None else [place]
+    records = {1: result["assessment"]} if run.kind == "assess" else _compared(run, result)
+    wanted = list(records) if n is None else [n]
     if not set(wanted) <= set(records):
         raise Problem("not_found", "there is no such image in this run")
-    pictures = [stored_picture(folder / preview_name(one), folder / map_name(one)) for one in wanted]
-    return page_of([records[one] for one in wanted], dict(enumerate(pictures)), len(wanted))
+
+    def page() -> str:
+        pictures = [stored_picture(service.folder_of(run.id), place) for place in wanted]
+        return page_of([records[place] for place in wanted], dict(enumerate(pictures)), len(wanted))
+
+    return HTMLResponse(await run_sync(page), headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _compared(run: Run, result: dict[str, Any]) -> dict[int, dict[str, Any]]:
     """The assessments of a comparison by place, the first of the ranking first, under the names of the images."""
-    names = [image["name"] for image in run.request["images"]]
     ordered = zip(result["order"], result["ranking"]["entries"], strict=True)
-    return {place: {**entry["assessment"], "sample_id": names[place - 1]} for place, entry in ordered}
-
-
-async def known_run(service: Service, run_id: str) -> Run:
-    return require_there(service, run_id, await run_sync(service.run, run_id))
-
-
-async def finished_run(service: Service, run_id: str) -> Run:
-    """The run, once it has finished; raises Problem."""
-    run = await known_run(service, run_id)
-    if run.status != "finished":
-        raise Problem("not_ready", f"the run is {run.status}; there is a result once it has finished", run_id=run_id)
-    return run
-
-
-async def _drawn(service: Service, run_id: str, name: str, media_type: str) -> FileResponse:
-    run = await finished_run(service, run_id)
-    file = service.folder_of(run.id) / name
-    if not await run_sync(file.is_file):
-        raise Problem("no_map", "there is no such picture of this run")
-    return FileResponse(file, media_type=media_type, headers={"Cache-Control": "private, max-age=86400"})
+    return {place: {**entry["assessment"], "sample_id": run.request.names[place - 1]} for place, entry in ordered}
 
 
 @router.get(
-    "/runs/{run_id}/difference.json",
+    "/{run_id}/difference.json",
     summary="What differs between two images",
     response_model=DifferenceView,
-    responses=problems(401, 404, 409, 410, 422),
+    responses=OF_A_RESULT,
 )
 async def read_difference(
     service: Running,
@@ -263,7 +238,7 @@ async def read_difference(
     m: Annotated[int, Query(ge=1, le=64, description="which image of the other run")] = 1,
 ) -> Response:
     """Where image `m` of the other run differs from image `n` of this one; the other is scaled to its size."""
-    first = await finished_run(service, run_id)
-    second = first if other is None else await finished_run(service, other)
+    first, _ = await finished_run(service, run_id)
+    second, _ = await finished_run(service, other or run_id)
     files = (service.folder_of(first.id) / preview_name(n), service.folder_of(second.id) / preview_name(m))
     return JSONResponse(await run_sync(difference_view, *files))

@@ -7,17 +7,16 @@ import logging
 import secrets
 import sqlite3
 import time
-from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from agenticiqa.server.workers.messages import Kind, RunRequest
+
 logger = logging.getLogger("agenticiqa.server.storage")
 
-Kind = Literal["assess", "compare", "measure", "audit", "encode"]
 Status = Literal["queued", "running", "finished", "failed", "cancelled"]
-ENDED: tuple[Status, ...] = ("finished", "failed", "cancelled")
 Json = dict[str, Any]
 
 _SCHEMA = """
@@ -57,15 +56,15 @@ CREATE TABLE IF NOT EXISTS gone (
 );
 """
 # Added after the first release; a database of that one gets them when it is opened.
-_LATER = {
-    "runs": {
-        "shares": "TEXT",
-        "fetched": "REAL",
-        "size": "INTEGER NOT NULL DEFAULT 0",
-    },
-    "jobs": {"fetched": "REAL", "client_key": "TEXT", "digest": "TEXT"},
-}
-_INDEXES = """
+_LATER_COLUMNS = (
+    ("runs", "shares", "TEXT"),
+    ("runs", "fetched", "REAL"),
+    ("runs", "size", "INTEGER NOT NULL DEFAULT 0"),
+    ("jobs", "fetched", "REAL"),
+    ("jobs", "client_key", "TEXT"),
+    ("jobs", "digest", "TEXT"),
+)
+_LATER_INDEXES = """
 CREATE INDEX IF NOT EXISTS runs_by_leader ON runs (shares);
 CREATE UNIQUE INDEX IF NOT EXISTS jobs_by_client_key ON jobs (client_key);
 """
@@ -81,7 +80,7 @@ class Run:
     status: Status
     key: str | None
     job_id: str | None
-    request: Json
+    request: RunRequest
     created: float
     started: float | None
     finished: float | None
@@ -93,8 +92,7 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.status in ENDED
+        return self.status in ("finished", "failed", "cancelled")
 
 
 @dataclass(frozen=True)
@@ -114,21 +112,24 @@ class Job:
     created: float
     cancelled: bool
     counts: dict[str, int]
-    digest: str | None = None
-    place: int = 0
+    digest: str | None
+    place: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
 
     @property
     def status(self) -> Status:
         """Queued until something runs, then running until everything ended."""
-        open_runs = self.counts.get("queued", 0) + self.counts.get("running", 0)
-        if open_runs == 0:
+        queued = self.counts.get("queued", 0)
+        if queued + self.counts.get("running", 0) == 0:
             return "cancelled" if self.cancelled else "finished"
-        return "queued" if open_runs == sum(self.counts.values()) == self.counts.get("queued", 0) else "running"
+        return "queued" if queued == self.total else "running"
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen to it."""
-        return self.status in ENDED
+        return self.status in ("finished", "cancelled")
 
 
 def new_id() -> str:
@@ -138,9 +139,9 @@ def new_id() -> str:
 
 def open_sound_database(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     """A connection to the file; a damaged one is moved aside first and named, and a new one takes its place."""
-    damage = found_damage(path)
+    damage = _damage_of(path) if path.exists() else None
     if damage is None:
-        return open_database(path), None
+        return _open_database(path), None
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
@@ -148,13 +149,10 @@ def open_sound_database(path: Path) -> tuple[sqlite3.Connection, Path | None]:
     logger.error(
         "%s: is damaged (%s) and was moved to %s with the files of its runs; new runs are kept", path, damage, aside
     )
-    return open_database(path), aside
+    return _open_database(path), aside
 
 
-def found_damage(path: Path) -> str | None:
-    """What is wrong with the file; None where it is sound or not there."""
-    if not path.exists():
-        return None
+def _damage_of(path: Path) -> str | None:
     try:
         with closing(sqlite3.connect(path)) as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -170,68 +168,38 @@ def is_damage(error: sqlite3.Error) -> bool:
     return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def open_database(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     """A connection for all threads, with every table, column and index in place."""
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.executescript(_SCHEMA)
-    _add_later_columns(connection)
-    connection.executescript(_INDEXES)
+    for table, name, kind in _LATER_COLUMNS:
+        if name not in {row["name"] for row in connection.execute(f"PRAGMA table_info({table})")}:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
+    connection.executescript(_LATER_INDEXES)
     return connection
 
 
-def _add_later_columns(sql: sqlite3.Connection) -> None:
-    for table, columns in _LATER.items():
-        known = {row["name"] for row in sql.execute(f"PRAGMA table_info({table})")}
-        for name, kind in columns.items():
-            if name not in known:
-                sql.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
-
-
-def insert_run(
-    sql: sqlite3.Connection,
-    run_id: str,
-    kind: str,
-    request: Json,
-    key: str | None,
-    job: str | None,
-    shares: str | None,
-    size: int,
-) -> None:
-    """Adds a waiting run."""
-    sql.execute(
-        "INSERT INTO runs (id, kind, status, key, job_id, request, created, shares, size) "
-        "VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
-        (run_id, kind, key, job, json.dumps(request), time.time(), shares, size),
-    )
-
-
-def add_event_row(sql: sqlite3.Connection, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
+def add_event_row(sql: sqlite3.Connection, run_id: str, kind: str, data: Json) -> None:
     """Adds what happened to a run, numbered after its last event."""
     sql.execute(
         "INSERT INTO events SELECT ?, COALESCE(MAX(number), 0) + 1, ?, ? FROM events WHERE run_id = ?",
-        (run_id, kind, json.dumps(dict(data)), run_id),
+        (run_id, kind, json.dumps(data), run_id),
     )
 
 
-def count_runs(sql: sqlite3.Connection, condition: str, *values: object) -> int:
-    """How many runs meet the condition."""
-    return int(sql.execute(f"SELECT COUNT(*) FROM runs WHERE {condition}", values).fetchone()[0])
-
-
-def read_job(sql: sqlite3.Connection, job_id: str) -> Job:
-    """The job of this name with its runs counted; it has to be there."""
-    row = sql.execute("SELECT rowid, * FROM jobs WHERE id = ?", (job_id,)).fetchone()
-    counts = sql.execute("SELECT status, COUNT(*) FROM runs WHERE job_id = ? GROUP BY status", (job_id,)).fetchall()
-    found = {line[0]: line[1] for line in counts}
-    return Job(job_id, row["created"], bool(row["cancelled"]), found, row["digest"], row["rowid"])
+def read_job(sql: sqlite3.Connection, row: sqlite3.Row) -> Job:
+    """The job in this row, which has its rowid too, with its runs counted."""
+    query = "SELECT status, COUNT(*) FROM runs WHERE job_id = ? GROUP BY status"
+    counts = sql.execute(query, (row["id"],)).fetchall()
+    return Job(row["id"], row["created"], bool(row["cancelled"]), dict(counts), row["digest"], row["rowid"])
 
 
 def read_run(row: sqlite3.Row) -> Run:
     """The run in this row."""
     values = dict(row)
-    for name in ("request", "result", "problem"):
+    for name in ("result", "problem"):
         values[name] = json.loads(values[name]) if values[name] else None
-    return Run(**values)
+    return Run(**{**values, "request": RunRequest.model_validate_json(values["request"])})

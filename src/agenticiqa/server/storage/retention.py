@@ -1,8 +1,8 @@
 """How long runs are kept and how much room they may take: what goes first, and what is said about it.
 
 A job is kept or removed as a whole, and never while it runs. When the room is used up, what was fetched goes first,
-the oldest before the rest, then the pictures of runs nobody fetched; results nobody fetched stay until their days are
-over. If that is not enough, new uploads are refused.
+the oldest before the rest; results nobody fetched stay until their days are over. If that is not enough, new uploads
+are refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from agenticiqa.server.storage.store import Store
 
 logger = logging.getLogger("agenticiqa.server.retention")
 
-# A folder this young may belong to an upload that is still being taken in.
+SECONDS_A_DAY = 86_400
+# A folder this many seconds young may belong to an upload that is still being taken in.
 YOUNG = 3600.0
+# Bytes kept for what must be written when the disk is full.
 BALLAST = 4 * MEGABYTE
 _SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
@@ -34,69 +36,53 @@ class Retention:
         self._store = store
         self._folder = folder
         self._keep_days = keep_days
-        self._most = keep_megabytes * MEGABYTE
+        self._max_bytes = keep_megabytes * MEGABYTE
         self._ballast = folder.parent / "ballast"
 
-    def sweep(self) -> int:
-        """Removes what is older than the limit, then enough for the rest to fit; returns how many went."""
-        now = time.time()
-        expired = self._store.removable(now - self._keep_days * 86_400, fetched_only=False)
-        for what, name in expired:
+    def sweep(self) -> None:
+        """Removes what is older than the limit, then enough for the rest to fit."""
+        for what, name in self._store.removable(time.time() - self._keep_days * SECONDS_A_DAY, fetched_only=False):
             self.remove(what, name, f"it was kept for {self._keep_days:g} days")
-        self._remove_strays(now)
-        return len(expired) + self.make_room()
+        self._remove_strays()
+        self.make_room()
 
-    def make_room(self, below: float = 1.0) -> int:
-        """Removes fetched results, the oldest first, until the rest takes less than that part of the limit."""
-        aim, gone = self._most * below, 0
-        if self._store.stored_bytes() <= aim:
-            return 0
+    def make_room(self, part: float = 1.0) -> None:
+        """Removes fetched results, the oldest first, until the rest takes at most that part of the limit."""
+        if self._store.stored_bytes() <= self._max_bytes * part:
+            return
         for what, name in self._store.removable(time.time(), fetched_only=True):
             self.remove(what, name, "it had been fetched, and room was needed")
-            gone += 1
-            if self._store.stored_bytes() <= aim:
-                break
-        if gone:
-            logger.info("%d runs or jobs that had been fetched were removed to make room", gone)
-        return gone
+            if self._store.stored_bytes() <= self._max_bytes * part:
+                return
 
     def is_full(self) -> bool:
         """Whether what is kept takes more than it may."""
-        return self._store.stored_bytes() > self._most
-
-    def seconds_to_next(self) -> float:
-        """When the next run will have been kept long enough, at most ten minutes from now."""
-        first = self._store.next_expiry()
-        if first is None:
-            return 600.0
-        return min(600.0, max(0.2, first + self._keep_days * 86_400 - time.time()))
+        return self._store.stored_bytes() > self._max_bytes
 
     def remove(self, what: Literal["run", "job"], name: str, reason: str) -> None:
         """Removes a run or a job with all that belongs to it."""
-        folders = [name] if what == "run" else self._store.job_run_ids(name)
         # Files first: a service that is killed in between removes the rest with its next sweep.
-        for folder in folders:
+        for folder in [name] if what == "run" else self._store.ids(job_id=name):
             shutil.rmtree(self._folder / folder, ignore_errors=True)
         self._store.forget(what, name, reason)
 
     def release_ballast(self) -> None:
-        """Gives up the room kept for emergencies, and whatever else may go at once."""
+        """Gives up the room kept for emergencies."""
         with suppress(OSError):
             self._ballast.unlink(missing_ok=True)
 
     def restore_ballast(self) -> None:
         """Takes the room for emergencies again, if there is enough."""
         with suppress(OSError):
-            if self._ballast.exists() or shutil.disk_usage(self._folder).free < 4 * BALLAST:
-                return
-            self._ballast.write_bytes(b"\0" * BALLAST)
+            if not self._ballast.exists() and shutil.disk_usage(self._folder).free >= 4 * BALLAST:
+                self._ballast.write_bytes(b"\0" * BALLAST)
 
-    def _remove_strays(self, now: float) -> None:
+    def _remove_strays(self) -> None:
         known = self._store.ids()
         for child in self._folder.iterdir():
             # Runs that end meanwhile take their folders with them.
             with suppress(FileNotFoundError):
-                if child.name not in known and now - child.stat().st_mtime > YOUNG:
+                if child.name not in known and time.time() - child.stat().st_mtime > YOUNG:
                     shutil.rmtree(child, ignore_errors=True)
 
 
@@ -116,4 +102,5 @@ def folder_size(folder: Path) -> int:
     try:
         return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
     except FileNotFoundError:
+        # Somebody cancelled the run meanwhile.
         return 0

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from agenticiqa.server.storage.database import (
     Event,
@@ -18,16 +18,17 @@ from agenticiqa.server.storage.database import (
     Run,
     Status,
     add_event_row,
-    count_runs,
-    insert_run,
     is_damage,
     open_sound_database,
     read_job,
     read_run,
 )
+from agenticiqa.server.workers.messages import Kind, RunRequest
 
+# Removed runs and jobs that are still told apart from those that never were.
 _REMEMBERED = 50_000
-"""So many removed runs and jobs are still told apart from those that never were."""
+# So many runs may wait for the work of others, for each place in the queue.
+_FOLLOWERS_PER_PLACE = 16
 
 
 class QueueFullError(Exception):
@@ -45,9 +46,17 @@ class Store:
         """Whether the file was found to be damaged since it was opened."""
 
     def close(self) -> None:
-        """Closes the file."""
         with self._lock:
             self._connection.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection
+            except sqlite3.DatabaseError as error:
+                self.is_damaged = self.is_damaged or is_damage(error)
+                raise
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -62,66 +71,71 @@ class Store:
                     sql.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                yield self._connection
-            except sqlite3.DatabaseError as error:
-                self.is_damaged = self.is_damaged or is_damage(error)
-                raise
+    def _rows(self, query: str, *values: object) -> list[sqlite3.Row]:
+        with self._reading() as sql:
+            return sql.execute(query, values).fetchall()
 
     def submit(
-        self, run_id: str, kind: str, request: Json, key: str, limit: int, fresh: bool, size: int = 0
+        self, run_id: str, kind: Kind, request: RunRequest, key: str, limit: int, fresh: bool, size: int
     ) -> tuple[Run, Run | None]:
         """The new run and the identical one whose work it shares, if there is one; raises QueueFullError.
 
         A run that shares the work of one that has not ended waits for it and is claimed by nobody.
         """
         with self._transaction() as sql:
-            row = None if fresh else sql.execute(
+            same = sql.execute(
                 "SELECT * FROM runs WHERE key = ? AND status IN ('queued', 'running', 'finished') "
                 "AND shares IS NULL ORDER BY place DESC LIMIT 1",
                 (key,),
-            ).fetchone()  # fmt: skip
-            leader = read_run(row) if row else None
-            waiting = count_runs(sql, "status = 'queued' AND job_id IS NULL AND shares IS NULL")
-            followers = count_runs(sql, "status = 'queued' AND shares IS NOT NULL")
-            if (leader is None and waiting >= limit) or followers >= 16 * limit:
+            ).fetchone()
+            leader = read_run(same) if same and not fresh else None
+            waiting, followers = sql.execute(
+                "SELECT COUNT(*) FILTER (WHERE job_id IS NULL AND shares IS NULL), COUNT(shares) "
+                "FROM runs WHERE status = 'queued'"
+            ).fetchone()
+            if (leader is None and waiting >= limit) or followers >= _FOLLOWERS_PER_PLACE * limit:
                 raise QueueFullError
-            insert_run(sql, run_id, kind, request, key, None, leader.id if leader else None, size)
+            row = sql.execute(
+                "INSERT INTO runs (id, kind, status, key, request, created, shares, size) "
+                "VALUES (?, ?, 'queued', ?, ?, ?, ?, ?) RETURNING *",
+                (run_id, kind, key, request.model_dump_json(), time.time(), leader.id if leader else None, size),
+            ).fetchone()
             add_event_row(sql, run_id, "queued", {"position": waiting + 1})
-            return read_run(sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()), leader
+            return read_run(row), leader
 
     def submit_job(
         self,
         job_id: str,
-        requests: Iterable[tuple[str, Json]],
+        requests: Iterable[tuple[str, RunRequest]],
         limit: int,
-        client_key: str | None = None,
-        digest: str | None = None,
-        sizes: Mapping[str, int] | None = None,
+        client_key: str | None,
+        digest: str | None,
+        sizes: Mapping[str, int],
     ) -> tuple[Job, bool]:
         """A job with one run per request, and True; or the job of the same client key, and False.
 
         Raises QueueFullError when too many jobs are open.
         """
         with self._transaction() as sql:
-            known = client_key and sql.execute("SELECT id FROM jobs WHERE client_key = ?", (client_key,)).fetchone()
+            known = sql.execute("SELECT rowid, * FROM jobs WHERE client_key = ?", (client_key,)).fetchone()
             if known:
-                return read_job(sql, known["id"]), False
-            open_jobs = sql.execute(
-                "SELECT COUNT(DISTINCT job_id) FROM runs WHERE status IN ('queued', 'running') AND job_id IS NOT NULL"
-            ).fetchone()[0]
+                return read_job(sql, known), False
+            (open_jobs,) = sql.execute(
+                "SELECT COUNT(DISTINCT job_id) FROM runs WHERE status IN ('queued', 'running')"
+            ).fetchone()
             if open_jobs >= limit:
                 raise QueueFullError
-            sql.execute(
-                "INSERT INTO jobs (id, created, client_key, digest) VALUES (?, ?, ?, ?)",
-                (job_id, time.time(), client_key, digest),
+            now = time.time()
+            row = sql.execute(
+                "INSERT INTO jobs (id, created, client_key, digest) VALUES (?, ?, ?, ?) RETURNING rowid, *",
+                (job_id, now, client_key, digest),
+            ).fetchone()
+            sql.executemany(
+                "INSERT INTO runs (id, kind, status, job_id, request, created, size) "
+                "VALUES (?, 'assess', 'queued', ?, ?, ?, ?)",
+                [(name, job_id, one.model_dump_json(), now, sizes[name]) for name, one in requests],
             )
-            for run_id, request in requests:
-                insert_run(sql, run_id, "assess", request, None, job_id, None, (sizes or {}).get(run_id, 0))
-            return read_job(sql, job_id), True
+            return read_job(sql, row), True
 
     def claim(self) -> Run | None:
         """The next run, now running: those people wait for come before those of jobs."""
@@ -137,49 +151,47 @@ class Store:
                 add_event_row(sql, row["id"], "started", {})
             return read_run(row)
 
-    def add_event(self, run_id: str, kind: str, data: Mapping[str, Any]) -> None:
-        """Notes that something happened to a run."""
+    def add_event(self, run_id: str, kind: str, data: Json) -> None:
         with self._transaction() as sql:
             add_event_row(sql, run_id, kind, data)
 
-    def finish(self, run: Run, result: Json, summary: Json, size: int = 0) -> bool:
-        """Keeps the result of a run; False if it has ended already, whose end then stands."""
-        return self._end(run, "finished", summary, size, result=json.dumps(result))
+    def finish(self, run: Run, result: Json, summary: Json, size: int) -> None:
+        """Keeps the result of a run; one that has ended already stays as it is."""
+        self._end(run, "finished", summary, size, result=json.dumps(result))
 
-    def fail(self, run: Run, problem: Json) -> bool:
-        """Keeps the reason why a run has no result; False if it has ended already."""
-        return self._end(run, "failed", problem, 0, problem=json.dumps(problem))
+    def fail(self, run: Run, problem: Json) -> None:
+        """Keeps the reason why a run has no result; one that has ended already stays as it is."""
+        self._end(run, "failed", problem, 0, problem=json.dumps(problem))
 
-    def _end(self, run: Run, status: Status, data: Json, size: int, **columns: str) -> bool:
-        names = ", ".join(f"{name} = ?" for name in columns)
+    def _end(
+        self, run: Run, status: Status, data: Json, size: int, result: str | None = None, problem: str | None = None
+    ) -> None:
         with self._transaction() as sql:
             changed = sql.execute(
-                f"UPDATE runs SET status = ?, finished = ?, size = ?, {names} "
+                "UPDATE runs SET status = ?, finished = ?, size = ?, result = ?, problem = ? "
                 "WHERE id = ? AND status IN ('queued', 'running')",
-                (status, time.time(), size, *columns.values(), run.id),
+                (status, time.time(), size, result, problem, run.id),
             ).rowcount
             if changed and run.job_id is None:
                 add_event_row(sql, run.id, status, data)
-            return changed > 0
 
     def followers(self, run_id: str) -> list[Run]:
         """The runs that wait for this one's work."""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT * FROM runs WHERE shares = ? AND status = 'queued' ORDER BY place", (run_id,)
-            ).fetchall()
+        rows = self._rows("SELECT * FROM runs WHERE shares = ? AND status = 'queued' ORDER BY place", run_id)
         return [read_run(row) for row in rows]
 
-    def release_followers(self, run_id: str) -> int:
+    def release_followers(self, run_id: str) -> bool:
         """Has the first run that waited for this one do the work itself, and the others wait for that one."""
         with self._transaction() as sql:
-            rows = sql.execute(
-                "SELECT id FROM runs WHERE shares = ? AND status = 'queued' ORDER BY place", (run_id,)
-            ).fetchall()
-            for place, row in enumerate(rows):
-                leader = None if place == 0 else rows[0]["id"]
-                sql.execute("UPDATE runs SET shares = ? WHERE id = ?", (leader, row["id"]))
-            return len(rows)
+            (first,) = sql.execute(
+                "SELECT MIN(place) FROM runs WHERE shares = ? AND status = 'queued'", (run_id,)
+            ).fetchone()
+            sql.execute(
+                "UPDATE runs SET shares = CASE WHEN place = ?1 THEN NULL ELSE (SELECT id FROM runs WHERE place = ?1) "
+                "END WHERE shares = ?2 AND status = 'queued'",
+                (first, run_id),
+            )
+            return first is not None
 
     def requeue(self, reason: str, run_id: str | None = None) -> int:
         """Puts one running run, or all of them, back into the queue, and returns how many."""
@@ -196,52 +208,47 @@ class Store:
 
     def orphaned_leaders(self) -> list[str]:
         """The runs that others wait for although they have ended or are no longer there."""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT DISTINCT shares FROM runs AS waiting WHERE status = 'queued' AND shares IS NOT NULL AND NOT "
-                "EXISTS (SELECT 1 FROM runs WHERE id = waiting.shares AND status IN ('queued', 'running'))"
-            ).fetchall()
+        rows = self._rows(
+            "SELECT DISTINCT shares FROM runs AS waiting WHERE status = 'queued' AND shares IS NOT NULL AND NOT "
+            "EXISTS (SELECT 1 FROM runs WHERE id = waiting.shares AND status IN ('queued', 'running'))"
+        )
         return [row[0] for row in rows]
 
     def run(self, run_id: str) -> Run | None:
-        """The run of this name."""
-        with self._reading() as sql:
-            row = sql.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchone()
-        return read_run(row) if row else None
+        rows = self._rows("SELECT * FROM runs WHERE id = ?", run_id)
+        return read_run(rows[0]) if rows else None
 
     def list_runs(self, before: int | None, limit: int, status: str | None = None) -> list[Run]:
-        """The newest runs that belong to no job and came before that place."""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT place, id, kind, status, key, job_id, request, created, started, finished, NULL AS result, "
-                "problem, shares, fetched, size FROM runs WHERE job_id IS NULL AND place < COALESCE(?, place + 1) "
-                "AND status = COALESCE(?, status) ORDER BY place DESC LIMIT ?",
-                (before, status, limit),
-            ).fetchall()
+        """The newest runs that belong to no job and came before that place, without their results."""
+        rows = self._rows(
+            "SELECT place, id, kind, status, key, job_id, request, created, started, finished, NULL AS result, "
+            "problem, shares, fetched, size FROM runs WHERE job_id IS NULL AND place < COALESCE(?, place + 1) "
+            "AND status = COALESCE(?, status) ORDER BY place DESC LIMIT ?",
+            before,
+            status,
+            limit,
+        )
         return [read_run(row) for row in rows]
 
     def position(self, run: Run) -> int | None:
         """How many runs have to begin before and including this one; None once it has begun."""
         if run.status != "queued":
             return None
-        with self._reading() as sql:
-            return 1 + count_runs(
-                sql, "status = 'queued' AND job_id IS NULL AND shares IS NULL AND place < ?", run.place
-            )
+        ((before,),) = self._rows(
+            "SELECT COUNT(*) FROM runs WHERE status = 'queued' AND job_id IS NULL AND shares IS NULL AND place < ?",
+            run.place,
+        )
+        return 1 + int(before)
 
-    def events(self, run_id: str, after: int = 0) -> list[Event]:
+    def events(self, run_id: str, after: int) -> list[Event]:
         """What happened to the run since that event."""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT number, type, data FROM events WHERE run_id = ? AND number > ? ORDER BY number", (run_id, after)
-            ).fetchall()
-        return [Event(row["number"], row["type"], json.loads(row["data"])) for row in rows]
+        query = "SELECT number, type, data FROM events WHERE run_id = ? AND number > ? ORDER BY number"
+        return [Event(row["number"], row["type"], json.loads(row["data"])) for row in self._rows(query, run_id, after)]
 
-    def counts(self) -> dict[str, int]:
-        """How many runs are in each state."""
-        with self._reading() as sql:
-            rows = sql.execute("SELECT status, COUNT(*) FROM runs GROUP BY status").fetchall()
-        return {row[0]: row[1] for row in rows}
+    def waiting(self) -> int:
+        """How many runs are queued, those of jobs too."""
+        ((count,),) = self._rows("SELECT COUNT(*) FROM runs WHERE status = 'queued'")
+        return int(count)
 
     def cancel_run(self, run_id: str) -> Run | None:
         """The run, cancelled unless it has ended before."""
@@ -256,18 +263,15 @@ class Store:
             return read_run(row) if row else None
 
     def job(self, job_id: str) -> Job | None:
-        """The job of this name."""
         with self._reading() as sql:
-            known = sql.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
-            return read_job(sql, job_id) if known else None
+            row = sql.execute("SELECT rowid, * FROM jobs WHERE id = ?", (job_id,)).fetchone()
+            return read_job(sql, row) if row else None
 
     def list_jobs(self, before: int | None, limit: int) -> list[Job]:
         """The newest jobs that came before that place."""
+        query = "SELECT rowid, * FROM jobs WHERE rowid < COALESCE(?, rowid + 1) ORDER BY rowid DESC LIMIT ?"
         with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT id FROM jobs WHERE rowid < COALESCE(?, rowid + 1) ORDER BY rowid DESC LIMIT ?", (before, limit)
-            ).fetchall()
-            return [read_job(sql, row["id"]) for row in rows]
+            return [read_job(sql, row) for row in sql.execute(query, (before, limit)).fetchall()]
 
     def cancel_job(self, job_id: str) -> Job | None:
         """The job with everything cancelled that has not begun; one that has ended stays as it is."""
@@ -278,60 +282,39 @@ class Store:
             ).rowcount
             if changed:
                 sql.execute("UPDATE jobs SET cancelled = 1 WHERE id = ?", (job_id,))
-            known = sql.execute("SELECT 1 FROM jobs WHERE id = ?", (job_id,)).fetchone()
-            return read_job(sql, job_id) if known else None
+        return self.job(job_id)
 
-    def job_runs(self, job_id: str, after: int = 0, limit: int = 100) -> list[Run]:
+    def job_runs(self, job_id: str, after: int, limit: int = 100) -> list[Run]:
         """The next runs of a job, in the order they were asked for."""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT * FROM runs WHERE job_id = ? AND place > ? ORDER BY place LIMIT ?", (job_id, after, limit)
-            ).fetchall()
-        return [read_run(row) for row in rows]
-
-    def job_run_ids(self, job_id: str) -> list[str]:
-        """The names of a job's runs."""
-        with self._reading() as sql:
-            return [row[0] for row in sql.execute("SELECT id FROM runs WHERE job_id = ?", (job_id,))]
+        query = "SELECT * FROM runs WHERE job_id = ? AND place > ? ORDER BY place LIMIT ?"
+        return [read_run(row) for row in self._rows(query, job_id, after, limit)]
 
     def mark_fetched(self, table: Literal["runs", "jobs"], name: str) -> None:
         """Notes that the result of an ended run or job has been handed out."""
         with self._transaction() as sql:
             sql.execute(f"UPDATE {table} SET fetched = COALESCE(fetched, ?) WHERE id = ?", (time.time(), name))
 
-    def ids(self) -> set[str]:
-        """The names of all runs."""
-        with self._reading() as sql:
-            return {row[0] for row in sql.execute("SELECT id FROM runs")}
+    def ids(self, job_id: str | None = None) -> set[str]:
+        """The names of all runs, or of those of a job."""
+        return {row[0] for row in self._rows("SELECT id FROM runs WHERE ?1 IS NULL OR job_id = ?1", job_id)}
 
     def stored_bytes(self) -> int:
         """The size of all runs' files and results, as far as they are known."""
-        with self._reading() as sql:
-            return int(
-                sql.execute("SELECT COALESCE(SUM(size), 0) + COALESCE(SUM(LENGTH(result)), 0) FROM runs").fetchone()[0]
-            )
+        ((found,),) = self._rows("SELECT COALESCE(SUM(size), 0) + COALESCE(SUM(LENGTH(result)), 0) FROM runs")
+        return int(found)
 
     def removable(self, ended_before: float, fetched_only: bool) -> list[tuple[Literal["run", "job"], str]]:
         """Runs of no job, and whole jobs, that ended before that moment, the oldest first."""
-        wanted = "AND fetched IS NOT NULL" if fetched_only else ""
-        with self._reading() as sql:
-            rows = sql.execute(
-                "SELECT 'run' AS what, id, finished AS ended FROM runs WHERE job_id IS NULL "
-                f"AND status IN ('finished', 'failed', 'cancelled') AND finished < ? {wanted} "
-                "UNION ALL SELECT 'job', jobs.id, MAX(runs.finished) FROM jobs JOIN runs ON runs.job_id = jobs.id "
-                f"WHERE 1 {wanted.replace('fetched', 'jobs.fetched')} GROUP BY jobs.id "
-                "HAVING SUM(runs.status IN ('queued', 'running')) = 0 AND MAX(runs.finished) < ? ORDER BY ended",
-                (ended_before, ended_before),
-            ).fetchall()
+        fetched = "fetched IS NOT NULL" if fetched_only else "1"
+        rows = self._rows(
+            f"SELECT 'run' AS what, id, finished AS ended FROM runs WHERE job_id IS NULL AND {fetched} "
+            "AND status IN ('finished', 'failed', 'cancelled') AND finished < ?1 "
+            "UNION ALL SELECT 'job', job_id, MAX(finished) FROM runs WHERE job_id IN "
+            f"(SELECT id FROM jobs WHERE {fetched}) GROUP BY job_id "
+            "HAVING SUM(status IN ('queued', 'running')) = 0 AND MAX(finished) < ?1 ORDER BY ended",
+            ended_before,
+        )
         return [(row["what"], row["id"]) for row in rows]
-
-    def next_expiry(self) -> float | None:
-        """When the run that ended first did so."""
-        with self._reading() as sql:
-            found = sql.execute(
-                "SELECT MIN(finished) FROM runs WHERE status IN ('finished', 'failed', 'cancelled')"
-            ).fetchone()[0]
-        return None if found is None else float(found)
 
     def forget(self, what: Literal["run", "job"], name: str, reason: str) -> None:
         """Removes a run, or a job with its runs, and remembers why."""
@@ -341,13 +324,9 @@ class Store:
             sql.execute(f"DELETE FROM runs WHERE {column} = ?", (name,))
             sql.execute("DELETE FROM jobs WHERE id = ?", (name,))
             sql.execute("INSERT OR REPLACE INTO gone VALUES (?, ?, ?)", (name, reason, time.time()))
-            sql.execute(
-                "DELETE FROM gone WHERE rowid <= (SELECT MAX(rowid) FROM gone) - ?",
-                (_REMEMBERED,),
-            )
+            sql.execute("DELETE FROM gone WHERE rowid <= (SELECT MAX(rowid) FROM gone) - ?", (_REMEMBERED,))
 
     def why_gone(self, name: str) -> str | None:
         """Why a run or job was removed; None for one that never was."""
-        with self._reading() as sql:
-            row = sql.execute("SELECT reason FROM gone WHERE id = ?", (name,)).fetchone()
-        return row["reason"] if row else None
+        rows = self._rows("SELECT reason FROM gone WHERE id = ?", name)
+        return rows[0]["reason"] if rows else None

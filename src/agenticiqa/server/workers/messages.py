@@ -1,4 +1,4 @@
-"""What a worker is told and what it hands back."""
+"""What is asked in a run, and what a worker hands back."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from agenticiqa.assessor import Assessment, Ranking
 from agenticiqa.assessor.tool_measurements import Measured
 from agenticiqa.encode import Encoding, Format
 from agenticiqa.images import Align
-from agenticiqa.server.storage.database import Kind
+
+Kind = Literal["assess", "compare", "measure", "audit", "encode"]
 
 
-class RunImage(BaseModel):
-    """An image of a run: its file in the run's folder, and what whoever asks calls it."""
+class RunFile(BaseModel):
+    """A file of a run: what it is called in the run's folder, and what whoever asks calls it."""
 
     model_config = ConfigDict(frozen=True)
 
     file: str
     name: str
+    sha256: str | None = None
+    path: str | None = None
+    """Of a job: where it lies below an allowed folder, from where it is copied when its run begins."""
 
 
 class Asked(BaseModel):
@@ -38,17 +42,25 @@ class Asked(BaseModel):
 
 
 class RunRequest(Asked):
-    """A run as a worker carries it out; what the service keeps about it besides is left out."""
+    """What is asked, of which files; `sample` is the line of a job's manifest."""
 
-    kind: Kind
-    folder: str
-    images: list[RunImage] = Field(min_length=1)
-    reference: RunImage | None
-    pictures: bool
+    images: list[RunFile] = Field(min_length=1)
+    reference: RunFile | None = None
+    pictures: bool = True
+    sample: dict[str, Any] | None = None
+
+    @property
+    def files(self) -> list[RunFile]:
+        """The images, then the reference."""
+        return [*self.images, *([self.reference] if self.reference else [])]
+
+    @property
+    def names(self) -> list[str]:
+        """What whoever asks calls the images."""
+        return [image.name for image in self.images]
 
     @property
     def reference_file(self) -> str | None:
-        """The reference's file, if there is one."""
         return self.reference.file if self.reference else None
 
 
@@ -83,7 +95,7 @@ class RunResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    maps: list[dict[str, Any] | None] = Field(default_factory=list)
+    maps: list[dict[str, Any] | None] = []
     assessment: Assessment | None = None
     ranking: Ranking | None = None
     order: list[int] | None = None

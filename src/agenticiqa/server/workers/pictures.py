@@ -20,13 +20,16 @@ from agenticiqa.weights import weight_set
 
 logger = logging.getLogger("agenticiqa.server.pictures")
 
+Floats = npt.NDArray[np.float32]
+
+# All in pixels: the longest side of a preview, of a picture in a report, of a layer's grid, and of previews that are
+# compared, which are shrunk once more because the service has to answer meanwhile; and the smallest that can be.
 SIDE = 1600
 THUMBNAIL = 360
 LAYER_SIDE = 64
-# The previews are shrunk once more: a map of 64 cells needs no more, and the service has to answer meanwhile.
 COMPARED_SIDE = 640
 SMALLEST_COMPARED = 16
-# For eyes only; no tool ever measures these pictures.
+# For people only; no tool ever measures these pictures.
 QUALITY = 88
 
 
@@ -45,13 +48,14 @@ def draw_pictures(source: Path, place: int, settings: Settings, reference: Path 
 
     With a reference of the same size the layers begin with what differs from it.
     """
-    image = _load(source, settings)
+    terms = settings.pipeline.terms
+    image = settings.image_store().open(source)
     small = _preview(image)
     small.save(preview_name(place), "WEBP", quality=QUALITY)
     try:
-        found = _draw_map(image, small, Path(map_name(place)), settings.pipeline.terms)
-        against = None if reference is None else _load(reference, settings)
-        return {**found, "layers": _layers(image, against, settings.pipeline.terms)}
+        found = _draw_map(image, small, Path(map_name(place)), terms)
+        against = None if reference is None else settings.image_store().open(reference)
+        return {**found, "layers": _layers(image, against, terms)}
     except AgenticIQAError as error:
         logger.warning("no quality map: %s", error)
         return None
@@ -59,18 +63,15 @@ def draw_pictures(source: Path, place: int, settings: Settings, reference: Path 
 
 def draw_preview(source: Path, target: Path, settings: Settings) -> None:
     """Writes a copy that any browser can show."""
-    _preview(_load(source, settings)).save(target, "WEBP", quality=QUALITY)
+    _preview(settings.image_store().open(source)).save(target, "WEBP", quality=QUALITY)
 
 
-def stored_picture(preview: Path, quality_map: Path) -> Picture:
+def stored_picture(folder: Path, place: int) -> Picture:
     """The pictures of a report from the files that were drawn."""
+    preview, quality_map = folder / preview_name(place), folder / map_name(place)
     if not preview.is_file():
         return Picture(None, None, "the picture is no longer kept")
     return Picture(_thumbnail(preview), _thumbnail(quality_map) if quality_map.is_file() else None)
-
-
-def _load(source: Path, settings: Settings) -> LoadedImage:
-    return settings.image_store().open(source)
 
 
 def _preview(image: LoadedImage) -> Image.Image:
@@ -90,14 +91,7 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
     grid, worst = local.grid, local.worst
     across, down = small.width / image.width, small.height / image.height
     target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
-    return {
-        "rows": grid.shape[0],
-        "columns": grid.shape[1],
-        "grid": [[round(float(value), 3) for value in row] for row in grid],
-        "worst": worst.model_dump(),
-        "width": image.width,
-        "height": image.height,
-    }
+    return {**_grid(grid, 3), "worst": worst.model_dump(), "width": image.width, "height": image.height}
 
 
 def _layers(image: LoadedImage, reference: LoadedImage | None, terms: str) -> list[dict[str, Any]]:
@@ -105,27 +99,25 @@ def _layers(image: LoadedImage, reference: LoadedImage | None, terms: str) -> li
     from agenticiqa.embedded.distortions.distortion_detector import map_flaws
     from agenticiqa.embedded.full_reference.difference_map import LEGEND, visible_loss
 
-    found: list[tuple[str, npt.NDArray[np.float32], str]] = [
-        (name, array, "how strong it is found to be in this part: 0 not at all, 1 extreme")
-        for name, array in map_flaws(image.pixels, weight_set(terms)).items()
-    ]
+    legend = "how strong it is found to be in this part: 0 not at all, 1 extreme"
+    flaws = map_flaws(image.pixels, weight_set(terms))
+    found = [_layer(name, array, legend) for name, array in flaws.items()]
     if reference is not None and reference.pixels.shape == image.pixels.shape:
-        found.insert(0, ("difference", coarse(visible_loss(image.pixels, reference.pixels)), LEGEND))
-    return [layer_view(name, array, legend) for name, array, legend in found]
+        found.insert(0, _layer("difference", _coarse(visible_loss(image.pixels, reference.pixels)), LEGEND))
+    return found
 
 
-def layer_view(name: str, array: npt.NDArray[np.float32], legend: str) -> dict[str, Any]:
+def _layer(name: str, array: Floats, legend: str) -> dict[str, Any]:
     """A grid of shares as JSON values, with how to read it."""
-    return {
-        "name": name,
-        "legend": legend,
-        "rows": array.shape[0],
-        "columns": array.shape[1],
-        "grid": [[round(float(value), 2) for value in row] for row in array],
-    }
+    return {"name": name, "legend": legend, **_grid(array, 2)}
 
 
-def coarse(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _grid(array: npt.NDArray[np.floating], digits: int) -> dict[str, Any]:
+    rows, columns = array.shape
+    return {"rows": rows, "columns": columns, "grid": [[round(float(value), digits) for value in row] for row in array]}
+
+
+def _coarse(plane: Floats) -> Floats:
     """The plane on a grid of so few cells that a page can carry it."""
     scale = min(1.0, LAYER_SIDE / max(plane.shape))
     size = (max(1, round(plane.shape[1] * scale)), max(1, round(plane.shape[0] * scale)))
@@ -150,7 +142,7 @@ def difference_view(first: Path, second: Path) -> dict[str, Any]:
     if min(before.shape[:2]) < SMALLEST_COMPARED:
         raise Problem("no_map", f"the pictures are too small to compare; {SMALLEST_COMPARED} pixels a side are needed")
     changed = difference_map(before, after)
-    layer = layer_view("difference", coarse(changed), LEGEND)
+    layer = _layer("difference", _coarse(changed), LEGEND)
     return {**layer, "mean": round(float(changed.mean()), 4), "scaled": size != other_size}
 
 

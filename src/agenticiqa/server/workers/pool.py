@@ -7,21 +7,22 @@ import multiprocessing
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import Any, Protocol
 
 from agenticiqa.batch.workers import MAX_WORKER_DEATHS, worker_environment, worker_setup_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.server.problems import Problem, details, details_of
+from agenticiqa.server.problems import Problem, problem_of
 from agenticiqa.server.storage.database import Run
-from agenticiqa.server.workers.worker import EVENT, PROBLEM, READY, RESULT, work
+from agenticiqa.server.workers.worker import EVENT, PROBLEM, READY, work
 
 logger = logging.getLogger("agenticiqa.server.pool")
 
 Json = dict[str, Any]
+# All in seconds: how often a thread looks up, the longest pause after a failure, and how long models may load.
 POLL = 0.25
 PAUSE = 5.0
 START_LIMIT = 600.0
@@ -33,8 +34,8 @@ class RunQueue(Protocol):
     def claim(self) -> Run | None:
         """The next run, if one is waiting."""
 
-    def prepare(self, run: Run) -> Json:
-        """The run as a task for a worker; raises what makes that impossible."""
+    def prepare(self, run: Run) -> Path:
+        """The folder with the files of the run; raises what makes that impossible."""
 
     def happened(self, run: Run, kind: str, data: Json) -> None:
         """Something happened to a run."""
@@ -62,10 +63,12 @@ class Pool:
     """A fixed number of workers; one that dies, or whose run takes too long, is replaced at once."""
 
     def __init__(self, queue: RunQueue, settings: Settings, workers: int, time_limit: float) -> None:
-        self._queue = queue
-        self._threads = [_WorkerThread(self, settings, time_limit, place) for place in range(workers)]
+        self.queue = queue
+        self.settings = settings
+        self.time_limit = time_limit
+        self.stopping = threading.Event()
+        self._threads = [_WorkerThread(self, place) for place in range(workers)]
         self._news = threading.Condition()
-        self._stopping = threading.Event()
         self._deadline = float("inf")
         self._deaths: Counter[str] = Counter()
 
@@ -92,7 +95,7 @@ class Pool:
     def stop(self, grace: float) -> None:
         """Takes no new runs; those at work have `grace` seconds left, then they are put back."""
         self._deadline = min(self._deadline, time.monotonic() + grace)
-        self._stopping.set()
+        self.stopping.set()
         with self._news:
             self._news.notify_all()
 
@@ -114,11 +117,11 @@ class Pool:
     def next_run(self) -> Run | None:
         """The next run, waited for a moment; None if there is none."""
         try:
-            run = self._queue.claim()
+            run = self.queue.claim()
         except Exception:
             # A full disk may have room again; a worker that gave up would be missing until the next start.
             logger.exception("no run could be claimed; it is tried again")
-            self._stopping.wait(PAUSE)
+            self.stopping.wait(PAUSE)
             return None
         if run is None:
             with self._news:
@@ -129,46 +132,32 @@ class Pool:
         """Whether the grace of a stopping pool has passed."""
         return time.monotonic() > self._deadline
 
-    def wait(self, seconds: float) -> None:
-        """Returns after so many seconds, or once the pool is stopping."""
-        self._stopping.wait(seconds)
-
-    def is_stopping(self) -> bool:
-        """Whether no new runs are taken."""
-        return self._stopping.is_set()
-
-    @property
-    def queue(self) -> RunQueue:
-        """Where runs come from."""
-        return self._queue
-
 
 class _WorkerThread(threading.Thread):
     """The thread beside one worker process."""
 
-    def __init__(self, pool: Pool, settings: Settings, time_limit: float, place: int) -> None:
+    def __init__(self, pool: Pool, place: int) -> None:
         super().__init__(name=f"worker-{place}", daemon=True)
         self._pool = pool
-        self._settings = settings
-        self._time_limit = time_limit
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
         self._current: str | None = None
         self._cancelled: str | None = None
         self._failed_starts = 0
         self.is_ready = False
-        self.is_busy = False
+
+    @property
+    def is_busy(self) -> bool:
+        return self._current is not None
 
     def run(self) -> None:
         """Serves until the pool stops; a worker that has died is replaced although nobody asks for it."""
         try:
-            while not self._pool.is_stopping():
+            while not self._pool.stopping.is_set():
                 if not self.is_alive_worker():
                     self._try_to_start()
                 elif (run := self._pool.next_run()) is not None:
-                    self.is_busy = True
                     self._serve_or_give_up(run)
-                    self.is_busy = False
         finally:
             self._kill()
 
@@ -206,50 +195,53 @@ class _WorkerThread(threading.Thread):
             logger.warning("a worker died during run %s; it begins again", run.id)
             self._pool.queue.put_back(run)
             return
-        logger.error("%d workers died during run %s; it is given up", MAX_WORKER_DEATHS, run.id)
-        died = details(
-            "worker_failed", f"{MAX_WORKER_DEATHS} worker processes died over this run; a smaller image may help"
-        )
-        self._pool.queue.ended(run, PROBLEM, died)
+        died = f"{MAX_WORKER_DEATHS} worker processes died over this run; a smaller image may help"
+        logger.error("run %s is given up: %s", run.id, died)
+        self._fail(run, Problem("worker_failed", died))
 
     def _give_up(self, run: Run) -> None:
         try:
-            self._pool.queue.ended(run, PROBLEM, details("failed", "the run could not be carried out"))
+            self._fail(run, Problem("failed", "the run could not be carried out"))
         except Exception:
             logger.exception("the end of run %s could not be kept; it begins again with the next start", run.id)
 
+    def _fail(self, run: Run, problem: Problem) -> None:
+        self._pool.queue.ended(run, PROBLEM, problem.as_details())
+
     def _serve(self, run: Run) -> None:
         try:
-            task = self._pool.queue.prepare(run)
+            folder = self._pool.queue.prepare(run)
         except (AgenticIQAError, Problem, OSError) as error:
-            self._pool.queue.ended(run, PROBLEM, details_of(error))
+            self._fail(run, problem_of(error))
             return
-        outcome, data = self._carried_out(task, lambda kind, data: self._pool.queue.happened(run, kind, data))
-        self._pool.queue.ended(run, outcome, data)
-
-    def _carried_out(self, task: Json, tell: Callable[[str, Json], None]) -> tuple[str, Json]:
-        connection = self._connected()
-        limit = self._time_limit * len(task["images"])
-        deadline = time.monotonic() + limit
+        if not self.is_alive_worker():
+            # It died while it waited; the run is not to blame.
+            self._start_process()
+        limit = self._pool.time_limit * len(run.request.images)
         try:
-            connection.send(task)
-            while True:
-                kind, data = self._received(connection, deadline)
-                if kind in (RESULT, PROBLEM):
-                    return kind, data
-                if kind == EVENT:
-                    tell(data.pop("type"), data)
+            outcome, data = self._carried_out(run, folder, time.monotonic() + limit)
         except TimeoutError:
             self._kill()
-            return PROBLEM, details("time_limit", f"the run took longer than {limit:g} seconds and was ended")
+            self._fail(run, Problem("time_limit", f"the run took longer than {limit:g} seconds and was ended"))
         except (EOFError, OSError) as error:
             self._kill()
             raise WorkerDied from error
+        else:
+            self._pool.queue.ended(run, outcome, data)
+
+    def _carried_out(self, run: Run, folder: Path, deadline: float) -> tuple[str, Json]:
+        assert self._connection is not None
+        self._connection.send((run.kind, folder, run.request))
+        while True:
+            kind, data = self._received(self._connection, deadline)
+            if kind != EVENT:
+                return kind, data
+            self._pool.queue.happened(run, data.pop("type"), data)
 
     def _received(self, connection: Connection, deadline: float, is_starting: bool = False) -> tuple[str, Json]:
         while not (self._was_cancelled() or connection.poll(POLL)):
             # A worker that is only loading its models has nothing to finish.
-            if self._pool.is_over() or (is_starting and self._pool.is_stopping()):
+            if self._pool.is_over() or (is_starting and self._pool.stopping.is_set()):
                 self._kill()
                 raise Interrupted
             if time.monotonic() > deadline:
@@ -263,13 +255,6 @@ class _WorkerThread(threading.Thread):
     def _was_cancelled(self) -> bool:
         return self._current is not None and self._current == self._cancelled
 
-    def _connected(self) -> Connection:
-        if not self.is_alive_worker():
-            # It died while it waited; the run is not to blame.
-            self._start_process()
-        assert self._connection is not None
-        return self._connection
-
     def _try_to_start(self) -> None:
         try:
             self._start_process()
@@ -281,14 +266,14 @@ class _WorkerThread(threading.Thread):
             self._failed_starts += 1
             pause = min(PAUSE, 2.0**self._failed_starts / 10)
             logger.exception("a worker could not be started; it is tried again in %g seconds", pause)
-            self._pool.wait(pause)
+            self._pool.stopping.wait(pause)
 
     def _start_process(self) -> None:
         self._kill()
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        arguments = (theirs, self._settings, worker_setup_of(self._settings))
-        self._process = context.Process(target=work, args=arguments, daemon=True)
+        settings = self._pool.settings
+        self._process = context.Process(target=work, args=(theirs, settings, worker_setup_of(settings)), daemon=True)
         with worker_environment():
             self._process.start()
         # Only the worker may hold its end: otherwise its death would not be noticed here.

@@ -13,10 +13,10 @@ from agenticiqa.encode import Encoding, encode
 from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.parts import Parts
 from agenticiqa.server.display_names import told_apart
-from agenticiqa.server.storage.database import Kind
-from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, RunRequest, RunResult
+from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, Kind, RunRequest, RunResult
 
 COPY = "copy"
+"""The file of a run of kind encode."""
 
 
 def _measure(parts: Parts, run: RunRequest) -> RunResult:
@@ -31,7 +31,7 @@ def _audit(parts: Parts, run: RunRequest) -> RunResult:
     with tempfile.TemporaryDirectory() as kept:
         # One worker is one process: the service decides how many of them compute at once.
         found = audit(files, kept, settings=parts.settings, engine="threads", concurrency=1)
-    names = dict(zip(files, told_apart([image.name for image in run.images]), strict=True))
+    names = dict(zip(files, told_apart(run.names), strict=True))
 
     def named(text: str) -> str:
         without_folder = text.replace(f"{Path.cwd()}/", "")
