@@ -260,7 +260,8 @@ def test_a_database_of_the_first_release_is_taken_over(tmp_path: Path) -> None:
         "status TEXT NOT NULL, key TEXT, job_id TEXT, request TEXT NOT NULL, created REAL NOT NULL, started REAL, "
         "finished REAL, result TEXT, problem TEXT);"
         "CREATE TABLE jobs (id TEXT PRIMARY KEY, created REAL NOT NULL, cancelled INTEGER NOT NULL DEFAULT 0);"
-        "INSERT INTO runs (id, kind, status, request, created) VALUES ('r', 'assess', 'queued', '{}', 1.0);"
+        "INSERT INTO runs (id, kind, status, request, created) VALUES ('r', 'assess', 'queued', "
+        '\'{"images": [{"file": "image-1", "name": "a.png"}]}\', 1.0);'
     )
     old.close()
 
