@@ -13,7 +13,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from agenticiqa.report.page import single_page, write_report
-from agenticiqa.report.pictures import picture_of
 from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
 from tests.support.agent import picture
 from tests.support.results import finding, reading, record
@@ -170,7 +169,7 @@ def test_a_card_opens_its_record_with_picture_and_map(visit: Visit, tmp_path: Pa
 def test_one_assessment_is_shown_at_once(visit: Visit, tmp_path: Path) -> None:
     image = picture(tmp_path, size=(120, 80))
     path = tmp_path / "one.html"
-    path.write_text(single_page(record(), image, draw=picture_of), encoding="utf-8")
+    path.write_text(single_page(record(), image), encoding="utf-8")
 
     visit.page.goto(path.as_uri())
 

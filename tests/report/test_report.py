@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from agenticiqa.errors import OutputError, ReportError
-from agenticiqa.images import ImageSource
+from agenticiqa.images import ImageSource, ImageStore, LoadedImage
 from agenticiqa.report.figures import extremes, figures_of, histogram, most_disputed
 from agenticiqa.report.page import render_page, single_page, write_report
-from agenticiqa.report.pictures import Picture, picture_of
+from agenticiqa.report.pictures import picture_of
 from agenticiqa.report.records import read_rows, rows_of
 from tests.support.agent import picture
 from tests.support.results import finding, reading, record
@@ -195,22 +195,17 @@ def test_the_page_allows_its_own_style_and_script_and_nothing_else() -> None:
 
 
 def test_the_worst_and_the_best_images_get_pictures(tmp_path: Path) -> None:
-    asked: list[ImageSource] = []
-
-    def draw(source: ImageSource, terms: str, with_map: bool) -> Picture:
-        asked.append(source)
-        return Picture("data:,small", "data:,map")
-
     records = [
-        {"sample_id": str(score), "image_path": f"{score}.png", "assessment": record(score=score)}
+        {"image_path": picture(tmp_path, f"{score}.png"), "assessment": record(score=score)}
         for score in (1.0, 2.0, 3.0, 4.0, 5.0)
     ]
 
-    count = write_report(records, tmp_path / "r.html", shown=1, draw=draw)
+    count = write_report(records, tmp_path / "r.html", shown=1)
 
+    pictures = embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["pictures"]
     assert count == 5
-    assert asked == ["1.0.png", "5.0.png"]
-    assert set(embedded((tmp_path / "r.html").read_text(encoding="utf-8"))["pictures"]) == {"0", "4"}
+    assert set(pictures) == {"0", "4"}
+    assert all(url.startswith("data:image/jpeg;base64,") for url in pictures["0"].values() if url)
 
 
 def test_a_picture_is_small_and_has_a_map(tmp_path: Path) -> None:
@@ -246,11 +241,12 @@ def test_an_interrupted_report_leaves_the_old_one(tmp_path: Path) -> None:
     output = tmp_path / "r.html"
     output.write_text("old")
 
-    def interrupted(source: ImageSource, terms: str, with_map: bool) -> Picture:
-        raise KeyboardInterrupt
+    class Interrupting(ImageStore):
+        def open(self, source: ImageSource) -> LoadedImage:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_report([{"image_path": "a.png", "assessment": record()}], output, draw=interrupted)
+        write_report([{"image_path": "a.png", "assessment": record()}], output, store=Interrupting())
 
     assert output.read_text() == "old"
     assert list(tmp_path.iterdir()) == [output]

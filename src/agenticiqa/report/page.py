@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
 from html import escape
 from importlib import resources
 from importlib.metadata import version
@@ -28,10 +27,10 @@ from agenticiqa.report.figures import (
 )
 from agenticiqa.report.pictures import Picture, picture_of
 from agenticiqa.report.records import Row, read_rows, row_of, rows_of
+from agenticiqa.state import Region
 
+# So many of the worst and of the best images are shown, and of those whose tools disagree most.
 SHOWN = 12
-Draw = Callable[..., Picture]
-"""Called with the image, the terms and whether a map is wanted; with the regions too, where there are some."""
 _DISPUTED = 10
 
 
@@ -84,38 +83,37 @@ def render_page(
 
 def _gate_section(gate: Mapping[str, Any]) -> str:
     """The gate's verdict, and a table of what did not pass; every word in it is escaped."""
-    failures = gate["failures"]
     counts = f"<p>{gate['checked']:,} checked, {gate['passed']:,} passed.</p>"
     counts += "".join(f"<p>{escape(said)}.</p>" for said in gate.get("unused_sections", ()))
     head = "<tr><th>Picture</th><th>Score</th><th>Rule</th><th>Why</th></tr>"
     body = "".join(
-        f"<tr><td>{escape(each['sample_id'])}</td><td>{'–' if each['score'] is None else format(each['score'], '.2f')}"
+        f"<tr><td>{escape(each['sample_id'])}</td><td>{_two_digits(each['score'])}"
         f"</td><td><code>{escape(each['rule'])}</code></td><td>{escape(each['reason'])}</td></tr>"
-        for each in failures
+        for each in gate["failures"]
     )
-    table = f"<table>{head}{body}</table>" if failures else ""
+    table = f"<table>{head}{body}</table>" if body else ""
     return f'<section class="wide" id="gate"><h2>Gate</h2>{counts}{table}</section>\n'
 
 
-def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded from anywhere; only this page's own style and script may act."""
+def _policy(style: str, script: str = "") -> str:
+    """Nothing may be loaded from anywhere; only a page's own style and, where it has one, script may act."""
+    scripts = f"script-src '{_source_hash(script)}'; " if script else ""
     return (
-        f"default-src 'none'; img-src data:; style-src '{source_hash(style)}'; script-src '{source_hash(script)}'; "
+        f"default-src 'none'; img-src data:; style-src '{_source_hash(style)}'; {scripts}"
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def source_hash(text: str) -> str:
+def _source_hash(text: str) -> str:
     """How a content security policy names one inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def plain_page(title: str, style: str, body: str) -> str:
     """A page with one style, which runs no script and asks nobody for anything; the title is escaped here."""
-    policy = f"default-src 'none'; img-src data:; style-src '{source_hash(style)}'; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(style))}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{escape(title)}</title><link rel="icon" href="data:,"><style>{style}</style></head>'
         f"<body>{body}</body></html>\n"
@@ -132,19 +130,22 @@ def _inert_json(data: Any) -> str:
 
 
 def _facts(figures: Figures) -> str:
-    cost = "unknown" if figures.cost is None else f"${figures.cost:,.4f}"
     facts = {
         "results": f"{figures.results:,}",
         "with a score": f"{figures.scored:,}",
         "failed": f"{figures.failed:,}",
-        "mean score": "–" if figures.mean is None else f"{figures.mean:.2f}",
-        "median": "–" if figures.median is None else f"{figures.median:.2f}",
+        "mean score": _two_digits(figures.mean),
+        "median": _two_digits(figures.median),
         "model calls": f"{figures.calls:,}",
         "tokens": f"{figures.tokens:,}",
-        "cost": cost,
+        "cost": "unknown" if figures.cost is None else f"${figures.cost:,.4f}",
         "time in models and tools": _duration(figures.seconds),
     }
     return "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
+
+
+def _two_digits(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
 
 
 def _duration(seconds: float) -> str:
@@ -162,28 +163,25 @@ def asset(name: str, package: str = "agenticiqa.report") -> str:
 def card_html(record: Mapping[str, Any]) -> str:
     """A fragment of HTML with answer, score, reasons, distortions and tools; every word is escaped."""
     row = row_of(record)
+    score = ""
+    if row["score"] is not None:
+        low, high = row["interval"] or (None, None)
+        span = "" if low is None else f", 95 % interval {low:.1f} to {high:.1f}"
+        score = f" · {row['score']:.2f} of 5 ({row['level_name']}{span})"
+    tools = [f"{tool['tool']} {tool['error'] or _calibrated(tool)}" for tool in row["tools"]]
+    listed = {
+        "Failed": row["error"] or "",
+        "Distortions": "; ".join(map(_finding, row["distortions"])),
+        "Tools": "; ".join(tools),
+        "Regions": "; ".join(_region(name, region) for name, region in row["regions"].items()),
+    }
     lines = [
-        f"<strong>{escape(row['answer'])}</strong>{_score(row)}",
+        f"<strong>{escape(row['answer'])}</strong>{escape(score)}",
         f"<em>{escape(row['query'])}</em>",
         escape(row["reasoning"]),
-        *([f"Failed: {escape(row['error'])}"] if row["error"] else []),
-        *_listed("Distortions", [_finding(finding) for finding in row["distortions"]]),
-        *_listed("Tools", [_reading(tool) for tool in row["tools"]]),
-        *_listed("Regions", [_region(name, region) for name, region in row["regions"].items()]),
+        *(f"{heading}: {escape(text)}" for heading, text in listed.items() if text),
     ]
     return f"<div>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
-
-
-def _score(row: Row) -> str:
-    if row["score"] is None:
-        return ""
-    interval = row["interval"]
-    span = f", 95 % interval {interval[0]:.1f} to {interval[1]:.1f}" if interval else ""
-    return f" · {row['score']:.2f} of 5 ({escape(str(row['level_name']))}{span})"
-
-
-def _listed(heading: str, items: list[str]) -> list[str]:
-    return [f"{heading}: {escape('; '.join(items))}"] if items else []
 
 
 def _finding(finding: Mapping[str, Any]) -> str:
@@ -196,9 +194,8 @@ def _region(name: str, region: Mapping[str, Any]) -> str:
     return f"{name} at {region['left']},{region['top']} to {region['right']},{region['bottom']}{score}"
 
 
-def _reading(tool: Mapping[str, Any]) -> str:
-    score = "not calibrated" if tool["calibrated"] is None else f"{tool['calibrated']:.2f} of 5"
-    return f"{tool['tool']} {tool['error'] or score}"
+def _calibrated(tool: Mapping[str, Any]) -> str:
+    return "not calibrated" if tool["calibrated"] is None else f"{tool['calibrated']:.2f} of 5"
 
 
 def write_report(
@@ -208,7 +205,6 @@ def write_report(
     title: str | None = None,
     shown: int = SHOWN,
     with_maps: bool = True,
-    draw: Draw = picture_of,
     gate: Mapping[str, Any] | None = None,
     store: ImageStore | None = None,
 ) -> int:
@@ -217,22 +213,25 @@ def write_report(
     The page is written whole or not at all. The `shown` worst and best images get a thumbnail and a quality map; `gate`
     is a gate's report, which is shown first. Images are opened through `store`, where one is given.
     """
-    if store is not None:
-        draw = partial(draw, store=store)
+    file = records if isinstance(records, Path) else None
     rows = read_rows(records) if isinstance(records, Path) else rows_of(records)
-    images = (row["image"] for row in rows)
-    refuse_overwriting([output], [*([records] if isinstance(records, Path) else ()), *images])
-    name = title or (f"Image quality: {records.name}" if isinstance(records, Path) else "Image quality")
-    page = render_page(rows, pictures_for(rows, shown, with_maps, draw), name, shown, gate)
-    write_whole(output, page)
+    refuse_overwriting([output], [file, *(row["image"] for row in rows)])
+    pictures = {
+        index: _drawn(rows[index]["image"], rows[index], with_maps, store)
+        for group in extremes(rows, shown)
+        for index in group
+        if rows[index]["image"]
+    }
+    name = title or (f"Image quality: {file.name}" if file else "Image quality")
+    write_whole(output, render_page(rows, pictures, name, shown, gate))
     return len(rows)
 
 
-def single_page(record: Mapping[str, Any], image: ImageSource | None = None, draw: Draw = picture_of) -> str:
+def single_page(record: Mapping[str, Any], image: ImageSource | None = None) -> str:
     """The page of one assessment; `image` shows it where the record names no file."""
     row = row_of(record)
     source = image if image is not None else row["image"]
-    pictures = {} if source is None else {0: _drawn(draw, source, row, True)}
+    pictures = {} if source is None else {0: _drawn(source, row)}
     return render_page([row], pictures, f"Image quality: {row['id']}")
 
 
@@ -243,18 +242,7 @@ def page_of(records: Sequence[Mapping[str, Any]], pictures: Mapping[int, Picture
     return render_page(rows, pictures, title, shown)
 
 
-def pictures_for(rows: Sequence[Row], shown: int, with_maps: bool, draw: Draw = picture_of) -> dict[int, Picture]:
-    """The pictures of the worst and best rows whose image is known."""
-    wanted = [index for group in extremes(rows, shown) for index in group]
-    return {
-        index: _drawn(draw, rows[index]["image"], rows[index], with_maps) for index in wanted if rows[index]["image"]
-    }
-
-
-def _drawn(draw: Draw, source: ImageSource, row: Row, with_map: bool) -> Picture:
-    regions = {name: (box["left"], box["top"], box["right"], box["bottom"]) for name, box in row["regions"].items()}
-    return draw(source, _terms(row), with_map, *([regions] if regions else []))
-
-
-def _terms(row: Row) -> str:
-    return str(row["provenance"].get("terms") or "research")
+def _drawn(source: ImageSource, row: Row, with_map: bool = True, store: ImageStore | None = None) -> Picture:
+    sides = ("left", "top", "right", "bottom")
+    regions = {name: Region(**{side: box[side] for side in sides}) for name, box in row["regions"].items()}
+    return picture_of(source, str(row["provenance"].get("terms") or "research"), with_map, regions, store)

@@ -7,8 +7,10 @@ import io
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from agenticiqa.errors import AgenticIQAError
@@ -18,6 +20,7 @@ from agenticiqa.weights import weight_set
 
 logger = logging.getLogger("agenticiqa.report")
 
+# Pixels of the longest side.
 SIDE = 360
 # Pictures for people to glance at; no tool ever measures them.
 JPEG_QUALITY = 82
@@ -36,7 +39,7 @@ def picture_of(
     source: ImageSource,
     terms: str = "research",
     with_map: bool = True,
-    regions: Mapping[str, tuple[int, int, int, int]] | None = None,
+    regions: Mapping[str, Region] | None = None,
     store: ImageStore | None = None,
 ) -> Picture:
     """The pictures of an image, the small copy with its regions framed; what cannot be drawn is left out, and why."""
@@ -61,15 +64,8 @@ def _small(image: LoadedImage) -> Image.Image:
     return small
 
 
-def _framed(small: Image.Image, image: LoadedImage, boxes: Mapping[str, tuple[int, int, int, int]]) -> Image.Image:
-    from agenticiqa.embedded.overlay import draw_overlay
-
-    across, down = small.width / image.width, small.height / image.height
-    regions = {
-        name: shrunk(Region(left=left, top=top, right=right, bottom=bottom), across, down)
-        for name, (left, top, right, bottom) in boxes.items()
-    }
-    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), None, regions))).convert("RGB")
+def _framed(small: Image.Image, image: LoadedImage, regions: Mapping[str, Region]) -> Image.Image:
+    return _overlaid(small, None, {name: shrunk(region, image, small) for name, region in regions.items()})
 
 
 def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
@@ -78,18 +74,23 @@ def quality_overlay(image: LoadedImage, terms: str) -> Image.Image:
 
 
 def _mapped(image: LoadedImage, small: Image.Image, terms: str) -> Image.Image:
-    from agenticiqa.embedded.overlay import draw_overlay
     from agenticiqa.embedded.quality.quality_model import load_quality_model
 
     local = load_quality_model(weight_set(terms)).places(image)
-    worst = shrunk(local.worst, small.width / image.width, small.height / image.height)
-    grid = local.grid.astype(np.float32)
     # Without its name: nobody could read it at this size, so the page says what the box is.
-    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, {"": worst})))
+    return _overlaid(small, local.grid, {"": shrunk(local.worst, image, small)})
 
 
-def shrunk(region: Region, across: float, down: float) -> Region:
-    """The region on a smaller copy, at least one pixel wide and high."""
+def _overlaid(small: Image.Image, quality: npt.NDArray[Any] | None, regions: Mapping[str, Region]) -> Image.Image:
+    from agenticiqa.embedded.overlay import draw_overlay
+
+    grid = None if quality is None else quality.astype(np.float32)
+    return Image.open(io.BytesIO(draw_overlay(np.asarray(small), grid, regions))).convert("RGB")
+
+
+def shrunk(region: Region, image: LoadedImage, small: Image.Image) -> Region:
+    """The region of an image on a smaller copy, at least one pixel wide and high."""
+    across, down = small.width / image.width, small.height / image.height
     left, top = int(region.left * across), int(region.top * down)
     right, bottom = round(region.right * across), round(region.bottom * down)
     return Region(left=left, top=top, right=max(right, left + 1), bottom=max(bottom, top + 1))

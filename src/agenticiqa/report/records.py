@@ -14,6 +14,9 @@ Row = dict[str, Any]
 """One result with JSON values only, as the page shows it."""
 
 TEST_IMAGE = "test image"
+# What is shown of a tool's reading, and of where a result comes from.
+_READING = ("tool", "object_name", "distortion", "raw", "calibrated", "voted", "fallback", "error", "notes")
+_ORIGIN = ("version", "models", "terms", "images")
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -28,7 +31,15 @@ def read_rows(path: Path) -> list[Row]:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise ReportError(f"{path}: cannot be read ({reason}); name a file of results") from error
     whole = _one_record(text)
-    rows = [row_of(whole)] if whole else _standing(_keyed(path, *line) for line in _lines(text))
+    if whole is not None:
+        return [row_of(whole)]
+    by_sample: dict[str | int, Row | None] = {}
+    # Only line feeds part lines: JSON text may hold other separators as they are.
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            record, row = _read_line(path, number, line)
+            by_sample[row["id"] if record.get("sample_id") else number] = None if record.get("gone") else row
+    rows = [row for row in by_sample.values() if row is not None]
     if not rows:
         raise ReportError(f"{path}: holds no results; write some with `agenticiqa assess IMAGE --json`")
     return rows
@@ -43,11 +54,12 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
     """The row of an assessment, or of a batch record with `sample_id`, `image_path`, `assessment` and `error`."""
     wrapped = "assessment" in record
     found: Mapping[str, Any] = (record.get("assessment") or {}) if wrapped else record
-    image = _image_path(record, found)
-    tools = [_tool(reading) for reading in found.get("tools") or []]
+    provenance = found.get("provenance") or {}
+    image = record.get("image_path") or ((provenance.get("images") or {}).get(TEST_IMAGE) or {}).get("path")
+    tools = [{name: reading.get(name) for name in _READING} for reading in found.get("tools") or []]
     return {
         "id": str(record.get("sample_id") or (image and Path(image).name) or f"result {number}"),
-        "image": image,
+        "image": str(image) if image else None,
         "query": found.get("query") or record.get("query") or "",
         "answer": found.get("answer") or "",
         "score": _number(found.get("score")),
@@ -62,16 +74,16 @@ def row_of(record: Mapping[str, Any], number: int = 1) -> Row:
         "distortions": found.get("distortions") or [],
         "tools": tools,
         "regions": {name: region for name, region in (found.get("regions") or {}).items() if region},
-        "disagreement": disagreement(tools),
+        "disagreement": _disagreement(tools),
         "notes": [*(found.get("notes") or []), *(found.get("replan_history") or [])],
         "failed_steps": dict(found.get("evidence_errors") or {}),
         "error": found.get("error") or (record.get("error") if wrapped else None),
-        "provenance": _provenance(found.get("provenance") or {}),
+        "provenance": {name: provenance[name] for name in _ORIGIN if name in provenance},
         **_cost(found),
     }
 
 
-def disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:
+def _disagreement(tools: Iterable[Mapping[str, Any]]) -> float | None:
     """How far the calibrated tools lie apart on the 1–5 scale; None with fewer than two."""
     scores = {tool["tool"]: tool["calibrated"] for tool in tools if tool["calibrated"] is not None}
     return round(max(scores.values()) - min(scores.values()), 4) if len(scores) > 1 else None
@@ -85,28 +97,17 @@ def _one_record(text: str) -> dict[str, Any] | None:
         record = json.loads(text, parse_constant=_no_number)
     except ValueError:
         return None
-    return dict(record) if _is_result(record) else None
+    return record if _is_result(record) else None
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
-    # Only line feeds part lines: JSON text may hold other separators as they are.
-    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-
-
-def _standing(keyed: Iterable[tuple[str | int, Row | None]]) -> list[Row]:
-    return [row for row in dict(keyed).values() if row is not None]
-
-
-def _keyed(path: Path, number: int, line: str) -> tuple[str | int, Row | None]:
-    """The row of a line under its sample's id, or under its number where no batch made it; None if it is gone."""
+def _read_line(path: Path, number: int, line: str) -> tuple[dict[str, Any], Row]:
     try:
         record = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{path}: line {number} is not JSON ({error}); one result per line is expected") from None
     try:
         if _is_result(record):
-            row = row_of(record, number)
-            return (row["id"] if record.get("sample_id") else number), None if record.get("gone") else row
+            return record, row_of(record, number)
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ReportError(f"{path}: line {number} is no result; lines of `agenticiqa assess --json` are expected")
@@ -124,21 +125,6 @@ def _number(value: object) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     raise TypeError(f"{value!r} is no number")
-
-
-def _image_path(record: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    images = (found.get("provenance") or {}).get("images") or {}
-    path = record.get("image_path") or (images.get(TEST_IMAGE) or {}).get("path")
-    return str(path) if path else None
-
-
-def _tool(reading: Mapping[str, Any]) -> Row:
-    names = ("tool", "object_name", "distortion", "raw", "calibrated", "voted", "fallback", "error", "notes")
-    return {name: reading.get(name) for name in names}
-
-
-def _provenance(provenance: Mapping[str, Any]) -> Row:
-    return {name: provenance[name] for name in ("version", "models", "terms", "images") if name in provenance}
 
 
 def _cost(found: Mapping[str, Any]) -> Row:

@@ -89,8 +89,7 @@ def _draw_map(image: LoadedImage, small: Image.Image, target: Path, terms: str) 
 
     local = load_quality_model(weight_set(terms)).places(image)
     grid, worst = local.grid, local.worst
-    across, down = small.width / image.width, small.height / image.height
-    target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, across, down)}))
+    target.write_bytes(draw_overlay(np.asarray(small), grid.astype(np.float32), {"worst": shrunk(worst, image, small)}))
     return {**_grid(grid, 3), "worst": worst.model_dump(), "width": image.width, "height": image.height}
 
 
