@@ -52,4 +52,4 @@ def mcp(
         typer.echo(f"AgenticIQA speaks MCP at http://127.0.0.1:{port}/mcp", err=True)
         server.serve_http(created, port, tuple(allow_origin or ()))
     else:
-        server.serve_stdio(created)
+        created.run("stdio")

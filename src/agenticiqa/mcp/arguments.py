@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from contextlib import suppress
 from inspect import getdoc, signature
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,6 +20,7 @@ from agenticiqa.errors import ImageFormatError, ImageOutsideRootError, unknown_n
 from agenticiqa.images import NamedBytes
 from agenticiqa.images.files import check_byte_count, find_below, read_file, require_folders
 
+# Characters of a name that is said again and of a text; entries of a list.
 LONGEST_NAME, LONGEST_TEXT, MOST_ENTRIES = 100, 20_000, 256
 
 
@@ -35,22 +36,17 @@ class SentenceServer(MCPServer[Any]):
         """Adds a tool under the name of its function, which returns Annotated[CallToolResult, a model]."""
         self.add_tool(tool, description=getdoc(tool), annotations=annotations)
         (model,) = get_type_hints(tool, include_extras=True)["return"].__metadata__
-        self._results[tool.__name__] = compact(model.model_json_schema(mode="serialization"))
+        self._results[tool.__name__] = _compact(model.model_json_schema(mode="serialization"))
         self._arguments[tool.__name__] = [name for name in signature(tool).parameters if name != "context"]
 
     async def list_tools(self) -> list[Tool]:
         """The tools; schemas say that there are no other arguments, and describe results with their computed fields."""
-        tools = await super().list_tools()
-        closed = {"additionalProperties": False}
-        return [
-            tool.model_copy(
-                update={
-                    "input_schema": {**tool.input_schema, **closed},
-                    "output_schema": self._results[tool.name],
-                }
-            )
-            for tool in tools
-        ]
+        found = []
+        for tool in await super().list_tools():
+            closed = {**tool.input_schema, "additionalProperties": False}
+            update = {"input_schema": closed, "output_schema": self._results[tool.name]}
+            found.append(tool.model_copy(update=update))
+        return found
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -63,13 +59,15 @@ class SentenceServer(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if isinstance(error.__cause__, ValidationError):
-                raise ToolError(in_sentences(error.__cause__)) from error.__cause__
             # The SDK names the tool first; an agent knows which one it called.
-            raise ToolError(str(error).removeprefix(f"Error executing tool {name}: ")) from error.__cause__
+            said = str(error).removeprefix(f"Error executing tool {name}: ")
+            if isinstance(error.__cause__, ValidationError):
+                wrong = wrong_values(error.__cause__.errors())
+                said = "; ".join(f"{argument}: {complaint}" for argument, complaint in wrong.items())
+            raise ToolError(said) from error.__cause__
 
 
-def compact(schema: dict[str, Any]) -> dict[str, Any]:
+def _compact(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with its first level alone: an agent reads it with every listing, and finds the rest in the result."""
 
     def shallow(part: dict[str, Any]) -> dict[str, Any]:
@@ -84,11 +82,6 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         for name, part in schema["properties"].items()
     }
     return {"type": "object", "properties": fields, "required": schema.get("required", [])}
-
-
-def in_sentences(error: ValidationError) -> str:
-    """What is wrong with each argument."""
-    return "; ".join(f"{argument}: {complaint}" for argument, complaint in wrong_values(error.errors()).items())
 
 
 def _refuse_unknown(given: Iterable[str], allowed: Collection[str], kind: str) -> None:
@@ -115,6 +108,7 @@ class Images:
     def __init__(self, folders: tuple[Path, ...], settings: Settings) -> None:
         require_folders(folders, settings.pipeline.allowed_root)
         self._folders = tuple(folder.resolve() for folder in folders)
+        self._listed = ", ".join(map(str, self._folders)) or "none"
         self._max_bytes = settings.pipeline.limits.max_file_megabytes * 2**20
 
     def open(self, named: str, sent: str = "the image sent") -> NamedBytes:
@@ -124,22 +118,20 @@ class Images:
         if "://" in named:
             raise ImageFormatError(f"{named}: addresses are not fetched; name a file or send a data URL")
         found = find_below(named, self._folders)
-        if found is not None:
-            path, folder = found
-            return NamedBytes(named, read_file(path, self._max_bytes, folder))
-        allowed = ", ".join(map(str, self._folders)) or "none"
-        raise ImageOutsideRootError(f"{named}: lies outside the allowed folders ({allowed}); move the image into one")
+        if found is None:
+            where = f"lies outside the allowed folders ({self._listed})"
+            raise ImageOutsideRootError(f"{named}: {where}; move the image into one")
+        path, folder = found
+        return NamedBytes(named, read_file(path, self._max_bytes, folder))
 
     def folder(self, named: str) -> Path:
         """A folder under the allowed ones; raises an ImageError with the way out."""
-        for allowed in self._folders:
-            # A name with a zero byte, or one too long for any folder, leads nowhere.
-            with suppress(ValueError, OSError, RuntimeError):
-                found = (allowed / named).resolve()
-                if found.is_dir() and found.is_relative_to(allowed):
-                    return found
-        listed = ", ".join(map(str, self._folders)) or "none"
-        raise ImageOutsideRootError(f"{named}: no folder under the allowed folders ({listed}); name one of those")
+        found = find_below(named, self._folders)
+        # A name too long for any folder is none, and no failure.
+        if found is None or not os.path.isdir(found[0]):
+            where = f"no folder under the allowed folders ({self._listed})"
+            raise ImageOutsideRootError(f"{named}: {where}; name one of those")
+        return found[0].resolve()
 
     def _decoded(self, url: str, sent: str) -> bytes:
         head, _, text = url.partition(",")

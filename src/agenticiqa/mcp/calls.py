@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import anyio
@@ -18,6 +17,7 @@ from agenticiqa.nodes.context import OnEvent, ProgressEvent
 
 # An assessment keeps a core busy; more at once would only make each of them slower.
 AT_ONCE = 2
+# Calls that may wait for a place; seconds between two looks whether one still is to wait.
 WAITING = 32
 POLL = 0.2
 _Found = TypeVar("_Found")
@@ -30,16 +30,12 @@ class Stopped(BaseException):
 class Calls:
     """The places where calls are carried out."""
 
-    def __init__(self, time_limit: float, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
+    def __init__(self, time_limit: float, at_once: int = AT_ONCE) -> None:
         self._time_limit = time_limit
         self._places = threading.BoundedSemaphore(at_once)
-        self._threads = anyio.CapacityLimiter(at_once + waiting)
-        self._computing = 0
-
-    @property
-    def computing(self) -> int:
+        self._threads = anyio.CapacityLimiter(at_once + WAITING)
+        self.computing = 0
         """How many calls are being computed."""
-        return self._computing
 
     async def carry_out(self, context: Context[Any, Any], work: Callable[[OnEvent], _Found]) -> _Found:
         """What the work gives; raises ToolError with a sentence, also when the time limit has passed.
@@ -56,29 +52,26 @@ class Calls:
         except AgenticIQAError as error:
             if isinstance(error, UnknownToolError):
                 error.listed_by = "list_metrics"
-            raise ToolError(error.message_naming(_as_argument)) from error
+            raise ToolError(
+                error.message_naming(lambda name, value: f"set the argument `{name}` to {value}")
+            ) from error
         finally:
             stop.set()
 
     def _in_turn(self, work: Callable[[OnEvent], _Found], tell: OnEvent, stop: threading.Event) -> _Found:
         try:
-            with self._place(stop):
+            while not self._places.acquire(timeout=POLL):
+                if stop.is_set():
+                    raise Stopped
+            self.computing += 1
+            try:
                 return work(tell)
+            finally:
+                self.computing -= 1
+                self._places.release()
         except Stopped:
             # Nobody waits for it any more; raised on, it would be reported as a failure of the thread.
             raise ToolError("the call was ended before it had a result") from None
-
-    @contextmanager
-    def _place(self, stop: threading.Event) -> Iterator[None]:
-        while not self._places.acquire(timeout=POLL):
-            if stop.is_set():
-                raise Stopped
-        self._computing += 1
-        try:
-            yield
-        finally:
-            self._computing -= 1
-            self._places.release()
 
 
 def _listener(context: Context[Any, Any], loop: asyncio.AbstractEventLoop, stop: threading.Event) -> OnEvent:
@@ -95,7 +88,3 @@ def _listener(context: Context[Any, Any], loop: asyncio.AbstractEventLoop, stop:
         asyncio.run_coroutine_threadsafe(context.report_progress(steps, None, message), loop)
 
     return on_event
-
-
-def _as_argument(name: str, value: str) -> str:
-    return f"set the argument `{name}` to {value}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Mapping
 
@@ -14,39 +13,46 @@ from agenticiqa.mcp.arguments import SentenceServer
 from agenticiqa.report.page import single_page
 from agenticiqa.state import LEVEL_NAMES
 
+# Names of faulty pictures that are said of each fault; reports that are kept.
 SHOWN = 8
+KEPT = 8
+PAGE = "text/html"
 
 
 def assessment_in_words(found: Assessment) -> str:
     """A sentence with the answer, one with the score, then the reasons."""
-    options = found.choices
     answer = found.answer.strip().rstrip(".")
     levels: Mapping[str, str] = {letter: name.lower() for letter, name in LEVEL_NAMES.items()}
-    if answer in options:
-        said = f"The answer is {answer}: {options[answer]}."
+    if answer in found.choices:
+        said = f"The answer is {answer}: {found.choices[answer]}."
     elif answer in levels:
         said = f"The quality is {levels[answer]}."
     else:
         said = f"The answer is: {answer}."
-    return f"{said} The image scores {score_in_words(found)}.\n{found.reasoning}"
+    score = wording.score_in_words(found)
+    if found.score is None:
+        score = f"no score ({found.error or 'none was asked for'})"
+    return f"{said} The image scores {score}.\n{found.reasoning}"
 
 
 def ranking_in_words(ranking: Ranking) -> str:
     """A sentence with the answer, then a line per image."""
     best = ranking.entries[0]
-    said = f"The answer is: {ranking.answer}." if ranking.answer else f"The best is {best.name}."
     close = [pair.second for pair in ranking.pairs if pair.first == best.name and pair.verdict != "better"]
-    if not ranking.answer and close:
+    if ranking.answer:
+        said = f"The answer is: {ranking.answer}."
+    elif close:
         said = f"No clear difference between {best.name} and {', '.join(close)}."
+    else:
+        said = f"The best is {best.name}."
     return "\n".join([said, *(wording.place_in_words(entry, ranking) for entry in ranking.entries)])
 
 
 def numbers_in_words(values: Mapping[str, float | None], image: str) -> str:
     """A sentence with every number."""
-    told = "; ".join(
-        f"{name} {'not measured' if value is None else format(value, '.6g')}" for name, value in values.items()
-    )
-    return f"Measured on {image if len(image) < 100 else 'the image sent'}: {told}."
+    shown = [f"{name} {'not measured' if value is None else format(value, '.6g')}" for name, value in values.items()]
+    # An image that came along is named by all its bytes.
+    return f"Measured on {image if len(image) < 100 else 'the image sent'}: {'; '.join(shown)}."
 
 
 def faults_in_words(issues: Mapping[str, list[str]], pictures: int) -> str:
@@ -58,43 +64,31 @@ def faults_in_words(issues: Mapping[str, list[str]], pictures: int) -> str:
     return "\n".join([f"{len(faulty)} of {pictures} pictures have a fault.", *lines])
 
 
-def score_in_words(found: Assessment) -> str:
-    """The score with its level and interval."""
-    if found.score is None:
-        return f"no score ({found.error or 'none was asked for'})"
-    return wording.score_in_words(found)
-
-
-KEPT = 8
-PAGE = "text/html"
-
-
 class Reports:
     """The last assessments with their pictures; the newest is number 1."""
 
     def __init__(self) -> None:
         self._kept: deque[tuple[Assessment, NamedBytes]] = deque(maxlen=KEPT)
-        self._lock = threading.Lock()
 
     def add(self, found: Assessment, image: NamedBytes) -> None:
         """Keeps one more; the oldest goes."""
-        with self._lock:
-            self._kept.appendleft((found, image))
+        self._kept.appendleft((found, image))
 
     def index(self) -> str:
         """A line per report: its address, the image, the answer and the score."""
-        with self._lock:
-            kept = list(self._kept)
-        lines = [f"report://{number} {image.name}: {found.answer}" for number, (found, image) in enumerate(kept, 1)]
+        lines = [
+            f"report://{number} {image.name}: {found.answer}"
+            for number, (found, image) in enumerate(self._kept.copy(), 1)
+        ]
         return "\n".join(lines) or "Nothing has been assessed yet; call assess_image first."
 
     def page(self, number: str) -> str:
         """The page of one; raises ResourceNotFoundError for a number that is not there."""
-        with self._lock:
-            kept = list(self._kept)
-        numbered = dict(zip(map(str, range(1, KEPT + 1)), kept, strict=False))
+        numbered = {str(place): one for place, one in enumerate(self._kept.copy(), 1)}
         if number not in numbered:
-            there = f"there are reports 1 to {len(kept)}" if kept else "nothing was assessed yet; call assess_image"
+            there = (
+                f"there are reports 1 to {len(numbered)}" if numbered else "nothing was assessed yet; call assess_image"
+            )
             raise ResourceNotFoundError(f"there is no report {number}; {there}")
         found, image = numbered[number]
         return single_page({**found.model_dump(mode="json"), "sample_id": image.name}, image)

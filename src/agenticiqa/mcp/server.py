@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,8 +43,11 @@ INSTRUCTIONS = (
     "It says nothing about what an image shows, who is in it or whether it is beautiful, and changes no picture. "
     "Name an image by a path under an allowed folder or send a data URL."
 )
+TOOLS = ("assess_image", "compare_images", "measure_image", "audit_folder", "choose_encoding", "list_metrics")
 MAX_IMAGES = 16
+# Bytes.
 MAX_REQUEST = 64 * 2**20
+# Seconds a call may take.
 TIME_LIMIT = 120.0
 # A session is kept until it has been idle for so long; `initialize` without end must not use up memory.
 MAX_SESSIONS = 128
@@ -255,24 +257,11 @@ def create_server(settings: Settings, folders: tuple[Path, ...], time_limit: flo
         "agenticiqa", title="AgenticIQA", instructions=INSTRUCTIONS, version=version("agenticiqa"), log_level="WARNING"
     )
     tools = Tools(Assessor(settings), Images(folders, settings), Calls(time_limit))
-    offered: tuple[Callable[..., Awaitable[CallToolResult]], ...] = (
-        tools.assess_image,
-        tools.compare_images,
-        tools.measure_image,
-        tools.audit_folder,
-        tools.choose_encoding,
-        tools.list_metrics,
-    )
-    for tool in offered:
-        server.offer(tool, _READ_ONLY)
+    for name in TOOLS:
+        server.offer(getattr(tools, name), _READ_ONLY)
     add_prompts(server)
     tools.reports.offer_on(server)
     return server
-
-
-def serve_stdio(server: SentenceServer) -> None:
-    """Serves one agent over standard input and output until it leaves."""
-    server.run("stdio")
 
 
 def serve_http(server: SentenceServer, port: int, origins: tuple[str, ...] = ()) -> None:
