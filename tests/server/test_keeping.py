@@ -117,6 +117,18 @@ def test_a_cancelled_leader_leaves_the_work_to_those_who_waited(service: Service
     assert then.id == second.id
 
 
+def test_after_a_restart_who_waited_for_a_run_that_has_ended_since_is_served_and_nobody_else(service: Service) -> None:
+    first, second = submitted(service, "a.png"), submitted(service, "b.png")
+    third, fourth = submitted(service, "c.png", b"other"), submitted(service, "d.png", b"other")
+    service.store.fail(first, {})
+
+    service.store.release_orphans()
+    claimed = [service.claim(), service.claim(), service.claim()]
+
+    assert [run and run.id for run in claimed] == [second.id, third.id, None]
+    assert fourth.shares == third.id
+
+
 def test_no_run_of_a_running_or_unfetched_job_is_removed_to_make_room(service: Service) -> None:
     job, _ = job_of(service, ["a.png", "b.png", "c.png"])
     finish_next(service, pad=600_000)

@@ -11,7 +11,7 @@ import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,13 +20,14 @@ from agenticiqa.server.service_options import ServiceOptions
 
 MAX_HEADER_BYTES = 32 * 1024
 MAX_HEADERS = 100
+# Connections whose header is not there yet.
 HALF_OPEN_PER_ADDRESS = 64
 HALF_OPEN_IN_ALL = 256
 # What is still read of a body after its answer, so that the answer is not lost on a client that sends on.
 UNREAD_BYTES = 1024 * 1024
 UNREAD_SECONDS = 5.0
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
-_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+_HOST = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\\\s]+)", re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
@@ -51,10 +52,10 @@ class Connections:
 
     def leave(self, connection: GuardedProtocol, address: str) -> None:
         """Forgets a connection that was admitted."""
-        self._half_open.pop(connection, None)
+        self.has_header(connection)
         self._open[address] -= 1
-        if self._open[address] <= 0:
-            del self._open[address]
+        # Without those that have none, which would be kept for ever.
+        self._open = +self._open
 
     def is_waiting(self, connection: GuardedProtocol, address: str) -> None:
         """Notes that a connection has to send a header; the oldest such one goes when there are too many."""
@@ -84,7 +85,8 @@ class GuardedProtocol(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Takes a new connection, or turns it away."""
-        address = _host(transport.get_extra_info("peername"))
+        peer = transport.get_extra_info("peername")
+        address = str(peer[0]) if isinstance(peer, tuple) and peer else "local"
         if not self.guard.admit(address):
             transport.write(_BUSY)
             transport.close()
@@ -94,11 +96,9 @@ class GuardedProtocol(H11Protocol):
         self._expect_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forgets the connection."""
         if self._address is None:
             return
-        self._stop_waiting()
-        self._forget_unread()
+        self._stop_timers()
         self.guard.leave(self, self._address)
         super().connection_lost(exc)
 
@@ -127,32 +127,34 @@ class GuardedProtocol(H11Protocol):
             self._unread = self.loop.call_later(UNREAD_SECONDS, self.give_up)
 
     def eof_received(self) -> None:
-        """Nothing more will come."""
         if self._address is not None:
             super().eof_received()
 
     def give_up(self) -> None:
         """Closes a connection whose header did not come, or whose body does not end."""
-        self._stop_waiting()
-        self._forget_unread()
+        self._stop_timers()
         if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
-
-    def _forget_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
 
     def _expect_header(self) -> None:
         if self._patience is None and self._address is not None:
             self._patience = self.loop.call_later(self.guard.header_timeout, self.give_up)
             self.guard.is_waiting(self, self._address)
 
+    def _stop_timers(self) -> None:
+        self._stop_waiting()
+        self._forget_unread()
+
     def _stop_waiting(self) -> None:
         self.guard.has_header(self)
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+
+    def _forget_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
 
 def guarded_protocol(options: ServiceOptions) -> type[GuardedProtocol]:
@@ -165,36 +167,22 @@ def is_header_too_large(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     return len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
 
 
-def _host(peer: Any) -> str:
-    return str(peer[0]) if isinstance(peer, tuple) and peer else "local"
+def read_host(header: str) -> tuple[str, int | None] | None:
+    """The name, and the port if one is named; None unless the Host header is a name or an address, alone.
 
-
-class HostAndPort(NamedTuple):
-    """The name or address that was called, without brackets, and the port if one was named."""
-
-    name: str
-    port: int | None
-
-
-def read_host(header: str) -> HostAndPort | None:
-    """The name and port of a Host header; None unless it is a name or an address and, perhaps, a port, alone.
-
-    >>> read_host("localhost:8080"), read_host("localhost#.example.com")
-    (HostAndPort(name='localhost', port=8080), None)
+    >>> read_host("localhost:8080"), read_host("[::1]"), read_host("localhost#.example.com")
+    (('localhost', 8080), ('::1', None), None)
     """
     found = _HOST.fullmatch(header)
-    if found is None:
+    if found is None or (found["ipv6"] and not _is_address(found["ipv6"])):
         return None
-    name, port = found["name"].casefold(), int(found["port"]) if found["port"] else None
-    if not name.startswith("["):
-        return HostAndPort(name, port)
-    return HostAndPort(name[1:-1], port) if is_address(name[1:-1]) else None
+    return (found["ipv6"] or found["name"]).casefold(), int(found["port"]) if found["port"] else None
 
 
 def is_known_host(header: str, names: Iterable[str]) -> bool:
     """Whether the Host header is an address or a known name; pages rebound to this address come under their own."""
     host = read_host(header)
-    return host is not None and (host.name in names or is_address(host.name))
+    return host is not None and (host[0] in names or _is_address(host[0]))
 
 
 def is_same_origin(origin: str, header: str) -> bool:
@@ -204,11 +192,10 @@ def is_same_origin(origin: str, header: str) -> bool:
     if found is None or host is None or page is None:
         return False
     usual = _PORTS[found["scheme"]]
-    return (page.name, page.port or usual) == (host.name, host.port or usual)
+    return (page[0], page[1] or usual) == (host[0], host[1] or usual)
 
 
-def is_address(name: str) -> bool:
-    """Whether this is an IP address."""
+def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -87,12 +87,7 @@ class Service:
         again = self.store.requeue("the service was restarted; the run begins again")
         if again:
             logger.info("%d interrupted runs begin again", again)
-        for leader_id in self.store.orphaned_leaders():
-            leader = self.store.run(leader_id)
-            if leader is not None and leader.result is not None:
-                self._share(leader, leader.result)
-            else:
-                self.store.release_followers(leader_id)
+        self.store.release_orphans()
 
     def begin_stop(self) -> None:
         """Takes no new runs and tells everybody who waits."""
@@ -276,7 +271,8 @@ class Service:
             self._keep_problem(run, storage_full().as_details())
             return
         if run.job_id is None:
-            self._share(run, data)
+            for follower in self.store.followers(run.id):
+                self._share_with(run, follower, data)
 
     def _finish(self, run: Run, data: Json, file_bytes: int) -> None:
         named = named_result(data, run.request)
@@ -294,10 +290,6 @@ class Service:
                 raise
             logger.error("the end of run %s cannot be written down, the disk is full; it is kept in memory", run.id)
             self._unsaved[run.id] = problem
-
-    def _share(self, run: Run, data: Json) -> None:
-        for follower in self.store.followers(run.id):
-            self._share_with(run, follower, data)
 
     def _share_with(self, run: Run, follower: Run, data: Json) -> None:
         """Gives one run the result of another, under its own names."""

@@ -15,12 +15,23 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from agenticiqa.report.figures import extremes
 from agenticiqa.report.page import SHOWN, page_of
 from agenticiqa.report.records import rows_of
-from agenticiqa.server.guards import REPORT_POLICY
 from agenticiqa.server.openapi import problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import JobsPage, JobView, job_record, job_view
 from agenticiqa.server.routes.asking import Question
-from agenticiqa.server.routes.runs import Before, PageSize, Remove, Running, next_page, require_listing, require_there
+from agenticiqa.server.routes.runs import (
+    OF_A_RESULT,
+    OF_A_RUN,
+    PAGE,
+    Before,
+    PageSize,
+    Remove,
+    Running,
+    next_page,
+    report_response,
+    require_listing,
+    require_there,
+)
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Job, Run, new_id
 from agenticiqa.server.uploads import digest_of, job_runs, refuse_unknown_fields, require_question
@@ -82,15 +93,13 @@ async def list_jobs(service: Running, limit: PageSize = 50, before: Before = Non
     return JSONResponse({"jobs": [job_view(job) for job in jobs], "next": next_page("/v1/jobs", jobs, limit)})
 
 
-@router.get("/{job_id}", summary="Look at a batch", response_model=JobView, responses=problems(401, 404, 410, 422))
+@router.get("/{job_id}", summary="Look at a batch", response_model=JobView, responses=OF_A_RUN)
 async def read_job(service: Running, job_id: JobId) -> Response:
     """How far a job is."""
     return JSONResponse(job_view(await _known(service, job_id)))
 
 
-@router.delete(
-    "/{job_id}", summary="Cancel or remove a batch", response_model=JobView, responses=problems(401, 404, 409, 410, 422)
-)
+@router.delete("/{job_id}", summary="Cancel or remove a batch", response_model=JobView, responses=OF_A_RESULT)
 async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) -> Response:
     """Cancels what has not begun; what is at work is finished, all results stay, and an ended job stays as it is.
 
@@ -108,7 +117,7 @@ async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) ->
     "/{job_id}/results",
     summary="The records of a batch",
     response_class=StreamingResponse,
-    responses={200: {"content": {LINES: {"schema": {"type": "string"}}}}, **problems(401, 404, 410, 422)},
+    responses={200: {"content": {LINES: {"schema": {"type": "string"}}}}, **OF_A_RUN},
 )
 async def read_results(
     service: Running,
@@ -125,19 +134,13 @@ async def read_results(
     return StreamingResponse(_lines(service, job, skip, last), media_type=LINES, headers=headers)
 
 
-@router.get(
-    "/{job_id}/report.html",
-    summary="A report on a batch",
-    response_class=HTMLResponse,
-    responses=problems(401, 404, 409, 410, 422),
-)
+@router.get("/{job_id}/report.html", summary="A report on a batch", **PAGE)
 async def read_job_report(service: Running, job_id: JobId) -> HTMLResponse:
     """One self-contained page about all images of an ended job, with those pictures that were kept."""
     job = await _known(service, job_id)
     if not job.has_ended:
         raise Problem("not_ready", "the job has not ended; there is a report once it has")
-    page = await run_sync(_report, service, job)
-    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+    return report_response(await run_sync(_report, service, job))
 
 
 def _report(service: Service, job: Job) -> str:

@@ -33,6 +33,12 @@ Remove = Annotated[bool, Query(description="remove it with its results, instead 
 COPY_TYPES: dict[Format, str] = {"webp": "image/webp", "avif": "image/avif", "jpeg": "image/jpeg"}
 OF_A_RUN = problems(401, 404, 410, 422)
 OF_A_RESULT = problems(401, 404, 409, 410, 422)
+PAGE: dict[str, Any] = {"response_class": HTMLResponse, "responses": OF_A_RESULT}
+
+
+def file_route(*media_types: str) -> dict[str, Any]:
+    """What the document says of a route whose answer is a file of a run."""
+    return {"response_class": FileResponse, "responses": file_answer(*media_types) | OF_A_RESULT}
 
 
 def service_of(request: Request) -> Service:
@@ -131,34 +137,19 @@ async def read_events(
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-@router.get(
-    "/{run_id}/image.webp",
-    summary="The image of a run",
-    response_class=FileResponse,
-    responses=file_answer("image/webp") | OF_A_RESULT,
-)
+@router.get("/{run_id}/image.webp", summary="The image of a run", **file_route("image/webp"))
 async def read_image(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image, upright, in a size and format any browser shows."""
     return await _drawn(service, run_id, preview_name(n), "image/webp")
 
 
-@router.get(
-    "/{run_id}/reference.webp",
-    summary="The reference of a run",
-    response_class=FileResponse,
-    responses=file_answer("image/webp") | OF_A_RESULT,
-)
+@router.get("/{run_id}/reference.webp", summary="The reference of a run", **file_route("image/webp"))
 async def read_reference(service: Running, run_id: RunId) -> FileResponse:
     """The reference, likewise."""
     return await _drawn(service, run_id, "reference.webp", "image/webp")
 
 
-@router.get(
-    "/{run_id}/map.png",
-    summary="The quality map as a picture",
-    response_class=FileResponse,
-    responses=file_answer("image/png") | OF_A_RESULT,
-)
+@router.get("/{run_id}/map.png", summary="The quality map as a picture", **file_route("image/png"))
 async def read_map(service: Running, run_id: RunId, n: Place = 1) -> FileResponse:
     """The image under its quality map: red is bad, blue is good, the box is the worst region."""
     return await _drawn(service, run_id, map_name(n), "image/png")
@@ -183,12 +174,7 @@ async def read_grid(service: Running, run_id: RunId, n: Place = 1) -> Response:
     return JSONResponse(found)
 
 
-@router.get(
-    "/{run_id}/copy",
-    summary="Take the smallest file that was found",
-    response_class=FileResponse,
-    responses=file_answer(*COPY_TYPES.values()) | OF_A_RESULT,
-)
+@router.get("/{run_id}/copy", summary="Take the smallest file that was found", **file_route(*COPY_TYPES.values()))
 async def read_copy(service: Running, run_id: RunId) -> FileResponse:
     """The file of a run of kind encode, under the name of its original."""
     run, result = await finished_run(service, run_id)
@@ -200,7 +186,7 @@ async def read_copy(service: Running, run_id: RunId) -> FileResponse:
     return FileResponse(file, media_type=COPY_TYPES[kind], filename=name)
 
 
-@router.get("/{run_id}/report.html", summary="A report to keep", response_class=HTMLResponse, responses=OF_A_RESULT)
+@router.get("/{run_id}/report.html", summary="A report to keep", **PAGE)
 async def read_report(service: Running, run_id: RunId, n: OnePlace = None) -> HTMLResponse:
     """One self-contained page to keep or to send: about an image, or about a whole comparison without `n`."""
     run, result = await finished_run(service, run_id)
@@ -215,7 +201,12 @@ async def read_report(service: Running, run_id: RunId, n: OnePlace = None) -> HT
         pictures = [stored_picture(service.folder_of(run.id), place) for place in wanted]
         return page_of([records[place] for place in wanted], dict(enumerate(pictures)), len(wanted))
 
-    return HTMLResponse(await run_sync(page), headers={"Content-Security-Policy": REPORT_POLICY})
+    return report_response(await run_sync(page))
+
+
+def report_response(page: str) -> HTMLResponse:
+    """A report, which may run its own script and nothing else."""
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 def _compared(run: Run, result: dict[str, Any]) -> dict[int, dict[str, Any]]:

@@ -206,13 +206,13 @@ class Store:
                     add_event_row(sql, row["id"], "requeued", {"reason": reason})
             return len(rows)
 
-    def orphaned_leaders(self) -> list[str]:
-        """The runs that others wait for although they have ended or are no longer there."""
-        rows = self._rows(
-            "SELECT DISTINCT shares FROM runs AS waiting WHERE status = 'queued' AND shares IS NOT NULL AND NOT "
-            "EXISTS (SELECT 1 FROM runs WHERE id = waiting.shares AND status IN ('queued', 'running'))"
-        )
-        return [row[0] for row in rows]
+    def release_orphans(self) -> None:
+        """Has the runs do the work themselves that wait for one which has ended or is no longer there."""
+        with self._transaction() as sql:
+            sql.execute(
+                "UPDATE runs SET shares = NULL WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM runs AS leader "
+                "WHERE leader.id = runs.shares AND leader.status IN ('queued', 'running'))"
+            )
 
     def run(self, run_id: str) -> Run | None:
         rows = self._rows("SELECT * FROM runs WHERE id = ?", run_id)
