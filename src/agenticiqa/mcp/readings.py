@@ -49,7 +49,6 @@ def ranking_in_words(ranking: Ranking) -> str:
 
 
 def numbers_in_words(values: Mapping[str, float | None], image: str) -> str:
-    """A sentence with every number."""
     shown = [f"{name} {'not measured' if value is None else format(value, '.6g')}" for name, value in values.items()]
     # An image that came along is named by all its bytes.
     return f"Measured on {image if len(image) < 100 else 'the image sent'}: {'; '.join(shown)}."

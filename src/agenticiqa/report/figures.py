@@ -53,7 +53,6 @@ class Figures:
 
 
 def figures_of(rows: Sequence[Row]) -> Figures:
-    """The figures of all rows."""
     scores = [row["score"] for row in rows if row["score"] is not None]
     costs = [row["cost"] for row in rows]
     return Figures(

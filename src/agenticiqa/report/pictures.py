@@ -97,7 +97,6 @@ def shrunk(region: Region, image: LoadedImage, small: Image.Image) -> Region:
 
 
 def data_url(picture: Image.Image) -> str:
-    """The picture as a JPEG that a page can carry."""
     stream = io.BytesIO()
     picture.convert("RGB").save(stream, "JPEG", quality=JPEG_QUALITY)
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode()

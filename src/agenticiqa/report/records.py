@@ -46,7 +46,6 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def rows_of(records: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """One row per record, in order."""
     return [row_of(record, number) for number, record in enumerate(records, 1)]
 
 

@@ -158,7 +158,6 @@ class GuardedProtocol(H11Protocol):
 
 
 def guarded_protocol(options: ServiceOptions) -> type[GuardedProtocol]:
-    """The protocol for one service."""
     return type("ServiceProtocol", (GuardedProtocol,), {"guard": Connections(options)})
 
 

@@ -30,7 +30,6 @@ class Metrics:
         Gauge(f"agenticiqa_{name}", what, registry=self._registry).set_function(value)
 
     def ended(self, kind: str, outcome: str, seconds: float) -> None:
-        """Counts the end of a run."""
         self._ended.labels(kind, outcome).inc()
         self._seconds.labels(kind).observe(seconds)
 

@@ -32,7 +32,6 @@ Answers = dict[int | str, dict[str, Any]]
 
 
 def problems(*statuses: int) -> Answers:
-    """The descriptions of these answers."""
     schema = {"$ref": "#/components/schemas/ProblemDetails"}
     return {
         status: {
@@ -50,7 +49,6 @@ def file_answer(*media_types: str) -> Answers:
 
 
 def complete_schema(app: FastAPI) -> None:
-    """Has the application hand out the completed document."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:

@@ -67,7 +67,6 @@ class Problem(HTTPException):
         return found.model_dump(exclude_none=True)
 
     def as_response(self) -> JSONResponse:
-        """The problem as an answer over HTTP."""
         return problem_response(self.as_details(), self.headers)
 
 
@@ -135,7 +134,6 @@ _CODES: tuple[tuple[type[errors.AgenticIQAError], str], ...] = (
 
 
 def storage_full() -> Problem:
-    """The problem of a service that has no room left."""
     return Problem(
         "storage_full",
         "the service has no room left; fetch and delete results, or try again later",
@@ -144,12 +142,10 @@ def storage_full() -> Problem:
 
 
 def invalid(field: str, message: str) -> Problem:
-    """The problem of a field that cannot be used."""
     return invalid_fields([FieldError(field=field, message=message)])
 
 
 def invalid_fields(found: list[FieldError]) -> Problem:
-    """The problem of fields that cannot be used."""
     detail = "; ".join(f"{error.field}: {error.message}" for error in found)
     return Problem("invalid_request", detail, field_errors=found)
 
@@ -167,5 +163,4 @@ def problem_of(error: Exception) -> Problem:
 
 
 def problem_response(problem: dict[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer over HTTP for problem details."""
     return JSONResponse(problem, problem["status"], headers=headers, media_type=MEDIA_TYPE)

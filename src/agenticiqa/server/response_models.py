@@ -205,7 +205,6 @@ class LiveView(BaseModel):
 
 
 def run_summary(run: Run) -> dict[str, Any]:
-    """The run as one entry of a list."""
     return {**_state_of(run), "url": f"/v1/runs/{run.id}"}
 
 
@@ -240,7 +239,6 @@ def _state_of(run: Run) -> dict[str, Any]:
 
 
 def job_view(job: Job) -> dict[str, Any]:
-    """The job as JSON values."""
     return {
         "job_id": job.id,
         "status": job.status,

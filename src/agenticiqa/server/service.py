@@ -21,9 +21,9 @@ from typing import Any, Literal
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.images.files import find_below, read_file
+from agenticiqa.server.change_signal import ChangeSignal
 from agenticiqa.server.display_names import display_name, named_problem, named_result
 from agenticiqa.server.examples import Gallery
-from agenticiqa.server.live_events import ChangeSignal
 from agenticiqa.server.metrics import Metrics
 from agenticiqa.server.problems import Problem, storage_full
 from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
@@ -181,7 +181,6 @@ class Service:
             self.retention.make_room(part=0.5)
 
     def require_room(self) -> None:
-        """Raises Problem where what is kept takes all the room and none of it may go."""
         if self.retention.is_full():
             self.retention.make_room()
             if self.retention.is_full():
@@ -198,11 +197,9 @@ class Service:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def folder_of(self, run_id: str) -> Path:
-        """Where the files of a run lie."""
         return self.runs_folder / run_id
 
     def claim(self) -> Run | None:
-        """The next run for a worker."""
         run = self.store.claim()
         if run is not None:
             self.changes.notify(run.id)

@@ -66,55 +66,48 @@ class Given:
     reference_path: str | None = None
 
 
-class Intake:
-    """Takes the files of one request into the folder of its run.
+def take_in(service: Service, folder: Path, given: Given, require_images: bool) -> tuple[list[RunFile], RunFile | None]:
+    """Images and reference of a request, put into the folder of its run; raises Problem.
 
     Without `require_images` an upload that is no image is kept too, for its run to fail by.
     """
+    if given.reference is not None and given.reference_path:
+        raise invalid("reference_path", "give the reference as a file or as a path, not both")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    images = [
+        _written(folder / f"image-{place}", upload, require_images) for place, upload in enumerate(given.uploads, 1)
+    ]
+    for place, path in enumerate(given.paths, len(images) + 1):
+        images.append(_copied(service, folder / f"image-{place}", path))
+    if given.reference is not None:
+        return images, _written(folder / "reference", given.reference, require_images)
+    return images, _copied(service, folder / "reference", given.reference_path) if given.reference_path else None
 
-    def __init__(self, service: Service, folder: Path, *, require_images: bool) -> None:
-        self._service = service
-        self._folder = folder
-        self._require_images = require_images
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def images(self, given: Given) -> list[RunFile]:
-        """The uploaded files, then those of paths under allowed folders."""
-        found = [self.uploaded(upload, f"image-{place}") for place, upload in enumerate(given.uploads, 1)]
-        return found + [self._copied(path, f"image-{place}") for place, path in enumerate(given.paths, len(found) + 1)]
+def _written(file: Path, upload: UploadFile, require_image: bool) -> RunFile:
+    name = uploaded_name(upload.filename)
+    digest, head = hashlib.sha256(), b""
+    with open(file, "wb") as target:
+        while chunk := upload.file.read(CHUNK):
+            head = head or chunk[:HEAD]
+            digest.update(chunk)
+            target.write(chunk)
+    if require_image:
+        _require_image(head, name)
+    return RunFile(file=file.name, name=name, sha256=digest.hexdigest())
 
-    def reference(self, given: Given) -> RunFile | None:
-        """The reference, if there is one."""
-        if given.reference is not None and given.reference_path:
-            raise invalid("reference_path", "give the reference as a file or as a path, not both")
-        if given.reference is not None:
-            return self.uploaded(given.reference, "reference")
-        return self._copied(given.reference_path, "reference") if given.reference_path else None
 
-    def uploaded(self, upload: UploadFile, file: str) -> RunFile:
-        """The upload, written to that file."""
-        name = uploaded_name(upload.filename)
-        digest, head = hashlib.sha256(), b""
-        with open(self._folder / file, "wb") as target:
-            while chunk := upload.file.read(CHUNK):
-                head = head or chunk[:HEAD]
-                digest.update(chunk)
-                target.write(chunk)
-        if self._require_images:
-            _require_image(head, name)
-        return RunFile(file=file, name=name, sha256=digest.hexdigest())
-
-    def _copied(self, path: str, file: str) -> RunFile:
-        name = display_name(path)
-        try:
-            data = self._service.read_allowed(path, name)
-        except ImageError as error:
-            raise problem_of(error) from None
-        except (ValueError, OSError):
-            raise Problem("path_not_found", f"{name}: no such file") from None
-        _require_image(data[:HEAD], name)
-        (self._folder / file).write_bytes(data)
-        return RunFile(file=file, name=name, sha256=hashlib.sha256(data).hexdigest())
+def _copied(service: Service, file: Path, path: str) -> RunFile:
+    name = display_name(path)
+    try:
+        data = service.read_allowed(path, name)
+    except ImageError as error:
+        raise problem_of(error) from None
+    except (ValueError, OSError):
+        raise Problem("path_not_found", f"{name}: no such file") from None
+    _require_image(data[:HEAD], name)
+    file.write_bytes(data)
+    return RunFile(file=file.name, name=name, sha256=hashlib.sha256(data).hexdigest())
 
 
 def _require_image(head: bytes, name: str) -> None:
@@ -141,7 +134,6 @@ def parsed_choices(text: str | None) -> dict[str, str] | None:
 
 
 def require_question(query: str | None) -> None:
-    """Raises Problem for a question of spaces only."""
     if query and not query.strip():
         raise Problem("query", "query: is blank; ask something or leave it out")
 
@@ -193,7 +185,7 @@ def job_runs(
         run_id = new_id()
         folder = service.folder_of(run_id)
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
-        image = Intake(service, folder, require_images=False).uploaded(upload, "image-1")
+        (image,), _ = take_in(service, folder, Given([upload], []), require_images=False)
         items.append((run_id, run_of({"sample_id": f"{place} {image.name}"}, image)))
     for line in lines:
         reference = named(line["reference_path"], "reference") if line.get("reference_path") else None

@@ -19,7 +19,7 @@ from agenticiqa.server.routes.catalogue import pictures_of
 from agenticiqa.server.routes.runs import Running, known_run
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Run, new_id
-from agenticiqa.server.uploads import Given, Intake, parsed_choices, refuse_unknown_fields, require_question
+from agenticiqa.server.uploads import Given, parsed_choices, refuse_unknown_fields, require_question, take_in
 from agenticiqa.server.workers.messages import Asked, Kind, RunFile, RunRequest
 
 MOST_AUDITED = 500
@@ -228,8 +228,7 @@ def _taken_in(service: Service, kind: Kind, given: Given, asked: Asked, fresh: b
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, folder, ignore_errors=True)
         # A broken file is a fault that an audit names.
-        intake = Intake(service, folder, require_images=kind != "audit")
-        images, reference = intake.images(given), intake.reference(given)
+        images, reference = take_in(service, folder, given, require_images=kind != "audit")
         run = service.submit(run_id, kind, RunRequest(**asked.model_dump(), images=images, reference=reference), fresh)
         undo.pop_all()
         return run

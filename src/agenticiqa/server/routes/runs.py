@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any, TypeVar
 
@@ -13,14 +15,13 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from agenticiqa.encode import SUFFIXES, Format
 from agenticiqa.report.page import page_of
 from agenticiqa.server.guards import REPORT_POLICY
-from agenticiqa.server.live_events import event_stream
 from agenticiqa.server.openapi import file_answer, problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import DifferenceView, MapView, RunsPage, RunView, run_summary, run_view
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import Job, Run, Status
 from agenticiqa.server.workers.pictures import difference_view, map_name, preview_name, stored_picture
-from agenticiqa.server.workers.without_agent import COPY
+from agenticiqa.server.workers.worker import COPY
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
@@ -30,6 +31,8 @@ Place = Annotated[int, Query(ge=1, le=64, description="which image of a comparis
 PageSize = Annotated[int, Query(ge=1, le=500, description="so many at most")]
 Before = Annotated[int | None, Query(ge=1, le=2**53, description="where the page before ended; `next` has it")]
 Remove = Annotated[bool, Query(description="remove it with its results, instead of only cancelling it")]
+# Seconds after which a line without news keeps proxies from closing a stream of events.
+HEARTBEAT = 10.0
 COPY_TYPES: dict[Format, str] = {"webp": "image/webp", "avif": "image/avif", "jpeg": "image/jpeg"}
 OF_A_RUN = problems(401, 404, 410, 422)
 OF_A_RESULT = problems(401, 404, 409, 410, 422)
@@ -42,7 +45,6 @@ def file_route(*media_types: str) -> dict[str, Any]:
 
 
 def service_of(request: Request) -> Service:
-    """The running service."""
     service: Service = request.app.state.service
     return service
 
@@ -133,8 +135,28 @@ async def read_events(
 ) -> StreamingResponse:
     """What happens to a run while it happens: queued, started, node, subtask, image, requeued, finished, failed."""
     await known_run(service, run_id)
-    stream = event_stream(service, run_id, max(after, last_event_id or 0))
+    stream = _event_stream(service, run_id, max(after, last_event_id or 0))
     return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+async def _event_stream(service: Service, run_id: str, after: int) -> AsyncIterator[bytes]:
+    """The events after that number in the form of `text/event-stream`; ends with the run or with the service."""
+    yield b"retry: 1000\n\n"
+    with service.changes.listening(run_id) as news:
+        while True:
+            news.clear()
+            # The run first: whatever it had when it ended is then among the events.
+            run = await run_sync(service.run, run_id)
+            for event in await run_sync(service.store.events, run_id, after):
+                after = event.number
+                data = json.dumps(event.data, ensure_ascii=False)
+                yield f"id: {event.number}\nevent: {event.type}\ndata: {data}\n\n".encode()
+            if run is None or run.has_ended or service.stopping.is_set():
+                return
+            try:
+                await asyncio.wait_for(news.wait(), HEARTBEAT)
+            except TimeoutError:
+                yield b": alive\n\n"
 
 
 @router.get("/{run_id}/image.webp", summary="The image of a run", **file_route("image/webp"))

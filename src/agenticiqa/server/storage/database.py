@@ -198,7 +198,6 @@ def read_job(sql: sqlite3.Connection, row: sqlite3.Row) -> Job:
 
 
 def read_run(row: sqlite3.Row) -> Run:
-    """The run in this row."""
     values = dict(row)
     for name in ("result", "problem"):
         values[name] = json.loads(values[name]) if values[name] else None

@@ -56,7 +56,6 @@ class Retention:
                 return
 
     def is_full(self) -> bool:
-        """Whether what is kept takes more than it may."""
         return self._store.stored_bytes() > self._max_bytes
 
     def remove(self, what: Literal["run", "job"], name: str, reason: str) -> None:
@@ -98,7 +97,6 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def folder_size(folder: Path) -> int:
-    """The bytes of a run's files."""
     try:
         return sum(file.stat().st_size for file in folder.glob("*") if file.is_file())
     except FileNotFoundError:

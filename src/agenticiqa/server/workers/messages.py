@@ -51,12 +51,10 @@ class RunRequest(Asked):
 
     @property
     def files(self) -> list[RunFile]:
-        """The images, then the reference."""
         return [*self.images, *([self.reference] if self.reference else [])]
 
     @property
     def names(self) -> list[str]:
-        """What whoever asks calls the images."""
         return [image.name for image in self.images]
 
     @property

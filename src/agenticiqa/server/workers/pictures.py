@@ -34,12 +34,10 @@ QUALITY = 88
 
 
 def preview_name(place: int) -> str:
-    """The file of the preview of that image."""
     return f"image-{place}.webp"
 
 
 def map_name(place: int) -> str:
-    """The file of the quality map of that image."""
     return f"map-{place}.png"
 
 
@@ -62,7 +60,6 @@ def draw_pictures(source: Path, place: int, settings: Settings, reference: Path 
 
 
 def draw_preview(source: Path, target: Path, settings: Settings) -> None:
-    """Writes a copy that any browser can show."""
     _preview(settings.image_store().open(source)).save(target, "WEBP", quality=QUALITY)
 
 

@@ -79,16 +79,13 @@ class Pool:
 
     @property
     def busy(self) -> int:
-        """How many workers have a run."""
         return sum(thread.is_busy for thread in self._threads)
 
     def start(self) -> None:
-        """Starts the workers; they load their models meanwhile."""
         for thread in self._threads:
             thread.start()
 
     def notify(self) -> None:
-        """Says that a run is waiting."""
         with self._news:
             self._news.notify()
 
@@ -105,7 +102,6 @@ class Pool:
             thread.join()
 
     def cancel(self, run_id: str) -> None:
-        """Ends the run if a worker has it."""
         for thread in self._threads:
             thread.cancel(run_id)
 
@@ -162,13 +158,11 @@ class _WorkerThread(threading.Thread):
             self._kill()
 
     def cancel(self, run_id: str) -> None:
-        """Ends the run if it is this worker's."""
         # By its name: a mark that outlived its run would end the start of the next worker, or the next run.
         if self._current == run_id:
             self._cancelled = run_id
 
     def is_alive_worker(self) -> bool:
-        """Whether the worker process is there."""
         return self._connection is not None and self._process is not None and self._process.is_alive()
 
     def _serve_or_give_up(self, run: Run) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from multiprocessing.connection import Connection
@@ -15,15 +17,20 @@ import numpy as np
 
 from agenticiqa.assessor import Assessment, Assessor
 from agenticiqa.assessor.ranking import query_for_each
+from agenticiqa.assessor.tool_measurements import Measured, measure_with, measuring_tools
+from agenticiqa.audit import audit
 from agenticiqa.batch.workers import WorkerSetup
 from agenticiqa.config import ROLES, Settings
+from agenticiqa.encode import Encoding, encode
+from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.nodes.context import ProgressEvent
+from agenticiqa.parts import Parts
+from agenticiqa.server.display_names import told_apart
 from agenticiqa.server.problems import Problem, problem_of
 from agenticiqa.server.workers import memory
-from agenticiqa.server.workers.messages import Kind, RunRequest, RunResult
+from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, Kind, RunRequest, RunResult
 from agenticiqa.server.workers.pictures import draw_pictures, draw_preview
-from agenticiqa.server.workers.without_agent import WITHOUT_AGENT
 from agenticiqa.weights import give_memory_back
 
 logger = logging.getLogger("agenticiqa.server.worker")
@@ -33,6 +40,8 @@ Tell = Callable[[str, Json], None]
 # The service has to answer while its workers compute.
 NICENESS = 5
 READY, EVENT, RESULT, PROBLEM = "ready", "event", "result", "problem"
+# The file of a run of kind encode.
+COPY = "copy"
 
 
 def work(connection: Connection, settings: Settings, setup: WorkerSetup) -> None:
@@ -89,8 +98,12 @@ def outcome_of(assessor: Assessor, kind: Kind, folder: Path, request: RunRequest
 
 def carry_out(assessor: Assessor, kind: Kind, run: RunRequest, tell: Tell) -> RunResult:
     """The result of a run whose files lie in the working folder, under the files' own names there."""
-    if kind not in ("assess", "compare"):
-        return WITHOUT_AGENT[kind](assessor.parts, run)
+    if kind == "measure":
+        return _measure(assessor.parts, run)
+    if kind == "audit":
+        return _audit(assessor.parts, run)
+    if kind == "encode":
+        return _encode(assessor.parts, run)
     places = range(1, len(run.images) + 1)
     query = run.query
     if kind == "compare":
@@ -135,3 +148,49 @@ def _pictures(run: RunRequest, place: int, settings: Settings) -> Json | None:
     if place == 1 and reference is not None:
         draw_preview(reference, Path("reference.webp"), settings)
     return draw_pictures(Path(run.images[place - 1].file), place, settings, reference)
+
+
+def _measure(parts: Parts, run: RunRequest) -> RunResult:
+    registry = measuring_tools(parts.settings, run.metrics)
+    store = parts.settings.image_store()
+    found = measure_with(registry, store, run.images[0].file, run.reference_file, run.metrics, run.align)
+    return RunResult(measurements=[Measured.of(registry, one) for one in found.values()])
+
+
+def _audit(parts: Parts, run: RunRequest) -> RunResult:
+    files = [image.file for image in run.images]
+    with tempfile.TemporaryDirectory() as kept:
+        # One worker is one process: the service decides how many of them compute at once.
+        found = audit(files, kept, settings=parts.settings, engine="threads", concurrency=1)
+    names = dict(zip(files, told_apart(run.names), strict=True))
+
+    def named(text: str) -> str:
+        without_folder = text.replace(f"{Path.cwd()}/", "")
+        return re.sub(r"\bimage-\d+\b", lambda file: names.get(file[0], file[0]), without_folder)
+
+    rows = {row["name"]: row for row in found.rows}
+    images = [
+        AuditedImage(
+            name=names[file],
+            issues=[name for name in found.issues if rows[file][f"is_{name}_issue"]],
+            decision=rows[file]["decision"],
+            reasons=[named(reason) for reason in rows[file]["reasons"]],
+            error=None if rows[file]["error"] is None else named(rows[file]["error"]),
+        )
+        for file in files
+    ]
+    duplicates = [
+        Duplicates(kind=group.kind, members=[names[one] for one in group.members], keep=names[group.keep])
+        for group in found.groups
+    ]
+    return RunResult(audit=AuditResult(images=images, counts=found.counts(), duplicates=duplicates))
+
+
+def _encode(parts: Parts, run: RunRequest) -> RunResult:
+    judge = shipped_judge(parts.settings.pipeline.terms)
+    file = run.images[0].file
+    # Opened for the service's limits: the encoder's own are wider.
+    parts.settings.image_store().open(file)
+    found = encode(file, run.format, run.min_score, max_bytes=run.max_bytes, judge=judge)
+    Path(COPY).write_bytes(found.data)
+    return RunResult(encoding=Encoding.of(found))

@@ -1,21 +1,11 @@
-"""News of a run as it happens: server-sent events, and waking those who wait from whatever thread the news comes."""
+"""Waking those who wait for news of a run, from whatever thread the news comes."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from anyio.to_thread import run_sync
-
-if TYPE_CHECKING:
-    from agenticiqa.server.service import Service
-
-# Seconds after which a line without news keeps proxies from closing the connection.
-HEARTBEAT = 10.0
 
 
 class ChangeSignal:
@@ -52,23 +42,3 @@ class ChangeSignal:
             if run_id in (None, listened_to):
                 for event in events:
                     event.set()
-
-
-async def event_stream(service: Service, run_id: str, after: int) -> AsyncIterator[bytes]:
-    """The events after that number in the form of `text/event-stream`; ends with the run or with the service."""
-    yield b"retry: 1000\n\n"
-    with service.changes.listening(run_id) as news:
-        while True:
-            news.clear()
-            # The run first: whatever it had when it ended is then among the events.
-            run = await run_sync(service.run, run_id)
-            for event in await run_sync(service.store.events, run_id, after):
-                after = event.number
-                data = json.dumps(event.data, ensure_ascii=False)
-                yield f"id: {event.number}\nevent: {event.type}\ndata: {data}\n\n".encode()
-            if run is None or run.has_ended or service.stopping.is_set():
-                return
-            try:
-                await asyncio.wait_for(news.wait(), HEARTBEAT)
-            except TimeoutError:
-                yield b": alive\n\n"
