@@ -20,6 +20,11 @@ class Exhibit:
     question: str
     with_reference: bool = False
 
+    @property
+    def original(self) -> str | None:
+        """The file of the undamaged original, where it is shown beside."""
+        return f"{self.id}-original.png" if self.with_reference else None
+
 
 EXHIBITS = (
     Exhibit("blurred", "A blurred cat", "chelsea", ("defocus_blur", 4), "Is the cat blurry?"),
@@ -45,28 +50,23 @@ class Gallery:
 
     def file(self, name: str) -> Path | None:
         """The picture of that name, as PNG; None for a name that is not there."""
-        exhibit = next((entry for entry in EXHIBITS if name in (f"{entry.id}.png", reference_name(entry))), None)
+        exhibit = next((entry for entry in EXHIBITS if name in (f"{entry.id}.png", entry.original)), None)
         if exhibit is None:
             return None
+        target = self._folder / name
         with self._lock:
-            target = self._folder / name
             if not target.is_file():
                 self._folder.mkdir(parents=True, exist_ok=True)
-                _draw(exhibit, name, target)
-            return target
+                _draw(exhibit, target)
+        return target
 
 
-def reference_name(exhibit: Exhibit) -> str | None:
-    """The file of the undamaged original, for an exhibit that has one."""
-    return f"{exhibit.id}-original.png" if exhibit.with_reference else None
-
-
-def _draw(exhibit: Exhibit, name: str, target: Path) -> None:
+def _draw(exhibit: Exhibit, target: Path) -> None:
     from agenticiqa.tools.synthetic.kinds import distort
     from agenticiqa.tools.synthetic.ladder import photographs
 
     pixels = photographs()[exhibit.photograph].pixels
-    if exhibit.damage and name != reference_name(exhibit):
+    if exhibit.damage and target.name != exhibit.original:
         pixels = distort(pixels, *exhibit.damage)
     unfinished = target.with_suffix(".part")
     Image.fromarray(pixels).save(unfinished, "PNG")

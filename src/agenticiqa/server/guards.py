@@ -119,11 +119,8 @@ class AccessGuard:
         if self._rate is not None and scope["method"] == "POST":
             seconds = self._rate.seconds_to_wait(scope["client"][0] if scope.get("client") else "local")
             if seconds:
-                return Problem(
-                    "rate_limited",
-                    f"this client has sent too many requests; try again in {seconds} seconds",
-                    headers={"Retry-After": str(seconds), "Connection": "close"},
-                )
+                said = f"this client has sent too many requests; try again in {seconds} seconds"
+                return _cut_off("rate_limited", said, seconds)
         return None
 
     def _has_token(self, headers: Headers) -> bool:
@@ -207,9 +204,7 @@ class BodyLimits:
         if length.isdecimal() and int(length) > self._max_bytes:
             return self._too_large()
         if self._open >= MAX_OPEN_UPLOADS:
-            return Problem(
-                "too_many_uploads", "too many uploads at once; try again in a moment", headers={"Retry-After": "2"}
-            )
+            return Problem("too_many_uploads", "too many uploads at once; try again in a moment", retry_after=2)
         return None
 
     def _too_large(self) -> Problem:
@@ -217,9 +212,9 @@ class BodyLimits:
         return _cut_off("body_too_large", f"the request is larger than {megabytes} MB; send less at once")
 
 
-def _cut_off(code: str, detail: str) -> Problem:
+def _cut_off(code: str, detail: str, retry_after: int | None = None) -> Problem:
     """The problem of a request that is not read to its end, so that its connection is of no more use."""
-    return Problem(code, detail, headers={"Connection": "close"})
+    return Problem(code, detail, retry_after=retry_after, headers={"Connection": "close"})
 
 
 def _needs_token(path: str) -> bool:

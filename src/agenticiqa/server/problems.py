@@ -36,7 +36,7 @@ class ProblemDetails(BaseModel):
 
 
 class Problem(HTTPException):
-    """A problem on its way to the client."""
+    """A problem on its way to the client; `retry_after` is in seconds."""
 
     # An HTTPException, because FastAPI turns whatever else is raised while a body is read into a bare 400.
     def __init__(
@@ -45,10 +45,12 @@ class Problem(HTTPException):
         detail: str,
         *,
         run_id: str | None = None,
+        retry_after: int | None = None,
         headers: Mapping[str, str] | None = None,
         field_errors: list[FieldError] | None = None,
     ) -> None:
-        super().__init__(STATUSES[code], detail, dict(headers or {}))
+        later = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        super().__init__(STATUSES[code], detail, {**(headers or {}), **later})
         self.code = code
         self.run_id = run_id
         self.field_errors = field_errors
@@ -135,9 +137,7 @@ _CODES: tuple[tuple[type[errors.AgenticIQAError], str], ...] = (
 
 def storage_full() -> Problem:
     return Problem(
-        "storage_full",
-        "the service has no room left; fetch and delete results, or try again later",
-        headers={"Retry-After": "30"},
+        "storage_full", "the service has no room left; fetch and delete results, or try again later", retry_after=30
     )
 
 

@@ -19,6 +19,7 @@ from agenticiqa.server.app import create_app
 from agenticiqa.server.connections import MAX_HEADER_BYTES, guarded_protocol
 from agenticiqa.server.service_options import ServiceOptions
 
+# Seconds that answers have left after the runs have ended.
 MARGIN = 5.0
 
 
@@ -81,16 +82,10 @@ def _serve(options: ServiceOptions, settings: Settings, announce: Callable[[str]
 
 
 def _listen(options: ServiceOptions) -> socket.socket:
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(512)
+        return socket.create_server((options.host, options.port), family=family, backlog=512)
     except OSError as error:
         raise UsageError(
             f"{options.host}:{options.port}: cannot listen there ({error.strerror}); choose another --port"
         ) from error
-    return listener

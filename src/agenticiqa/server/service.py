@@ -120,8 +120,8 @@ class Service:
             typical = sum(self._seconds) / len(self._seconds)
             # When a place in the queue is likely to be free.
             seconds = max(1, min(60, math.ceil(typical * self.options.queue / self.options.workers / 2)))
-            waiting = f"{self.options.queue} runs are waiting already"
-            raise _queue_full(f"{waiting}; try again in {seconds} seconds", seconds) from None
+            said = f"{self.options.queue} runs are waiting already; try again in {seconds} seconds"
+            raise Problem("queue_full", said, retry_after=seconds) from None
         if leader is None:
             self.pool.notify()
             return run
@@ -144,7 +144,8 @@ class Service:
         try:
             job, is_new = self.store.submit_job(job_id, requests, most, client_key, digest, sizes)
         except QueueFullError:
-            raise _queue_full(f"{most} jobs are open already; wait for one to end or cancel one", 30) from None
+            said = f"{most} jobs are open already; wait for one to end or cancel one"
+            raise Problem("queue_full", said, retry_after=30) from None
         if not is_new and job.digest != digest:
             raise Problem("key_reused", "this Idempotency-Key stands for another job; choose a new one")
         self.pool.notify()
@@ -335,8 +336,7 @@ class Service:
 
     def _require_running(self) -> None:
         if self.stopping.is_set():
-            said = "the service is stopping; try again in a few seconds"
-            raise Problem("stopping", said, headers={"Retry-After": "5"})
+            raise Problem("stopping", "the service is stopping; try again in a few seconds", retry_after=5)
 
     def _sweep_now_and_then(self) -> None:
         while not self.stopping.is_set():
@@ -360,10 +360,6 @@ class Service:
                 self.store.fail(run, problem)
                 self._share_problem(run, problem)
             del self._unsaved[run_id]
-
-
-def _queue_full(said: str, seconds: int) -> Problem:
-    return Problem("queue_full", said, headers={"Retry-After": str(seconds)})
 
 
 def _summary(result: Json) -> Json:

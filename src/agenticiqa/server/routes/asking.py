@@ -256,10 +256,6 @@ async def _ended(service: Service, run: Run) -> Run:
             if run.has_ended:
                 return run
             if service.stopping.is_set() and run.status == "queued":
-                raise Problem(
-                    "stopping",
-                    f"the service is stopping; the run is kept and goes on after its restart: /v1/runs/{run.id}",
-                    run_id=run.id,
-                    headers={"Retry-After": "5"},
-                )
+                said = f"the service is stopping; the run is kept and goes on after its restart: /v1/runs/{run.id}"
+                raise Problem("stopping", said, run_id=run.id, retry_after=5)
             await news.wait()

@@ -18,7 +18,7 @@ from agenticiqa.images.containers import MEDIA_TYPES
 from agenticiqa.images.load import ImageLimits, limits_by_format
 from agenticiqa.parts import tools_for
 from agenticiqa.server.display_names import display_name
-from agenticiqa.server.examples import CREDITS, EXHIBITS, Exhibit, reference_name
+from agenticiqa.server.examples import CREDITS, EXHIBITS
 from agenticiqa.server.openapi import file_answer, problems
 from agenticiqa.server.problems import Problem
 from agenticiqa.server.response_models import (
@@ -53,22 +53,23 @@ async def list_tools(service: Running) -> ToolsView:
 @router.get("/v1/examples", summary="List images to try", responses=problems(401))
 async def list_examples() -> ExamplesView:
     """Images to try at once."""
-    return ExamplesView(examples=[_example(exhibit) for exhibit in EXHIBITS])
-
-
-def _example(exhibit: Exhibit) -> Example:
-    original = reference_name(exhibit)
-    credit, licence = CREDITS[exhibit.photograph]
-    return Example(
-        id=exhibit.id,
-        title=exhibit.title,
-        question=exhibit.question,
-        image_url=f"/v1/examples/{exhibit.id}.png",
-        reference_url=f"/v1/examples/{original}" if original else None,
-        file_name=f"{exhibit.id}.png",
-        credit=credit,
-        licence=licence,
-    )
+    found = []
+    for exhibit in EXHIBITS:
+        credit, licence = CREDITS[exhibit.photograph]
+        file = f"{exhibit.id}.png"
+        found.append(
+            Example(
+                id=exhibit.id,
+                title=exhibit.title,
+                question=exhibit.question,
+                image_url=f"/v1/examples/{file}",
+                reference_url=f"/v1/examples/{exhibit.original}" if exhibit.original else None,
+                file_name=file,
+                credit=credit,
+                licence=licence,
+            )
+        )
+    return ExamplesView(examples=found)
 
 
 @router.get(

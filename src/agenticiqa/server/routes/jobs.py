@@ -108,7 +108,7 @@ async def cancel_job(service: Running, job_id: JobId, remove: Remove = False) ->
     job = require_there(service, job_id, await run_sync(service.store.cancel_job, job_id))
     if remove:
         if not job.has_ended:
-            raise Problem("not_ready", "the job has not ended; try again in a moment", headers={"Retry-After": "1"})
+            raise Problem("not_ready", "the job has not ended; try again in a moment", retry_after=1)
         await run_sync(service.retention.remove, "job", job_id, "it was deleted on request")
     return JSONResponse(job_view(job))
 

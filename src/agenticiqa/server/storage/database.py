@@ -170,7 +170,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def _open_database(path: Path) -> sqlite3.Connection:
     """A connection for all threads, with every table, column and index in place."""
-    connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    connection = sqlite3.connect(path, check_same_thread=False, isolation_level="IMMEDIATE")
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")

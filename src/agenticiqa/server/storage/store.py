@@ -60,16 +60,9 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._reading() as sql:
-            sql.execute("BEGIN IMMEDIATE")
-            try:
-                yield sql
-                sql.execute("COMMIT")
-            except BaseException:
-                # A full disk may have ended the transaction already.
-                if sql.in_transaction:
-                    sql.execute("ROLLBACK")
-                raise
+        """All that is written, or nothing."""
+        with self._reading() as sql, sql:
+            yield sql
 
     def _rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         with self._reading() as sql:
