@@ -9,13 +9,11 @@ from __future__ import annotations
 import copy
 import unicodedata
 from pathlib import PurePosixPath
-from typing import Any
 
-from agenticiqa.server.workers.messages import RunRequest
+from agenticiqa.server.workers.messages import Json, RunRequest
 from agenticiqa.wording.findings import chosen_in_words
 
 LONGEST_NAME = 120
-Json = dict[str, Any]
 
 
 def uploaded_name(name: str | None) -> str:
@@ -57,7 +55,7 @@ def _name_images(assessment: Json, request: RunRequest, place: int) -> None:
 
 def _name_ranking(ranking: Json, order: list[int], request: RunRequest) -> None:
     """Entries and pairs by the names of the uploads; two of one name are told apart by their places."""
-    shown = told_apart(request.names)
+    shown = distinct_names(request.names)
     by_entry = {}
     for entry, place in zip(ranking["entries"], order, strict=True):
         by_entry[entry["name"]] = shown[place - 1]
@@ -70,6 +68,6 @@ def _name_ranking(ranking: Json, order: list[int], request: RunRequest) -> None:
         ranking["answer"] = chosen_in_words(ranking["chosen"])
 
 
-def told_apart(names: list[str]) -> list[str]:
+def distinct_names(names: list[str]) -> list[str]:
     """The names, with their places where two are the same."""
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import math
 import time
+from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -49,34 +50,36 @@ _READING = {"GET", "HEAD", "OPTIONS"}
 def safe_headers(app: ASGIApp) -> ASGIApp:
     """The application with the security headers on every answer that has none of its own."""
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
+    def add_headers(_: Scope, start: Message) -> None:
+        headers = MutableHeaders(scope=start)
+        for name, value in _HEADERS.items():
+            headers.setdefault(name, value)
 
-        await app(scope, receive, send_with_headers)
-
-    return guarded
+    return _at_the_start_of_answers(app, add_headers)
 
 
 def counted(app: ASGIApp, metrics: Metrics) -> ASGIApp:
     """The application with every answer counted under the route that gave it."""
 
-    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_and_count(message: Message) -> None:
+    def count(scope: Scope, start: Message) -> None:
+        # The route's pattern, not the path: names of runs would make a counter each.
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        metrics.requests.labels(method, route, str(start["status"])).inc()
+
+    return _at_the_start_of_answers(app, count)
+
+
+def _at_the_start_of_answers(app: ASGIApp, act: Callable[[Scope, Message], None]) -> ASGIApp:
+    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # The route's pattern, not the path: names of runs would make a counter each.
-                route = getattr(scope.get("route"), "path", "other")
-                method = scope["method"] if scope["method"] in _METHODS else "other"
-                metrics.requests.labels(method, route, str(message["status"])).inc()
+                act(scope, message)
             await send(message)
 
-        await app(scope, receive, send_and_count)
+        await app(scope, receive, send_on)
 
-    return counting
+    return wrapped
 
 
 class AccessGuard:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from agenticiqa.config import Settings
 from agenticiqa.errors import ImageError
@@ -30,13 +30,12 @@ from agenticiqa.server.service_options import MEGABYTE, ServiceOptions
 from agenticiqa.server.storage.database import Job, Run
 from agenticiqa.server.storage.retention import Retention, folder_size, is_disk_full
 from agenticiqa.server.storage.store import QueueFullError, Store
-from agenticiqa.server.workers.messages import Kind, RunRequest
+from agenticiqa.server.workers.messages import Json, Kind, RunRequest
 from agenticiqa.server.workers.pool import Pool
 from agenticiqa.server.workers.worker import RESULT
 
 logger = logging.getLogger("agenticiqa.server")
 
-Json = dict[str, Any]
 # What these say of a request holds for every identical one; other problems may have passed by the next try.
 _LASTING = ("image", "query", "invalid", "path", "encoding")
 # Seconds between two sweeps, and until the next one after one that did not succeed.

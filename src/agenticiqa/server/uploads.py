@@ -26,9 +26,8 @@ from agenticiqa.server.display_names import display_name, uploaded_name
 from agenticiqa.server.problems import FieldError, Problem, invalid, invalid_fields, problem_of
 from agenticiqa.server.service import Service
 from agenticiqa.server.storage.database import new_id
-from agenticiqa.server.workers.messages import Asked, RunFile, RunRequest
+from agenticiqa.server.workers.messages import Asked, Json, RunFile, RunRequest
 
-Json = dict[str, Any]
 Item = tuple[str, RunRequest]
 MANIFESTS = (".jsonl", ".csv")
 # Wrong lines of a manifest that are named.

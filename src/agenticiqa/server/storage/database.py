@@ -10,14 +10,13 @@ import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from agenticiqa.server.workers.messages import Kind, RunRequest
+from agenticiqa.server.workers.messages import Json, Kind, RunRequest
 
 logger = logging.getLogger("agenticiqa.server.storage")
 
 Status = Literal["queued", "running", "finished", "failed", "cancelled"]
-Json = dict[str, Any]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

@@ -14,7 +14,6 @@ from typing import Literal
 from agenticiqa.server.storage.database import (
     Event,
     Job,
-    Json,
     Run,
     Status,
     add_event_row,
@@ -23,7 +22,7 @@ from agenticiqa.server.storage.database import (
     read_job,
     read_run,
 )
-from agenticiqa.server.workers.messages import Kind, RunRequest
+from agenticiqa.server.workers.messages import Json, Kind, RunRequest
 
 # Removed runs and jobs that are still told apart from those that never were.
 _REMEMBERED = 50_000

@@ -11,6 +11,7 @@ from agenticiqa.assessor.tool_measurements import Measured
 from agenticiqa.encode import Encoding, Format
 from agenticiqa.images import Align
 
+Json = dict[str, Any]
 Kind = Literal["assess", "compare", "measure", "audit", "encode"]
 
 
@@ -47,7 +48,7 @@ class RunRequest(Asked):
     images: list[RunFile] = Field(min_length=1)
     reference: RunFile | None = None
     pictures: bool = True
-    sample: dict[str, Any] | None = None
+    sample: Json | None = None
 
     @property
     def files(self) -> list[RunFile]:
@@ -93,7 +94,7 @@ class RunResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    maps: list[dict[str, Any] | None] = []
+    maps: list[Json | None] = []
     assessment: Assessment | None = None
     ranking: Ranking | None = None
     order: list[int] | None = None
@@ -101,6 +102,6 @@ class RunResult(BaseModel):
     audit: AuditResult | None = None
     encoding: Encoding | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         """The JSON values that are kept, without the parts this kind of run has not."""
         return {name: value for name, value in self.model_dump(mode="json").items() if value is not None}

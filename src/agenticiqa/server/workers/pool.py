@@ -10,18 +10,18 @@ from collections import Counter
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from agenticiqa.batch.workers import MAX_WORKER_DEATHS, worker_environment, worker_setup_of
 from agenticiqa.config import Settings
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.server.problems import Problem, problem_of
 from agenticiqa.server.storage.database import Run
+from agenticiqa.server.workers.messages import Json
 from agenticiqa.server.workers.worker import EVENT, PROBLEM, READY, work
 
 logger = logging.getLogger("agenticiqa.server.pool")
 
-Json = dict[str, Any]
 # All in seconds: how often a thread looks up, the longest pause after a failure, and how long models may load.
 POLL = 0.25
 PAUSE = 5.0

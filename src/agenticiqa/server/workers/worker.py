@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,16 +25,15 @@ from agenticiqa.encode.searching import shipped_judge
 from agenticiqa.errors import AgenticIQAError
 from agenticiqa.nodes.context import ProgressEvent
 from agenticiqa.parts import Parts
-from agenticiqa.server.display_names import told_apart
+from agenticiqa.server.display_names import distinct_names
 from agenticiqa.server.problems import Problem, problem_of
 from agenticiqa.server.workers import memory
-from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, Kind, RunRequest, RunResult
+from agenticiqa.server.workers.messages import AuditedImage, AuditResult, Duplicates, Json, Kind, RunRequest, RunResult
 from agenticiqa.server.workers.pictures import draw_pictures, draw_preview
 from agenticiqa.weights import give_memory_back
 
 logger = logging.getLogger("agenticiqa.server.worker")
 
-Json = dict[str, Any]
 Tell = Callable[[str, Json], None]
 # The service has to answer while its workers compute.
 NICENESS = 5
@@ -162,7 +160,7 @@ def _audit(parts: Parts, run: RunRequest) -> RunResult:
     with tempfile.TemporaryDirectory() as kept:
         # One worker is one process: the service decides how many of them compute at once.
         found = audit(files, kept, settings=parts.settings, engine="threads", concurrency=1)
-    names = dict(zip(files, told_apart(run.names), strict=True))
+    names = dict(zip(files, distinct_names(run.names), strict=True))
 
     def named(text: str) -> str:
         without_folder = text.replace(f"{Path.cwd()}/", "")
