@@ -9,7 +9,7 @@ from typing import Literal
 from agenticiqa.batch.samples import BatchRecord, Spent
 from agenticiqa.config import ROLES, BackendLimits, RoleSettings, Settings
 from agenticiqa.errors import UsageError
-from agenticiqa.vlm_client.client import Usage
+from agenticiqa.vlm_client.client import Usage, VLMClient
 from agenticiqa.vlm_client.factory import create_role_clients
 from agenticiqa.vlm_client.models import load_prices
 
@@ -68,8 +68,6 @@ Engine = Literal["threads", "processes", "ray"]
 # Assumptions for a first estimate, said wherever it is shown; measured figures take their place once there are some.
 INPUT_TOKENS, OUTPUT_TOKENS = 2000, 250
 _SAMPLES_PER_ACTOR = 16
-_CALLS_BY_ROLE = {"planner": 1, "executor": 3, "summarizer": 1}
-_CALLS_BY_ROLE_FAST = {"planner": 1, "executor": 1, "summarizer": 1}
 
 
 @dataclass(frozen=True)
@@ -84,18 +82,19 @@ class Backends:
 
 def backends_of(settings: Settings) -> Backends:
     """What the settings' backends are like; raises what keeps one from being used, before anything is paid for."""
-    clients = [link for client in create_role_clients(settings).values() for link in client.chain()]
+    clients = _clients(settings)
     names = [name for role in ROLES for name in _names(settings.role(role))]
     return Backends(any(client.remote for client in clients), all(name.startswith("builtin") for name in names))
 
 
-def choose_engine(wanted: str, backends: Backends, concurrency: int | None, settings: Settings) -> tuple[Engine, int]:
+def choose_engine(
+    wanted: Engine | Literal["auto"], backends: Backends, concurrency: int | None, settings: Settings
+) -> tuple[Engine, int]:
     """The engine and how many samples it works on at once."""
     width = concurrency or _default_width(backends, settings)
-    if wanted == "auto":
-        return ("processes" if backends.embedded and width > 1 else "threads"), width
-    chosen: Engine = "ray" if wanted == "ray" else "processes" if wanted == "processes" else "threads"
-    return chosen, width
+    if wanted != "auto":
+        return wanted, width
+    return ("processes" if backends.embedded and width > 1 else "threads"), width
 
 
 def actors_for(width: int, backends: Backends) -> tuple[int, int]:
@@ -121,8 +120,13 @@ def settings_per_process(settings: Settings, lanes: int, processes: int = 1) -> 
     transport = settings.pipeline.transport
     limits = dict(transport.limits)
     for name in {name for role in ROLES for name in _names(settings.role(role))}:
+        allowed = transport.limits_for(name)
+        rate = allowed.requests_per_minute
         own = name in limits or name.partition(".")[0] in limits
-        limits[name] = _share(transport.limits_for(name), processes) if own else BackendLimits(concurrency=lanes)
+        limits[name] = BackendLimits(
+            concurrency=max(1, allowed.concurrency // processes) if own else lanes,
+            requests_per_minute=rate / processes if own and rate else None,
+        )
     changed = transport.model_copy(update={"limits": limits})
     return settings.model_copy(update={"pipeline": settings.pipeline.model_copy(update={"transport": changed})})
 
@@ -133,7 +137,11 @@ def expected_spending(settings: Settings) -> Spent:
     prices = load_prices(settings.pipeline.transport.prices)
     usage = Usage(input_tokens=INPUT_TOKENS, output_tokens=OUTPUT_TOKENS)
     total = Spent()
-    for role, calls in (_CALLS_BY_ROLE_FAST if settings.pipeline.mode == "fast" else _CALLS_BY_ROLE).items():
+    for role, calls in {
+        "planner": 1,
+        "executor": 1 if settings.pipeline.mode == "fast" else 3,
+        "summarizer": 1,
+    }.items():
         client = clients[role].chain()[0]
         price = prices.of(client.model)
         paid = None if price is None else calls * price.cost(usage)
@@ -144,8 +152,7 @@ def expected_spending(settings: Settings) -> Spent:
 def require_prices(settings: Settings) -> None:
     """Raises UsageError when a backend's price is unknown, so that a limit on cost cannot be kept."""
     prices = load_prices(settings.pipeline.transport.prices)
-    links = [link for client in create_role_clients(settings).values() for link in client.chain()]
-    unknown = sorted({link.model for link in links if link.remote and prices.of(link.model) is None})
+    unknown = sorted({link.model for link in _clients(settings) if link.remote and prices.of(link.model) is None})
     if unknown:
         raise UsageError(
             f"--max-cost cannot be kept: the price of {', '.join(unknown)} is unknown; "
@@ -162,12 +169,10 @@ def _default_width(backends: Backends, settings: Settings) -> int:
     return max(transport.limits_for(name).concurrency for role in ROLES for name in _names(settings.role(role)))
 
 
+def _clients(settings: Settings) -> list[VLMClient]:
+    """Every backend that may be asked, fallbacks too."""
+    return [link for client in create_role_clients(settings).values() for link in client.chain()]
+
+
 def _names(role: RoleSettings) -> list[str]:
     return [name for name in (role.backend, role.fallback_backend) if name]
-
-
-def _share(limits: BackendLimits, processes: int) -> BackendLimits:
-    rate = limits.requests_per_minute
-    return BackendLimits(
-        concurrency=max(1, limits.concurrency // processes), requests_per_minute=rate / processes if rate else None
-    )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from functools import cache
+from typing import Any, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
@@ -109,7 +109,7 @@ def run_pipeline(
         state["choices"] = checked_choices(choices)
         return prepare_run(state, config, checkpointer, thread_id, on_event).carry_out()
     except Exception as error:  # parts of third parties and stores of checkpoints may fail in any way
-        return _with(state, error=report("the run", error))
+        return cast(AgenticIQAState, {**state, "error": report("the run", error)})
 
 
 def prepare_run(
@@ -128,7 +128,7 @@ def prepare_run(
     limit = state.get("max_replan_iterations", parts.settings.pipeline.max_replan_iterations)
     if limit < 0:
         raise UsageError(f"max_replan_iterations must be 0 or more, not {limit}")
-    state = _with(state, max_replan_iterations=limit)
+    state = cast(AgenticIQAState, {**state, "max_replan_iterations": limit})
     check_query(state["query"], state.get("choices") or {}, parts.settings.pipeline.limits.max_query_characters)
     store.images(state["image_path"], state.get("reference_path"))
     configurable |= {**vars(parts), "images": store, "on_event": on_event or configurable.get("on_event")}
@@ -148,7 +148,7 @@ class PreparedRun(NamedTuple):
     def carry_out(self) -> AgenticIQAState:
         with log_context(run=str(self.config["configurable"]["thread_id"])):
             if self.checkpointer is None:
-                return _invoke(_graph(), self.state, self.config, None)
+                return _invoke(_whole_graph(), self.state, self.config, None)
             graph = build_graph(checkpointer=self.checkpointer)
             kept = graph.get_state(self.config)
             if not kept.values:
@@ -166,20 +166,14 @@ class PreparedRun(NamedTuple):
         if kept.get("error") and self.checkpointer is not None:
             self.checkpointer.delete_thread(thread)
             return _invoke(graph, self.state, self.config, "sync")
-        finished: Any = kept
-        done: AgenticIQAState = finished
-        return done
+        return cast(AgenticIQAState, kept)
 
 
-@lru_cache(maxsize=1)
-def _graph() -> Graph:
-    return build_graph()
+_whole_graph = cache(make_graph)
 
 
 def _invoke(graph: Graph, state: AgenticIQAState | None, config: RunnableConfig, durability: Any) -> AgenticIQAState:
-    final: Any = graph.invoke(state, config, durability=durability)
-    result: AgenticIQAState = final
-    return result
+    return cast(AgenticIQAState, graph.invoke(state, config, durability=durability))
 
 
 def initial_state(
@@ -203,12 +197,6 @@ def initial_state(
     if max_replan_iterations is not None:
         state["max_replan_iterations"] = max_replan_iterations
     return state
-
-
-def _with(state: AgenticIQAState, **changes: Any) -> AgenticIQAState:
-    merged: Any = {**state, **changes}
-    result: AgenticIQAState = merged
-    return result
 
 
 def checked_choices(choices: Choices | None) -> dict[str, str] | None:
