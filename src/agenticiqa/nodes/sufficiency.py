@@ -157,17 +157,15 @@ class Decision:
 
 
 def decide(
-    evidence: ExecutorOutput | None,
+    evidence: ExecutorOutput,
     plan: PlannerOutput | None,
     state: AgenticIQAState,
     deterministic: bool,
     tools: ToolRegistry | None = None,
 ) -> Decision:
     """The decision for this pass; the limit is compared with the count the pass began with."""
-    if plan is None:
-        return Decision()
-    gap = first_gap(evidence or ExecutorOutput(), plan.query_scope, plan, tools)
-    if gap is None:
+    gap = first_gap(evidence, plan.query_scope, plan, tools) if plan else None
+    if plan is None or gap is None:
         return Decision()
     if gap.objects and set(gap.objects) <= set(absent_from(evidence)):
         logger.info("%s: not in the picture, so that no further plan is asked for", ", ".join(gap.objects))
@@ -189,10 +187,8 @@ def decide(
     return Decision(gap)
 
 
-def absent_from(evidence: ExecutorOutput | None) -> list[str]:
+def absent_from(evidence: ExecutorOutput) -> list[str]:
     """The things that were looked for and are not in the picture: of them there is no evidence."""
-    if evidence is None:
-        return []
     found = (evidence.distortion_set, evidence.distortion_analysis, evidence.quality_scores)
     evidenced = {GLOBAL, *(name for each in found for name in each or {})}
     return [name for name, region in evidence.regions.items() if region is None and name not in evidenced]

@@ -173,7 +173,8 @@ def _update(result: SummarizerOutput, state: AgenticIQAState, decision: Decision
 def _log_invocation(request: AnswerRequest, state: AgenticIQAState) -> None:
     query_type = request.plan.query_type if request.plan else None
     logger.info("query_type=%s, mode=%s", query_type, "scoring" if request.scoring else "explanation/QA")
-    logger.info("evidence: %d distortions, %d tool scores", *request.evidence_size())
+    found = (request.evidence.distortion_analysis or {}, request.evidence.quality_scores or {})
+    logger.info("evidence: %d distortions, %d tool scores", *(sum(map(len, each.values())) for each in found))
     logger.info("image_path=%s, reference_path=%s", state["image_path"], state.get("reference_path"))
 
 
@@ -187,7 +188,7 @@ class AnswerRequest:
     context: NodeContext
     query: str
     plan: PlannerOutput | None
-    evidence: ExecutorOutput | None
+    evidence: ExecutorOutput
     notes: list[str]
     tool_only: float | None
     tool_scores: dict[str, float]
@@ -197,7 +198,7 @@ class AnswerRequest:
 
     @classmethod
     def of(cls, state: AgenticIQAState, context: NodeContext) -> AnswerRequest:
-        evidence, plan, parts = state.get("executor_evidence"), state.get("plan"), context.parts
+        evidence, plan, parts = state.get("executor_evidence") or ExecutorOutput(), state.get("plan"), context.parts
         voting = voting_scores(evidence, parts.tools, parts.vlm_clients["summarizer"].derived_from)
         spread = spread_of(voting, parts.tools)
         fusion, temperature = parts.fusion_for(plan.reference_mode if plan else "No-Reference", spread)
@@ -219,21 +220,18 @@ class AnswerRequest:
         """Whether a quality level is asked for, rather than an answer."""
         return self.plan is not None and self.plan.query_type == "IQA"
 
-    def evidence_size(self) -> tuple[int, int]:
-        analysis = (self.evidence and self.evidence.distortion_analysis) or {}
-        scores = (self.evidence and self.evidence.quality_scores) or {}
-        return sum(map(len, analysis.values())), sum(map(len, scores.values()))
-
     def tool_evidence(self) -> UsedEvidence:
         """The tools' side alone: it stands even when the model gives no answer."""
         return UsedEvidence(tool_score=self.tool_only, tools=self.tool_scores)
 
     def ask(self) -> Structured[AnswerReply]:
         """The model's answer or level; evidence that is missing is left out. Raises ModelReplyError."""
-        known: dict[str, Any] = {"query": self.query, "notes": tuple(self.notes)}
-        if self.evidence is not None:
-            known["distortion_analysis"] = self.evidence.distortion_analysis or None
-            known["quality_scores"] = self.evidence.quality_scores or None
+        known: dict[str, Any] = {
+            "query": self.query,
+            "notes": tuple(self.notes),
+            "distortion_analysis": self.evidence.distortion_analysis or None,
+            "quality_scores": self.evidence.quality_scores or None,
+        }
         if self.scoring:
             rating = ScoreInputs(**known, **self._guidance())
             return self.context.ask(SCORING_PROMPT_TEMPLATE, rating, check=self.checked)
@@ -283,8 +281,8 @@ class AnswerRequest:
     def _values(self) -> dict[str, float]:
         """What the tool that the question names measured on its own scale."""
         named = self.plan.required_tool if self.plan else None
-        logs = self.evidence.tool_logs if self.evidence and named else []
-        return {log.tool_name: log.raw_score for log in logs if log.tool_name == named and log.raw_score is not None}
+        logs = (log for log in self.evidence.tool_logs if log.tool_name == named)
+        return {log.tool_name: log.raw_score for log in logs if log.raw_score is not None}
 
     def _guidance(self) -> dict[str, Any]:
         mean = mean_score(self.tool_scores)
@@ -297,15 +295,11 @@ class AnswerRequest:
         }
 
 
-def evidence_notes(
-    evidence: ExecutorOutput | None, language: Language = "en", tools: ToolRegistry | None = None
-) -> list[str]:
+def evidence_notes(evidence: ExecutorOutput, language: Language = "en", tools: ToolRegistry | None = None) -> list[str]:
     """Missing, failed, contradictory and uncertain evidence, one sentence each, as far as they are known in a language.
 
     Those that quote tools and their errors stay in English.
     """
-    if evidence is None:
-        return [say("nothing_gathered", language)]
     absent = absent_from(evidence)
     unlocated = [name for name, region in evidence.regions.items() if region is None and name not in (GLOBAL, *absent)]
     has_analysis = bool(evidence.distortion_analysis) or bool(evidence.distortion_set)

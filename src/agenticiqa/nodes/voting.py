@@ -14,7 +14,7 @@ from agenticiqa.vlm_client.client import VLMReply
 
 
 def voting_scores(
-    evidence: ExecutorOutput | None, tools: ToolRegistry, inside_the_model: Collection[str] = ()
+    evidence: ExecutorOutput, tools: ToolRegistry, inside_the_model: Collection[str] = ()
 ) -> dict[str, float]:
     """The mean score of each distinct tool that votes; `quality_scores` are on the scale of 1 to 5 already.
 
@@ -22,7 +22,7 @@ def voting_scores(
     measured attribute never does. A tool the catalogue does not know votes as it was handed over.
     """
     scores: dict[str, list[float]] = defaultdict(list)
-    for by_distortion in ((evidence and evidence.quality_scores) or {}).values():
+    for by_distortion in (evidence.quality_scores or {}).values():
         on_object: dict[str, list[float]] = defaultdict(list)
         for tool, score in by_distortion.values():
             on_object[tool].append(score)
@@ -39,9 +39,9 @@ def voting_scores(
     return {tool: math.fsum(scores[tool]) / len(scores[tool]) for tool in sorted(voters - inside)}
 
 
-def unknown_tools(evidence: ExecutorOutput | None, tools: ToolRegistry) -> list[str]:
+def unknown_tools(evidence: ExecutorOutput, tools: ToolRegistry) -> list[str]:
     """The names in handed-over evidence that the catalogue does not know."""
-    scores = ((evidence and evidence.quality_scores) or {}).values()
+    scores = (evidence.quality_scores or {}).values()
     names = dict.fromkeys(tool for by_distortion in scores for tool, _ in by_distortion.values())
     return [name for name in names if tools.find_card(name) is None]
 
