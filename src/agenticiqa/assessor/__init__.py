@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from agenticiqa.assessor.ranking import Pair as Pair
     from agenticiqa.assessor.ranking import Ranked as Ranked
     from agenticiqa.assessor.ranking import Ranking as Ranking
-    from agenticiqa.assessor.ranking import rank as rank
     from agenticiqa.assessor.tool_measurements import measure as measure
     from agenticiqa.question.asked import DEFAULT_QUERY as DEFAULT_QUERY
 
@@ -26,7 +25,7 @@ _NAMES = {
     "assessing": "DEFAULT_QUERY Assessor aassess assess compare",
     "assessment": "SCHEMA_VERSION Assessment Finding ToolReading",
     "provenance": "Provenance",
-    "ranking": "Pair Ranked Ranking rank",
+    "ranking": "Pair Ranked Ranking",
     "tool_measurements": "measure",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}

@@ -4,6 +4,4 @@ from agenticiqa.audit.auditing import Audit as Audit
 from agenticiqa.audit.auditing import AuditOptions as AuditOptions
 from agenticiqa.audit.auditing import audit as audit
 from agenticiqa.audit.auditing import judge as judge
-from agenticiqa.audit.duplicates import Group as Group
 from agenticiqa.audit.issues import ISSUES as ISSUES
-from agenticiqa.audit.issues import Issue as Issue

@@ -41,7 +41,7 @@ LOOKED_AT = 512 * 512
 SMALL, THUMBNAIL = 128, 16
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
 FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
-GRAIN_SIDE = 320
+GRAIN_SIDE, NOISE_SIDE = 320, 160
 # A finding without a direction is one of light or of darkness by the mean brightness.
 MIDDLE_GREY = 0.5
 ISSUE_OF: dict[DistortionCategory, str] = {
@@ -199,9 +199,7 @@ def _is_grey(small: Pixels) -> bool:
 
 def _grain(pixels: Pixels) -> float:
     """What the evenest tenth of a middle part varies by from pixel to pixel: noise is there too, texture is not."""
-    height, width = pixels.shape[:2]
-    top, left = max(0, height - GRAIN_SIDE) // 2, max(0, width - GRAIN_SIDE) // 2
-    part = np.ascontiguousarray(pixels[top : top + GRAIN_SIDE, left : left + GRAIN_SIDE])
+    part = _middle(pixels, GRAIN_SIDE)
     fine = np.abs(cv2.filter2D(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY), cv2.CV_32F, FINE))
     cells = cv2.resize(fine, (max(1, part.shape[1] // 8), max(1, part.shape[0] // 8)), interpolation=cv2.INTER_AREA)
     return round(float(np.percentile(cells, 10)), 3)
@@ -209,12 +207,15 @@ def _grain(pixels: Pixels) -> float:
 
 def _noise(pixels: Pixels) -> float | None:
     """Noise sigma of a middle part; at native size, where it has not been averaged away."""
+    side = min(*pixels.shape[:2], NOISE_SIDE)
+    return None if side < 16 else round(noise_sigma(_middle(pixels, side)), 3)
+
+
+def _middle(pixels: Pixels, side: int) -> Pixels:
+    """The middle part with sides of so many pixels at most."""
     height, width = pixels.shape[:2]
-    side = min(height, width, 160)
-    if side < 16:
-        return None
-    top, left = (height - side) // 2, (width - side) // 2
-    return round(noise_sigma(np.ascontiguousarray(pixels[top : top + side, left : left + side])), 3)
+    top, left = max(0, height - side) // 2, max(0, width - side) // 2
+    return np.ascontiguousarray(pixels[top : top + side, left : left + side])
 
 
 def _model_sees(looked_at: Pixels, mean: float, weights: WeightSet) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from agenticiqa.batch.journal import Disk as Disk
 from agenticiqa.batch.journal import Journal as Journal
 from agenticiqa.batch.journal import read_records as read_records
 from agenticiqa.batch.manifest import Manifest as Manifest
-from agenticiqa.batch.manifest import ManifestCheck as ManifestCheck
 from agenticiqa.batch.manifest import check_manifest as check_manifest
 from agenticiqa.batch.manifest import open_manifest as open_manifest
 from agenticiqa.batch.runner import BatchOptions as BatchOptions
@@ -13,7 +12,5 @@ from agenticiqa.batch.runner import BatchProgress as BatchProgress
 from agenticiqa.batch.runner import BatchSummary as BatchSummary
 from agenticiqa.batch.runner import run_batch as run_batch
 from agenticiqa.batch.samples import Assess as Assess
-from agenticiqa.batch.samples import AssessWith as AssessWith
 from agenticiqa.batch.samples import BatchRecord as BatchRecord
-from agenticiqa.batch.samples import Prepare as Prepare
 from agenticiqa.batch.samples import Sample as Sample

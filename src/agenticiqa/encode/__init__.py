@@ -2,7 +2,6 @@
 
 from agenticiqa.encode.originals import Format as Format
 from agenticiqa.encode.searching import SUFFIXES as SUFFIXES
-from agenticiqa.encode.searching import Encoded as Encoded
 from agenticiqa.encode.searching import Encoding as Encoding
 from agenticiqa.encode.searching import Metric as Metric
 from agenticiqa.encode.searching import encode as encode
