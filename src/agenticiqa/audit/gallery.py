@@ -43,10 +43,10 @@ font-variant-numeric: tabular-nums; }
 """
 
 
-def gallery_page(result: Audit, open_picture: OpenPicture, title: str = "Audit", shown: int = SHOWN) -> str:
+def gallery_page(result: Audit, open_picture: OpenPicture, title: str = "Audit") -> str:
     """The page as HTML; it loads nothing from anywhere, and every name in it is escaped."""
     flagged = [name for name, count in result.counts().items() if count and not name.endswith("_duplicates")]
-    sections = "".join(_issue_section(result, name, open_picture, shown) for name in flagged)
+    sections = "".join(_issue_section(result, name, open_picture) for name in flagged)
     head = (
         f"<header><h1>{escape(title)}</h1><p>agenticiqa {escape(version('agenticiqa'))}. {len(result.rows):,} pictures."
         " A score runs from 0 (worst) to 1; below its threshold a picture is flagged.</p></header>"
@@ -78,10 +78,10 @@ def _linked(name: str, count: int) -> str:
     return f'<a href="#{place}">{words}</a>' if count else words
 
 
-def _issue_section(result: Audit, name: str, open_picture: OpenPicture, shown: int) -> str:
-    cards = "".join(_card(row, f"score {row[f'{name}_score']:.2f}", open_picture) for row in result.worst(name, shown))
+def _issue_section(result: Audit, name: str, open_picture: OpenPicture) -> str:
+    cards = "".join(_card(row, f"score {row[f'{name}_score']:.2f}", open_picture) for row in result.worst(name, SHOWN))
     count = result.counts()[name]
-    more = f"; the worst {shown} are shown" if count > shown else ""
+    more = f"; the worst {SHOWN} are shown" if count > SHOWN else ""
     return (
         f'<section id="{name}"><h2>{name.replace("_", " ").capitalize()}</h2>'
         f'<p>{count:,} flagged, {escape(MEANINGS[name])}{more}.</p><div class="cards">{cards}</div></section>'
