@@ -275,7 +275,7 @@ class Gathering:
 
     def select(self, targets: Distortions) -> list[Pick]:
         """A tool that can run for every target; nothing is asked when every tool has been tried."""
-        found = tool_steps.offers(targets, self.context.parts.tools, self.context.reference is not None)
+        found = tool_steps.offers(self.context, targets)
         untried = tuple(offer for offer in found if offer.name not in self.focus.avoided_tools())
         if not untried and self.focus.is_contradicted:
             return []
@@ -311,22 +311,15 @@ class Gathering:
         self, chosen: list[Pick] | None, targets: Distortions, regions: Mapping[str, Region | None]
     ) -> list[ToolExecutionLog]:
         """One log per run of a tool: the required one, the chosen ones, or suitable ones if none were chosen."""
-        context, required = self.context, self.plan.required_tool
+        required = self.plan.required_tool
         picks = (
-            tool_steps.required_picks(required, targets)
-            if required is not None
-            else chosen or self._picked({}, targets)
+            chosen or self._picked({}, targets) if required is None else tool_steps.required_picks(required, targets)
         )
-        return tool_steps.run_tools(
-            picks, context.parts.tools, context.test, context.reference, regions, substitute=required is None
-        )
+        return tool_steps.run_tools(self.context, picks, regions, substitute=required is None)
 
     def _picked(self, chosen: Mapping[str, Mapping[str, str]], targets: Distortions) -> list[Pick]:
-        context, avoided = self.context, self.focus.avoided_tools()
-        again = not self.focus.is_contradicted
-        return tool_steps.complete_picks(
-            chosen, targets, self.plan, context.parts.tools, context.reference is not None, avoided, again=again
-        )
+        avoided, again = self.focus.avoided_tools(), not self.focus.is_contradicted
+        return tool_steps.complete_picks(self.context, self.plan, chosen, targets, avoided, again=again)
 
     @property
     def _doubt(self) -> Gap | None:

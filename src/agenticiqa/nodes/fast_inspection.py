@@ -40,7 +40,7 @@ def inspect(context: NodeContext, prompt: str, plan: PlannerOutput, query: str, 
         distortions=given,
         reference_mode=plan.reference_mode,
         severity_wanted="distortion_analysis" in steps,
-        tools=offers(wanted, context.parts.tools, context.reference is not None) if selects else (),
+        tools=offers(context, wanted) if selects else (),
         gap=gap,
     )
     said = context.ask(prompt, inputs)

@@ -10,11 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from agenticiqa.errors import ToolUnavailableError, UnknownToolError
-from agenticiqa.images import LoadedImage
-from agenticiqa.nodes.context import report
+from agenticiqa.nodes.context import NodeContext, report
 from agenticiqa.nodes.reply_normalisation import Distortions, known_name, object_in_scope
 from agenticiqa.state import OVERALL, PlannerOutput, Region, ToolExecutionLog, canonical_category
-from agenticiqa.tools.registry import ToolRegistry
+from agenticiqa.tools.tool import ToolCard
 from agenticiqa.vlm_client.tasks import ToolOffer
 
 logger = logging.getLogger("agenticiqa.nodes.executor")
@@ -33,9 +32,9 @@ class Pick:
     note: str = ""
 
 
-def offers(targets: Distortions, tools: ToolRegistry, has_reference: bool) -> tuple[ToolOffer, ...]:
+def offers(context: NodeContext, targets: Distortions) -> tuple[ToolOffer, ...]:
     """The tools that can measure these targets here, the best for the first target first."""
-    suitable = [card for _, distortion in _pairs(targets) for card in tools.suitable(distortion, has_reference)]
+    suitable = [card for _, distortion in _pairs(targets) for card in _suitable(context, distortion)]
     return tuple(
         ToolOffer(name=card.name, reference=card.reference, strengths=card.strengths, description=card.variant)
         for card in {card.name: card for card in suitable}.values()
@@ -48,11 +47,10 @@ def required_picks(tool: str, targets: Distortions) -> list[Pick]:
 
 
 def complete_picks(
+    context: NodeContext,
+    plan: PlannerOutput,
     chosen: Mapping[str, Mapping[str, str]],
     targets: Distortions,
-    plan: PlannerOutput,
-    tools: ToolRegistry,
-    has_reference: bool,
     avoided: Collection[str] = (),
     *,
     again: bool = True,
@@ -71,12 +69,12 @@ def complete_picks(
     def pick(name: str, distortion: str) -> Pick | None:
         known, problem, level = None, "no tool was chosen", logging.INFO
         if (name, distortion) in wanted:
-            known, problem = _usable_name(wanted[name, distortion], tools, has_reference)
+            known, problem = _usable_name(context, wanted[name, distortion])
             if known is not None and known not in avoided:
                 return Pick(name, distortion, known)
             level = logging.WARNING if problem else logging.INFO
             problem = problem or f"{known} was tried already"
-        suitable = tools.suitable(distortion, has_reference) or tools.suitable(OVERALL, has_reference)
+        suitable = _suitable(context, distortion) or _suitable(context, OVERALL)
         untried = [card.name for card in suitable if card.name not in avoided]
         if not untried and not again:
             return None
@@ -103,8 +101,13 @@ def as_mapping(picks: list[Pick]) -> dict[str, dict[str, str]]:
     return dict(mapping)
 
 
-def _usable_name(wanted: str, tools: ToolRegistry, has_reference: bool) -> tuple[str | None, str]:
+def _suitable(context: NodeContext, distortion: str) -> list[ToolCard]:
+    return context.parts.tools.suitable(distortion, context.reference is not None)
+
+
+def _usable_name(context: NodeContext, wanted: str) -> tuple[str | None, str]:
     """The registry's name of the tool, or what keeps it from running here."""
+    tools = context.parts.tools
     try:
         name = known_name(wanted, tools)
     except UnknownToolError as error:
@@ -112,7 +115,7 @@ def _usable_name(wanted: str, tools: ToolRegistry, has_reference: bool) -> tuple
     reason = tools.available(name)
     if reason is not None:
         return None, f"{name} is not available: {reason}"
-    if tools.card(name).reference == "FR" and not has_reference:
+    if tools.card(name).reference == "FR" and context.reference is None:
         return None, f"{name} needs a reference image"
     return name, ""
 
@@ -122,15 +125,10 @@ def _pairs(targets: Distortions) -> Iterator[tuple[str, str]]:
 
 
 def run_tools(
-    picks: list[Pick],
-    tools: ToolRegistry,
-    test: LoadedImage,
-    reference: LoadedImage | None,
-    regions: Mapping[str, Region | None],
-    *,
-    substitute: bool = True,
+    context: NodeContext, picks: list[Pick], regions: Mapping[str, Region | None], *, substitute: bool = True
 ) -> list[ToolExecutionLog]:
     """The logs of all runs, failed ones included, in the order of the picks."""
+    test, reference, tools = context.test, context.reference, context.parts.tools
     kinds = as_mapping([pick for pick in picks if pick.distortion != OVERALL])
     # One job per tool and object: its further distortions are then answered from the registry's memory.
     jobs: dict[tuple[str, str], list[Pick]] = defaultdict(list)
