@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,14 +83,15 @@ class FileStep:
 def verdicts_of(result: Path) -> list[PictureVerdict]:
     """The verdicts of an audit's folder, by its decisions; of a list, by its name; of a batch's results, by level."""
     if result.is_dir():
-        return list(_of_audit(result))
+        return _of_audit(result)
     if result.suffix.lower() in LISTS:
-        return list(_of_list(result))
-    rows = read_rows(result)
-    return [_of_row(row) for row in rows if row["image"]]
+        # As `audit --keep` or the page wrote it, one path per line; keep.txt holds those to keep.
+        entries = open_manifest(result).entries()
+        return [_decided(entry.image_path, result.stem) for entry in entries if isinstance(entry, Sample)]
+    return [_of_row(row) for row in read_rows(result) if row["image"]]
 
 
-def _of_audit(folder: Path) -> Iterator[PictureVerdict]:
+def _of_audit(folder: Path) -> list[PictureVerdict]:
     try:
         thresholds = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["thresholds"]
         judged = judge(folder / MEASUREMENTS, thresholds, issues=list(thresholds))
@@ -98,20 +99,13 @@ def _of_audit(folder: Path) -> Iterator[PictureVerdict]:
         raise ReportError(
             f"{folder}: holds no finished audit; name the folder that `agenticiqa audit` wrote"
         ) from error
-    for row in judged.rows:
-        decision = row["decision"]
-        # Stars stand for quality, which an audit does not score; a rejected picture is -1 in every program.
-        rating = -1 if decision == "reject" else None
-        yield PictureVerdict(Path(row["path"]), decision, rating, _COLOURS[decision], tuple(row["reasons"]))
+    return [_decided(row["path"], row["decision"], row["reasons"]) for row in judged.rows]
 
 
-def _of_list(file: Path) -> Iterator[PictureVerdict]:
-    """The pictures of a list that `audit --keep` or the page wrote, one path per line; keep.txt holds those to keep."""
-    decision = file.stem
-    for entry in open_manifest(file).entries():
-        if isinstance(entry, Sample):
-            rating = -1 if decision == "reject" else None
-            yield PictureVerdict(Path(entry.image_path), decision, rating, _COLOURS.get(decision))
+def _decided(path: str, decision: str, reasons: Iterable[str] = ()) -> PictureVerdict:
+    # Stars stand for quality, which an audit does not score; a rejected picture is -1 in every program.
+    rating = -1 if decision == "reject" else None
+    return PictureVerdict(Path(path), decision, rating, _COLOURS.get(decision), tuple(reasons))
 
 
 def _of_row(row: dict[str, Any]) -> PictureVerdict:
