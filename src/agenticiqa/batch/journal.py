@@ -20,6 +20,11 @@ from filelock import FileLock, Timeout
 from agenticiqa.batch.samples import BatchRecord, id_digest
 from agenticiqa.errors import JournalError, OutputError, OutputInUseError, cannot_write
 
+logger = logging.getLogger("agenticiqa.batch.journal")
+
+_CHUNK = 2**20
+_BEGINNING = b'{"sample_id": '
+
 
 class Disk:
     """Writing that is on the disk when it returns; every method may raise OSError."""
@@ -84,12 +89,6 @@ def output_lock(output: Path) -> Iterator[None]:
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
-
-
-logger = logging.getLogger("agenticiqa.batch.journal")
-
-_CHUNK = 2**20
-_BEGINNING = b'{"sample_id": '
 
 
 class Journal:

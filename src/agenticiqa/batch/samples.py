@@ -23,6 +23,11 @@ from agenticiqa.logs import log_context
 from agenticiqa.question.choices import choices_by_letter
 from agenticiqa.tools.tool import Measurement
 
+if TYPE_CHECKING:
+    from agenticiqa.assessor import Assessor
+
+logger = logging.getLogger("agenticiqa.batch")
+
 FIELDS = ("sample_id", "query", "image_path", "reference_path", "choices", "answer", "mos", "metadata")
 
 
@@ -232,12 +237,6 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "mos": _number,
     "metadata": _mapping,
 }
-
-
-if TYPE_CHECKING:
-    from agenticiqa.assessor import Assessor
-
-logger = logging.getLogger("agenticiqa.batch")
 
 Assess = Callable[[Sample], Mapping[str, Any]]
 """Gives an assessment as JSON values; what it raises becomes the record's error."""
