@@ -29,6 +29,11 @@ CREATE TABLE IF NOT EXISTS entries (
 );
 CREATE INDEX IF NOT EXISTS by_use ON entries (used, bytes);
 """
+# Drops the least recently used entries until the rest fit.
+_EVICT = (
+    "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM"
+    " (SELECT rowid, SUM(bytes) OVER (ORDER BY used DESC, rowid DESC) AS kept FROM entries) WHERE kept > ?)"
+)
 _SIZES = "SELECT namespace, COUNT(*), SUM(bytes) FROM entries GROUP BY namespace"
 _Result = TypeVar("_Result")
 _Kept = TypeVar("_Kept")
@@ -104,14 +109,18 @@ class Cache:
     def put(self, namespace: str, key: str, value: str) -> None:
         """Stores the text, replacing what was there."""
         with self._lock:
-            size = len(value.encode()) + _ROW_OVERHEAD
+            data = value.encode()
+            size = len(data) + _ROW_OVERHEAD
             if size > self.max_bytes:
                 return
-            self._attempt(lambda database: _write(database, namespace, key, value.encode(), size))
+            row = (namespace, key, data, zlib.crc32(data), size, time.time_ns())
+            self._attempt(
+                lambda database: database.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)", row)
+            )
             self._bytes_since_check += size
             # Summing sizes on every write would be slow; the cap may be passed by one percent.
             if self._bytes_since_check * 100 >= self.max_bytes:
-                self._attempt(lambda database: _evict(database, self.max_bytes))
+                self._attempt(lambda database: database.execute(_EVICT, (self.max_bytes,)))
                 self._bytes_since_check = 0
 
     def statistics(self) -> dict[str, CacheStatistics]:
@@ -209,19 +218,3 @@ def _read(database: sqlite3.Connection, namespace: str, key: str) -> str | None:
         return None
     database.execute("UPDATE entries SET used=? WHERE namespace=? AND key=?", (time.time_ns(), *where))
     return bytes(row[0]).decode()
-
-
-def _write(database: sqlite3.Connection, namespace: str, key: str, value: bytes, size: int) -> None:
-    database.execute(
-        "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
-        (namespace, key, value, zlib.crc32(value), size, time.time_ns()),
-    )
-
-
-def _evict(database: sqlite3.Connection, max_bytes: int) -> None:
-    """Drops the least recently used entries until the rest fit."""
-    database.execute(
-        "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM"
-        " (SELECT rowid, SUM(bytes) OVER (ORDER BY used DESC, rowid DESC) AS kept FROM entries) WHERE kept > ?)",
-        (max_bytes,),
-    )

@@ -54,7 +54,7 @@ def near_groups(found: Mapping[str, Mapping[str, Any]], exact: Sequence[Group] =
     names = [
         name for name, each in found.items() if name not in spare and "corrupt" not in each and each["entropy"] > 1.0
     ]
-    groups = _joined(len(names), _pairs([found[name] for name in names]))
+    groups = _joined(_pairs([found[name] for name in names]))
     return [_group("near", [names[index] for index in members], found) for members in groups]
 
 
@@ -107,22 +107,15 @@ def _colours_apart(one: Thumbnails, other: Thumbnails) -> float:
     return max(float(np.abs(each).mean()) for each in left)
 
 
-def _joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Groups of two and more that the pairs tie together."""
-    leader = list(range(count))
-
-    def root(index: int) -> int:
-        while leader[index] != index:
-            leader[index] = leader[leader[index]]
-            index = leader[index]
-        return index
-
+def _joined(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Groups that the pairs tie together, in the order of their first members."""
+    group_of: dict[int, set[int]] = {}
     for one, other in pairs:
-        leader[root(other)] = root(one)
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    for index in range(count):
-        groups[root(index)].append(index)
-    return [members for members in groups.values() if len(members) > 1]
+        group, joining = group_of.setdefault(one, {one}), group_of.setdefault(other, {other})
+        if group is not joining:
+            group |= joining
+            group_of.update(dict.fromkeys(joining, group))
+    return sorted({id(group): sorted(group) for group in group_of.values()}.values())
 
 
 def _group(kind: Literal["exact", "near"], names: Sequence[str], found: Mapping[str, Mapping[str, Any]]) -> Group:
