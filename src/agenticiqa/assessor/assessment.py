@@ -161,9 +161,10 @@ class Assessment(VersionedRecord):
 
 
 def _unreadable(error: ValidationError) -> str:
-    found = wrong_values(error.errors())
-    missing = [name for name, complaint in found.items() if complaint.startswith("is missing")]
-    complaints = [f"{name} {complaint}".strip() for name, complaint in found.items() if name not in missing]
+    entries = error.errors()
+    missing = list(dict.fromkeys(str(entry["loc"][0]) for entry in entries if entry["type"] == "missing"))
+    found = wrong_values(entry for entry in entries if entry["type"] != "missing")
+    complaints = [f"{name} {complaint}".strip() for name, complaint in found.items()]
     if missing:
         more = f" and {len(missing) - _MOST_FIELDS_NAMED} more" if len(missing) > _MOST_FIELDS_NAMED else ""
         complaints.append(f"missing: {', '.join(missing[:_MOST_FIELDS_NAMED])}{more}")
