@@ -55,7 +55,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -64,21 +64,11 @@ Naming = Callable[[str, str], str]
 """How an interface tells its users to choose a value for an option."""
 
 
-class Option(NamedTuple):
-    """An option that would help, the value to choose and what comes of it."""
-
-    name: str
-    value: str
-    effect: str
-
-
 class AgenticIQAError(Exception):
     """Root of the tree; its message names the culprit and the way out."""
 
     exit_code = 1
     """What the command line exits with: 1 for a failure, 2 for a request that cannot be carried out as written."""
-
-    way_out: ClassVar[Option | None] = None
 
     details: tuple[str, ...] = ()
     """Further lines, one for each thing that is wrong."""
@@ -88,10 +78,7 @@ class AgenticIQAError(Exception):
 
     def message_naming(self, naming: Naming) -> str:
         """The message with the option that would help named as the interface calls it: a flag, a field, an argument."""
-        message = super().__str__()
-        if self.way_out is None:
-            return message
-        return f"{message}, or {naming(self.way_out.name, self.way_out.value)} to {self.way_out.effect}"
+        return super().__str__()
 
 
 class UsageError(AgenticIQAError):
@@ -222,13 +209,15 @@ class ImageShapeError(ImageError):
 class ImageSizeMismatchError(ImageError):
     """Test and reference differ in size."""
 
-    way_out: ClassVar[Option | None] = Option("align", "resize", "scale the reference")
+    def message_naming(self, naming: Naming) -> str:
+        return f"{super().message_naming(naming)}, or {naming('align', 'resize')} to scale the reference"
 
 
 class ImageAspectMismatchError(ImageSizeMismatchError):
     """Test and reference differ in aspect ratio, and scaling would stretch one of them."""
 
-    way_out = None
+    def message_naming(self, naming: Naming) -> str:
+        return AgenticIQAError.message_naming(self, naming)
 
 
 class ToolError(AgenticIQAError):
