@@ -65,32 +65,35 @@ def complete_picks(
         for name, by_distortion in chosen.items()
         for distortion, tool in by_distortion.items()
     }
-
-    def pick(name: str, distortion: str) -> Pick | None:
-        known, problem, level = None, "no tool was chosen", logging.INFO
-        if (name, distortion) in wanted:
-            known, problem = _usable_name(context, wanted[name, distortion])
-            if known is not None and known not in avoided:
-                return Pick(name, distortion, known)
-            level = logging.WARNING if problem else logging.INFO
-            problem = problem or f"{known} was tried already"
-        suitable = _suitable(context, distortion) or _suitable(context, OVERALL)
-        untried = [card.name for card in suitable if card.name not in avoided]
-        if not untried and not again:
-            return None
-        if not suitable and known is not None:
-            return Pick(name, distortion, known)
-        if not suitable:
-            logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
-            return None
-        stand_in = (untried or [suitable[0].name])[0]
-        logger.log(level, "%s on %s: %s; %s stands in", distortion, name, problem, stand_in)
-        return Pick(name, distortion, stand_in, fallback=True, note=f"stands in: {problem}")
-
-    found = [picked for name, distortion in _pairs(targets) if (picked := pick(name, distortion))]
+    picks = [_pick(context, *pair, wanted.get(pair), avoided, again) for pair in _pairs(targets)]
+    found = [pick for pick in picks if pick is not None]
     if not found and again:
         raise ToolUnavailableError("no calibrated tool can run on this image; see `agenticiqa tools`")
     return found
+
+
+def _pick(
+    context: NodeContext, name: str, distortion: str, wanted: str | None, avoided: Collection[str], again: bool
+) -> Pick | None:
+    known, problem, level = None, "no tool was chosen", logging.INFO
+    if wanted is not None:
+        known, problem = _usable_name(context, wanted)
+        if known is not None and known not in avoided:
+            return Pick(name, distortion, known)
+        level = logging.WARNING if problem else logging.INFO
+        problem = problem or f"{known} was tried already"
+    suitable = _suitable(context, distortion) or _suitable(context, OVERALL)
+    untried = [card.name for card in suitable if card.name not in avoided]
+    if not untried and not again:
+        return None
+    if not suitable and known is not None:
+        return Pick(name, distortion, known)
+    if not suitable:
+        logger.warning("%s on %s: %s, and no tool can stand in", distortion, name, problem)
+        return None
+    stand_in = (untried or [suitable[0].name])[0]
+    logger.log(level, "%s on %s: %s; %s stands in", distortion, name, problem, stand_in)
+    return Pick(name, distortion, stand_in, fallback=True, note=f"stands in: {problem}")
 
 
 def as_mapping(picks: list[Pick]) -> dict[str, dict[str, str]]:
@@ -128,42 +131,48 @@ def run_tools(
     context: NodeContext, picks: list[Pick], regions: Mapping[str, Region | None], *, substitute: bool = True
 ) -> list[ToolExecutionLog]:
     """The logs of all runs, failed ones included, in the order of the picks."""
-    test, reference, tools = context.test, context.reference, context.parts.tools
     kinds = as_mapping([pick for pick in picks if pick.distortion != OVERALL])
     # One job per tool and object: its further distortions are then answered from the registry's memory.
     jobs: dict[tuple[str, str], list[Pick]] = defaultdict(list)
     for pick in picks:
         jobs[pick.object_name, pick.tool].append(pick)
 
-    def run(pick: Pick) -> list[ToolExecutionLog]:
-        name, about = pick.object_name, {"object_name": pick.object_name, "distortion": pick.distortion}
-        # The distortions of an object, equally likely, are what the calibration may condition on.
-        likely = {kind: 1 / len(kinds[name]) for kind in kinds.get(name, ())}
-        try:
-            logs = tools.execute_with_fallback(
-                pick.tool, test, reference, regions.get(name), likely or None, substitute=substitute, **about
-            )
-        except Exception as error:  # a tool of a third party may fail in any way, and the others must go on
-            failure = report(f"{pick.tool} on {name}", error)
-            failed = {"tool_name": pick.tool, "execution_time": 0.0, "error": failure, **about}
-            logs = [ToolExecutionLog.model_validate(failed)]
-        notes = [pick.note] if pick.note else []
+    def work(job: list[Pick]) -> list[tuple[Pick, list[ToolExecutionLog]]]:
         return [
-            log.model_copy(update={"fallback": log.fallback or pick.fallback, "notes": notes + log.notes})
-            for log in logs
+            (
+                pick,
+                _run(context, pick, regions.get(pick.object_name), list(kinds.get(pick.object_name, ())), substitute),
+            )
+            for pick in job
         ]
 
-    def work(job: list[Pick]) -> list[tuple[Pick, list[ToolExecutionLog]]]:
-        return [(pick, run(pick)) for pick in job]
-
     if len(jobs) == 1:
-        done = work(picks)
+        logs = dict(work(picks))
     else:
         with ThreadPoolExecutor(max_workers=min(_THREADS, len(jobs)) or 1) as pool:
             futures = [pool.submit(contextvars.copy_context().run, work, job) for job in jobs.values()]
-            done = [each for future in futures for each in future.result()]
-    logs = dict(done)
+            logs = dict(done for future in futures for done in future.result())
     return [entry for pick in picks for entry in logs[pick]]
+
+
+def _run(
+    context: NodeContext, pick: Pick, region: Region | None, kinds: list[str], substitute: bool
+) -> list[ToolExecutionLog]:
+    about = {"object_name": pick.object_name, "distortion": pick.distortion}
+    # The distortions of an object, equally likely, are what the calibration may condition on.
+    likely = {kind: 1 / len(kinds) for kind in kinds} or None
+    try:
+        logs = context.parts.tools.execute_with_fallback(
+            pick.tool, context.test, context.reference, region, likely, substitute=substitute, **about
+        )
+    except Exception as error:  # a tool of a third party may fail in any way, and the others must go on
+        failure = report(f"{pick.tool} on {pick.object_name}", error)
+        failed = {"tool_name": pick.tool, "execution_time": 0.0, "error": failure, **about}
+        logs = [ToolExecutionLog.model_validate(failed)]
+    notes = [pick.note] if pick.note else []
+    return [
+        log.model_copy(update={"fallback": log.fallback or pick.fallback, "notes": notes + log.notes}) for log in logs
+    ]
 
 
 def scores_of(logs: list[ToolExecutionLog]) -> ToolScores:
