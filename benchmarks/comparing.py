@@ -63,7 +63,7 @@ def main() -> None:
 
 def _named(question: str, pictures: list[Pixels], parts: Parts) -> int | None:
     """The place of the picture that is named; None when none or several are."""
-    from agenticiqa.assessor.ranking import LEVEL
+    from agenticiqa.assessor.ranking import SAME_SHARE
 
     found, _ = ask_to_rank(question, pictures, parts)
     if not found.images:
@@ -71,7 +71,7 @@ def _named(question: str, pictures: list[Pixels], parts: Parts) -> int | None:
     sign = -1 if found.first == "most" else 1
     places = sorted(range(len(pictures)), key=lambda place: sign * found.images[place].amount)
     first, second = (found.images[place].amount for place in places[:2])
-    return places[0] if abs(first - second) >= LEVEL else None
+    return places[0] if abs(first - second) >= SAME_SHARE else None
 
 
 def _asked(order: list[int], wanted: str) -> int:

@@ -43,9 +43,9 @@ Rules
 Return the JSON object and nothing else.
 """
 
-CLEAR = 0.75
-"""From this probability on one image is called better; between 1 − CLEAR and CLEAR there is no clear difference."""
-LEVEL = 0.01
+CLEARLY_BETTER = 0.75
+"""From this probability on one image is called better; down to one minus it there is no clear difference."""
+SAME_SHARE = 0.01
 """Images whose shares of a flaw differ by less are level."""
 # Half the width of a 95 % interval of a normal distribution, in standard deviations.
 _HALF_WIDTH = 1.959964
@@ -180,7 +180,7 @@ def _by_attribute(names: Sequence[str], assessments: Sequence[Assessment], asked
     free = {name for name, _, seen in ordered if asked.first == "most" and not seen.visible}
 
     def are_level(one: Ranked, other: Ranked) -> bool:
-        return abs((one.share or 0.0) - (other.share or 0.0)) < LEVEL or {one.name, other.name} <= free
+        return abs((one.share or 0.0) - (other.share or 0.0)) < SAME_SHARE or {one.name, other.name} <= free
 
     return _placed(entries, are_level)
 
@@ -239,7 +239,7 @@ def _pair(one: Ranked, other: Ranked, by_attribute: bool) -> Pair:
     verdict: Literal["better", "no clear difference", "unknown"] = "unknown"
     if probability is not None:
         # The first of a pair never scores lower, so that only its own side needs looking at.
-        verdict = "better" if probability >= CLEAR else "no clear difference"
+        verdict = "better" if probability >= CLEARLY_BETTER else "no clear difference"
     return Pair(first=one.name, second=other.name, probability=probability, verdict=verdict)
 
 

@@ -22,8 +22,8 @@ Thumbnails = npt.NDArray[np.uint8]
 LEAST_LIKENESS = 0.88
 # Mean difference of colours in grey levels, once one brightness is laid over the other: skies are alike in structure.
 FARTHEST_COLOURS = 14.0
-_COSINES = 8
-_BLOCK = 256
+_LOWEST_COSINES = 8
+_ROWS_AT_ONCE = 256
 # The issues in which copies of one picture differ.
 FLAWS = ("blurry", "noisy", "dark", "light", "low_contrast", "colour_cast", "compressed")
 # Flaws that differ by less are the same to look at; then the copy with the most data is the nearest to the original.
@@ -66,8 +66,8 @@ def _pairs(found: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int]]:
     structure = _structure(thumbnails)
     for turned in _turned(thumbnails):
         other_structure = _structure(turned)
-        for start in range(0, len(found), _BLOCK):
-            likeness = structure[start : start + _BLOCK] @ other_structure.T
+        for start in range(0, len(found), _ROWS_AT_ONCE):
+            likeness = structure[start : start + _ROWS_AT_ONCE] @ other_structure.T
             for row, column in zip(*np.nonzero(likeness >= LEAST_LIKENESS), strict=True):
                 one, other = start + int(row), int(column)
                 if one < other and _colours_apart(thumbnails[one], turned[other]) <= FARTHEST_COLOURS:
@@ -91,7 +91,7 @@ def _structure(thumbnails: Thumbnails) -> npt.NDArray[np.float32]:
     Of each the root is taken, so that not the one strongest gradient decides.
     """
     grey = thumbnails.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
-    basis = cv2.dct(np.eye(THUMBNAIL, dtype=np.float32), flags=cv2.DCT_ROWS).T[:_COSINES]
+    basis = cv2.dct(np.eye(THUMBNAIL, dtype=np.float32), flags=cv2.DCT_ROWS).T[:_LOWEST_COSINES]
     low = (basis @ grey @ basis.T).reshape(len(grey), -1)[:, 1:]
     rooted = np.sign(low) * np.sqrt(np.abs(low))
     return np.asarray(rooted / np.maximum(np.linalg.norm(rooted, axis=1, keepdims=True), 1e-6), np.float32)

@@ -17,7 +17,7 @@ from agenticiqa.images import LoadedImage
 from agenticiqa.report.page import plain_page
 from agenticiqa.report.pictures import data_url
 
-SIDE = 220
+THUMBNAIL_PIXELS = 220
 SHOWN = 12
 GROUPS_SHOWN = 30
 MEMBERS_SHOWN = 8
@@ -124,5 +124,5 @@ def _thumbnail(row: AuditRow, open_picture: OpenPicture) -> str:
         # Its name stands below.
         problem = str(error).removeprefix(f"{row['path']}: ")
         return f'<p class="missing">{escape(problem)}</p>'
-    small.thumbnail((SIDE, SIDE))
+    small.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
     return f'<img alt="{escape(str(row["name"]), quote=True)}" src="{data_url(small)}">'

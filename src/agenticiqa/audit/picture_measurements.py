@@ -36,11 +36,11 @@ VERSION = 5
 """Raised when a measurement changes its meaning, so that old ones are made again."""
 # The size people look at: softness that disappears at it is none. A quarter of a million pixels is 591 × 443; pictures
 # of 512 × 512, a usual size of data sets, are looked at as they are.
-LOOKED_AT = 512 * 512
+VIEWED_PIXELS = 512 * 512
 # For what needs no detail: thumbnails, casts.
 SMALL, THUMBNAIL = 128, 16
 # Annihilates planes and slopes; divided by its norm so that white noise keeps its sigma.
-FINE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
+SECOND_DIFFERENCES = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32) / 6
 GRAIN_SIDE, NOISE_SIDE = 320, 160
 # A finding without a direction is one of light or of darkness by the mean brightness.
 MIDDLE_GREY = 0.5
@@ -80,7 +80,7 @@ class AuditWith:
 def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet = "research") -> dict[str, Any]:
     """Everything the issues are found with; `quick` leaves noise and what the model sees out."""
     pixels = image.pixels
-    looked_at = _shrunk(pixels, math.sqrt(LOOKED_AT / (image.width * image.height)))
+    looked_at = _shrunk(pixels, math.sqrt(VIEWED_PIXELS / (image.width * image.height)))
     small = cv2.resize(looked_at, (SMALL, SMALL), interpolation=cv2.INTER_AREA)
     found: dict[str, Any] = {
         "width": image.width,
@@ -200,7 +200,7 @@ def _is_grey(small: Pixels) -> bool:
 def _grain(pixels: Pixels) -> float:
     """What the evenest tenth of a middle part varies by from pixel to pixel: noise is there too, texture is not."""
     part = _middle(pixels, GRAIN_SIDE)
-    fine = np.abs(cv2.filter2D(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY), cv2.CV_32F, FINE))
+    fine = np.abs(cv2.filter2D(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY), cv2.CV_32F, SECOND_DIFFERENCES))
     cells = cv2.resize(fine, (max(1, part.shape[1] // 8), max(1, part.shape[0] // 8)), interpolation=cv2.INTER_AREA)
     return round(float(np.percentile(cells, 10)), 3)
 

@@ -27,7 +27,7 @@ Feed = Callable[[int], Sample | None]
 """The next sample, given how many are under way; None when there is none to give now."""
 
 # How long threads are waited for at the end: one that computes while Python shuts down may abort the process.
-GRACE = 2.0
+GRACE_SECONDS = 2.0
 MAX_WORKER_DEATHS = 3
 """Workers that may die on a sample before it is given up: once may be chance, or somebody's kill."""
 
@@ -161,7 +161,7 @@ class ThreadPool:
             self._samples.put(None)
         if isinstance(self._assess, Assessing):
             self._assess.close()
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + GRACE_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 

@@ -14,7 +14,7 @@ from agenticiqa.nodes.sufficiency import tried_on
 from agenticiqa.state import GLOBAL, ExecutorOutput, Gap, PlannerOutput, Region, ToolExecutionLog
 from agenticiqa.values import Distortion
 
-CLOSE_UP = 768
+CLOSE_UP_PIXELS = 768
 """The side of a close-up, in pixels of the original: below it services show every pixel to the model."""
 _NARROWS = ("missing_analysis", "contradiction")
 _Kind = TypeVar("_Kind")
@@ -170,10 +170,13 @@ def close_up(image: LoadedImage, objects: list[str], regions: Mapping[str, Regio
     """The located object, or the middle of the image, at full resolution; None for an image that is shown whole."""
     box = next((region for name in objects if name != GLOBAL and (region := regions.get(name))), None)
     if box is None:
-        if max(image.size) <= CLOSE_UP:
+        if max(image.size) <= CLOSE_UP_PIXELS:
             return None
-        left, top = max(0, (image.width - CLOSE_UP) // 2), max(0, (image.height - CLOSE_UP) // 2)
+        left, top = max(0, (image.width - CLOSE_UP_PIXELS) // 2), max(0, (image.height - CLOSE_UP_PIXELS) // 2)
         box = Region(
-            left=left, top=top, right=min(image.width, left + CLOSE_UP), bottom=min(image.height, top + CLOSE_UP)
+            left=left,
+            top=top,
+            right=min(image.width, left + CLOSE_UP_PIXELS),
+            bottom=min(image.height, top + CLOSE_UP_PIXELS),
         )
     return load_image(image.pixels[box.top : box.bottom, box.left : box.right].copy())
