@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,16 +94,14 @@ class Cache:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
-        self._hits: dict[str, int] = {}
-        self._misses: dict[str, int] = {}
+        self._hits, self._misses = Counter[str](), Counter[str]()
         self._bytes_since_check = max_bytes
 
     def get(self, namespace: str, key: str) -> str | None:
         """The text stored under this key, or None."""
         with self._lock:
             found = self._attempt(lambda database: _read(database, namespace, key))
-            counts = self._misses if found is None else self._hits
-            counts[namespace] = counts.get(namespace, 0) + 1
+            (self._misses if found is None else self._hits)[namespace] += 1
             return found
 
     def put(self, namespace: str, key: str, value: str) -> None:
@@ -126,14 +124,11 @@ class Cache:
     def statistics(self) -> dict[str, CacheStatistics]:
         """Contents and hit counts by namespace."""
         with self._lock:
-            held: dict[str, tuple[int, int]] = {
-                name: (count, size)
-                for name, count, size in self._attempt(lambda database: list(database.execute(_SIZES))) or ()
-            }
+            rows = self._attempt(lambda database: list(database.execute(_SIZES))) or []
+            held = {name: (count, size) for name, count, size in rows}
             names = sorted({*held, *self._hits, *self._misses})
             return {
-                name: CacheStatistics(self._hits.get(name, 0), self._misses.get(name, 0), *held.get(name, (0, 0)))
-                for name in names
+                name: CacheStatistics(self._hits[name], self._misses[name], *held.get(name, (0, 0))) for name in names
             }
 
     def clear(self, namespace: str | None = None) -> None:

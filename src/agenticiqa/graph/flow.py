@@ -41,17 +41,15 @@ def build_graph(last: LastNode = "summarizer", checkpointer: BaseCheckpointSaver
     graph = StateGraph(AgenticIQAState)
     graph.add_node("planner", planner_node)
     graph.add_edge(START, "planner")
-    if last == "planner":
-        graph.add_edge("planner", END)
-        return graph.compile(checkpointer=checkpointer)
-    graph.add_node("executor", executor_node)
-    graph.add_edge("planner", "executor")
-    if last == "executor":
-        graph.add_edge("executor", END)
-        return graph.compile(checkpointer=checkpointer)
-    graph.add_node("summarizer", summarizer_node)
-    graph.add_edge("executor", "summarizer")
-    graph.add_conditional_edges("summarizer", decide_next_node, {"planner": "planner", "__end__": END})
+    if last != "planner":
+        graph.add_node("executor", executor_node)
+        graph.add_edge("planner", "executor")
+    if last == "summarizer":
+        graph.add_node("summarizer", summarizer_node)
+        graph.add_edge("executor", "summarizer")
+        graph.add_conditional_edges("summarizer", decide_next_node, {"planner": "planner", "__end__": END})
+    else:
+        graph.add_edge(last, END)
     return graph.compile(checkpointer=checkpointer)
 
 
