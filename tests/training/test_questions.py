@@ -6,7 +6,7 @@ import random
 import re
 from pathlib import Path
 
-from training.questions.phrasings import ATTRIBUTES, changed, made, split, written
+from training.questions.phrasings import ATTRIBUTES, FOLDER, changed, made, split, written
 from training.reader import compose
 
 INTENTS = (*compose.INTENTS[:-1], "decline")
@@ -52,7 +52,7 @@ def test_a_made_row_says_what_it_was_made_of() -> None:
 
 
 def test_every_question_written_by_the_guide_has_a_whole_meaning() -> None:
-    rows = compose.written_now(compose.phrasings.FOLDER / "guided")
+    rows = compose.written_now(FOLDER / "guided")
     questions = [row for row in rows if row.option is None]
 
     assert all(row.intent in compose.INTENTS and row.kind for row in questions)
@@ -61,7 +61,7 @@ def test_every_question_written_by_the_guide_has_a_whole_meaning() -> None:
 
 
 def test_no_held_out_question_is_learnt_from() -> None:
-    kept, held = compose.held_out(compose.written_now(compose.phrasings.FOLDER / "guided"))
+    kept, held = compose.held_out(compose.written_now(FOLDER / "guided"))
 
     assert {row.source for row in held} >= {"strays-hand-held", "languages-hand-held", "english-hand-held"}
     assert not {row.text for row in kept if row.option is None} & {row.text for row in held if row.option is None}
