@@ -85,7 +85,8 @@ def replacing(output: Path) -> Iterator[Path]:
             # mkstemp's files are for their owner only; a result is made to be shared.
             spare.chmod(0o644)
             yield spare
-            _wait_for_disk(spare)
+            with open(spare, "rb+") as written:
+                os.fsync(written.fileno())
             os.replace(spare, output)
         finally:
             with suppress(FileNotFoundError):
@@ -127,11 +128,3 @@ def _is_formula(value: Any) -> bool:
 def _is_device(path: Path) -> bool:
     # /dev/stdout may lead to a file, and it is the way that counts.
     return path.is_relative_to("/dev") or path.is_relative_to("/proc") or (path.exists() and not path.is_file())
-
-
-def _wait_for_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
