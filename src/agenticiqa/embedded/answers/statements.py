@@ -57,8 +57,8 @@ def statement_of(question: YesNo, evidence: Evidence) -> FlawStatement | str:
     if _is_a_guess_about_the_unfamiliar(flaw, evidence, too_much):
         return "unfamiliar"
     measured: tuple[_Case, ...] = (_of_parts,) if question.part else (_of_banding, _of_clipping, _of_print)
-    for told in (_of_no_colour, _of_another_colour, *measured):
-        if (found := told(question, evidence)) is not None:
+    for case in (_of_no_colour, _of_another_colour, *measured):
+        if (found := case(question, evidence)) is not None:
             return found
     return _of_flaw(question, evidence)
 

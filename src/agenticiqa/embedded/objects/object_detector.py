@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from agenticiqa.embedded.trunk import Floats, Pixels, resize
+from agenticiqa.embedded.trunk import Floats, Pixels
 from agenticiqa.weights import open_session
 
 Box = tuple[float, float, float, float]
@@ -130,7 +130,11 @@ def _seen(pixels: Pixels) -> View:
 
 def shrunk_for_views(pixels: Pixels) -> Pixels:
     """The picture at the largest size a view can use."""
-    return resize(pixels, min(1.0, LARGEST_SIDE / max(pixels.shape[:2])))
+    factor = LARGEST_SIDE / max(pixels.shape[:2])
+    if factor >= 1:
+        return pixels
+    size = max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def merged(views: Sequence[Things]) -> tuple[Located, ...]:
