@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agenticiqa.embedded.answers.answering import answer
-from agenticiqa.embedded.answers.evidence import Evidence, gather
+from agenticiqa.embedded.answers.evidence import Evidence, gather, with_look
 from agenticiqa.embedded.answers.reasons import explain
 from agenticiqa.embedded.findings import Look
 from agenticiqa.question.read import read_question
@@ -263,6 +263,19 @@ def test_advice_says_what_to_change_and_whether_it_can_be_mended() -> None:
 
     assert text.startswith("Moderate white noise: When shooting, use a lower ISO")
     assert "can be mended" in text
+
+
+def test_another_thing_of_a_name_is_put_into_the_evidence_as_the_first_was() -> None:
+    shifted = seen(2.6, Brightness_change=SHIFTED_UP, Contrast=(0.95, "severe", "contrast_up"))
+
+    other = with_look(gather({"face": CLEAN}), "face", shifted)
+
+    assert other.findings == gather({"face": shifted}).findings
+    # The shift of the brightness has a side, and explains the contrast it changed.
+    assert [(each.category, each.kind) for each in other.findings[:2]] == [
+        ("Brightness change", "brighten"),
+        ("Contrast", "contrast_up"),
+    ]
 
 
 def test_a_finding_of_unknown_kind_still_answers_a_question_about_the_kind() -> None:
