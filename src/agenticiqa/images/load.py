@@ -85,8 +85,8 @@ def limits_by_format(max_pixels: int) -> dict[str, int]:
 _DEFAULT_LIMITS = ImageLimits()
 # Encoders write 10 scans, those that search for the smallest file up to 16; the largest picture may have as many.
 USUAL_PASSES, MOST_PASSES = 16, 100
-# Kinds that may hold frames of any number and size which are never shown, and how many pixels passed over take seconds.
-_UNTOLD, _LONG = ("AVIF", "HEIC"), 500_000_000
+# Kinds that may hold frames of any number and size which are never shown; more pixels passed over take seconds.
+_HIDDEN_FRAMES, _SECONDS_OF_PIXELS = ("AVIF", "HEIC"), 500_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +259,7 @@ def _check_passes(passes: int, size: tuple[int, int], limits: ImageLimits) -> No
 
 def _decoded(image: Image.Image, kind: str, container: Container) -> Image.Image:
     """The image with its pixels; where they may take long to decode, by a process that is ended when they do."""
-    if kind not in _UNTOLD and container.passes * image.width * image.height < _LONG:
+    if kind not in _HIDDEN_FRAMES and container.passes * image.width * image.height < _SECONDS_OF_PIXELS:
         image.load()
         return image
     shown = decode_apart(kind, container.data)

@@ -1,4 +1,4 @@
-"""FSIM with colour (FSIMc): phase congruency, gradients and chroma; higher is better, 1 is identical.
+"""FSIM with colour (FSIMc; Zhang et al., 2011) with its constants; higher is better, 1 is identical.
 
 Phase congruency is where the frequencies of an image are in step, as log-Gabor filters see it.
 """

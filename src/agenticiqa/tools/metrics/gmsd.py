@@ -1,4 +1,4 @@
-"""GMSD and MS_GMSDc: the deviation of gradient similarity; lower is better, 0 is identical."""
+"""GMSD (Xue et al., 2014) and MS_GMSDc (Zhang et al., 2017) with their constants; lower is better, 0 is identical."""
 
 from __future__ import annotations
 

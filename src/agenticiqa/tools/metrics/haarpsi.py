@@ -1,4 +1,4 @@
-"""HaarPSI: Haar wavelet similarity in YIQ at half size; higher is better, 1 is identical."""
+"""HaarPSI (Reisenhofer et al., 2018) with its constants, in YIQ at half size; higher is better, 1 is identical."""
 
 from __future__ import annotations
 

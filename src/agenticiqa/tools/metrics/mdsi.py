@@ -1,4 +1,4 @@
-"""MDSI: mean deviation of gradient and chroma similarity; lower is better, 0 is identical."""
+"""MDSI (Nafchi et al., 2016) with its constants: gradients and chroma; lower is better, 0 is identical."""
 
 from __future__ import annotations
 

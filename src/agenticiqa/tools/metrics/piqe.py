@@ -1,4 +1,4 @@
-"""PIQE: the share of active 16-pixel blocks that look damaged; lower is better, 0 to 100."""
+"""PIQE (Venkatanath et al., 2015) with its constants: the share of damaged 16-pixel blocks; lower is better, 0–100."""
 
 from __future__ import annotations
 

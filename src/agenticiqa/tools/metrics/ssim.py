@@ -1,4 +1,4 @@
-"""SSIM and MS_SSIM on the rounded Y of YIQ, 11-pixel Gaussian window of sigma 1.5; higher is better."""
+"""SSIM (Wang et al., 2004) and MS_SSIM (2003) with their constants, on the rounded Y of YIQ; higher is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VIF in the pixel domain (VIFp): the share of the reference's information still in the test image."""
+"""VIFp (Sheikh and Bovik, 2006), in the pixel domain: the share of the reference's information still in the image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VSI: saliency, gradients and chroma in LMN; higher is better, 1 is identical."""
+"""VSI (Zhang et al., 2014) with its constants: saliency, gradients, chroma in LMN; higher is better, 1 is identical."""
 
 from __future__ import annotations
 
