@@ -201,13 +201,9 @@ def _chosen(entries: Sequence[Ranked], pairs: Sequence[Pair], by_attribute: bool
     if by_attribute:
         return [entry.name for entry in ranked if entry.rank == ranked[0].rank]
     wanted = (ranked[-1] if wants_last else ranked[0]).name
-    level = {name for pair in pairs if pair.verdict != "better" for name in _other_than(wanted, pair)}
-    return [entry.name for entry in ranked if entry.name == wanted or entry.name in level]
-
-
-def _other_than(name: str, pair: Pair) -> set[str]:
-    both = {pair.first, pair.second}
-    return both - {name} if name in both else set()
+    unclear = [{pair.first, pair.second} for pair in pairs if pair.verdict != "better"]
+    level = {wanted, *(name for both in unclear if wanted in both for name in both)}
+    return [entry.name for entry in ranked if entry.name in level]
 
 
 def probability_better(one: Assessment, other: Assessment) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ def assess_regions(
 ) -> dict[str, AssessedRegion | None]:
     """Every located region judged, and the wanted ones located first; None for a thing that is not found.
 
-    Of several things named together ("cars") each is told besides, as "cars 1", "cars 2" and so on.
+    Of several things named together ("cars") each is judged besides: "cars 1", "cars 2" and so on, from the left.
     """
     from agenticiqa.embedded.combined_models import shipped_perception
 
@@ -70,8 +70,11 @@ def assess_regions(
     regions = {
         name: _assessed(perception, image, reference, region) if region else None for name, region in places.items()
     }
-    each = {key: _assessed(perception, image, reference, member) for key, member in _members(places)}
-    return {**regions, **each}
+    for name, region in places.items():
+        members = region.members if isinstance(region, LocatedRegion) else ()
+        for number, member in enumerate(sorted(members, key=lambda each: each.left), 1):
+            regions[f"{name} {number}"] = _assessed(perception, image, reference, member)
+    return regions
 
 
 def whole_findings(image: LoadedImage, reference: LoadedImage | None, terms: str) -> list[RegionFinding]:
@@ -128,11 +131,3 @@ def _present_findings(look: Look) -> list[RegionFinding]:
         for each in sorted(look.findings, key=lambda each: -each.weight)
         if each.is_present
     ]
-
-
-def _members(places: Mapping[str, Region | None]) -> Iterator[tuple[str, Region]]:
-    """Each of several things named together, numbered from the left."""
-    for name, region in places.items():
-        members = region.members if isinstance(region, LocatedRegion) else ()
-        for number, member in enumerate(sorted(members, key=lambda each: each.left), 1):
-            yield f"{name} {number}", member

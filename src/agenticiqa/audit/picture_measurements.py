@@ -82,12 +82,13 @@ def measure_picture(image: LoadedImage, quick: bool = False, weights: WeightSet 
     pixels = image.pixels
     looked_at = _shrunk(pixels, math.sqrt(VIEWED_PIXELS / (image.width * image.height)))
     small = cv2.resize(looked_at, (SMALL, SMALL), interpolation=cv2.INTER_AREA)
+    thumbnail = cv2.resize(small, (THUMBNAIL, THUMBNAIL), interpolation=cv2.INTER_AREA)
     found: dict[str, Any] = {
         "width": image.width,
         "height": image.height,
         "bytes": len(image.original) if image.original is not None else None,
         "pixels": hashlib.sha256(np.ascontiguousarray(pixels).data).hexdigest()[:32],
-        "thumbnail": _packed(cv2.resize(small, (THUMBNAIL, THUMBNAIL), interpolation=cv2.INTER_AREA)),
+        "thumbnail": base64.b85encode(thumbnail.tobytes()).decode(),
         "coarseness": _coarseness(image, looked_at),
         "blur_radius": _blur(looked_at),
         "grain": _grain(pixels),
@@ -224,7 +225,3 @@ def _model_sees(looked_at: Pixels, mean: float, weights: WeightSet) -> dict[str,
 
     features = load_backbone().features(looked_at)
     return {"seen": seen_flaws(find_distortions(looked_at, features, weights, brief=True), mean)}
-
-
-def _packed(values: npt.NDArray[Any]) -> str:
-    return base64.b85encode(np.ascontiguousarray(values).tobytes()).decode()
