@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import ray
 
-from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, run_batch
+from agenticiqa.batch import BatchOptions, BatchProgress, BatchSummary, read_records, run_batch
 from agenticiqa.errors import AuthenticationError
 from tests.batch.making import THREADS, Judging, Signing, Unprepared, batch_settings, ids, manifest, results, samples
 
@@ -71,3 +71,11 @@ def test_an_actor_killed_midway_loses_nothing(tmp_path: Path) -> None:
 def test_what_keeps_an_actor_from_loading_is_raised(tmp_path: Path) -> None:
     with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
         run(tmp_path / "out.jsonl", prepare=Unprepared())
+
+
+def test_a_sample_that_ends_every_actor_is_given_up_and_the_others_go_on(tmp_path: Path) -> None:
+    summary = run(tmp_path / "out.jsonl", prepare=Judging(deadly=("s001",)))
+
+    (failed,) = [record for record in read_records(tmp_path / "out.jsonl") if record.error]
+    assert (summary.answered, failed.sample_id) == (7, "s001")
+    assert "3 actors were lost on this sample" in str(failed.error)
