@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, NamedTuple
 
-from agenticiqa.evaluation.claim_words import Mention, claim_words, masked
+import yaml
+
 from agenticiqa.score_fusion import ScoreFusion
-from agenticiqa.state import LevelLetter, Severity
 
 Verdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
@@ -73,36 +75,31 @@ def _sentence(sentence: str, evidence: Mapping[str, Any]) -> Iterator[Checked]:
     yield from scores
     claim = read_statement(_head(sentence).lower())
     found = {entry["type"]: entry for entry in evidence.get("distortions") or []}
-    for category, mention in {mention.category: mention for mention in reversed(claim.mentions)}.items():
-        denied = mention.absent or claim.denied
-        # A tool measured "for compression" names its subject, and claims nothing of the picture.
-        if not scores:
-            yield _distortion(category, claim.severity, denied, found)
-    if claim.level is not None and not claim.mentions:
+    # A tool measured "for compression" names its subject, and claims nothing of the picture.
+    for category, absent in claim.distortions.items() if not scores else ():
+        yield _distortion(category, claim.severity, absent or claim.denied, found)
+    if claim.level is not None and not claim.distortions:
         yield _level(claim.level, evidence)
 
 
 def _head(sentence: str) -> str:
     """What a sentence claims: of "Noise (slight): grain covers flat areas" the part that is then described."""
     head, colon, _ = sentence.partition(": ")
-    return head if colon and read_statement(head.lower()).mentions else sentence
+    return head if colon and read_statement(head.lower()).distortions else sentence
 
 
 def _distortion(category: str, severity: str | None, denied: bool, found: Mapping[str, Any]) -> Checked:
     entry = found.get(category)
     stated = f"no {category}" if denied else f"{category}, {severity}" if severity else category
-    known = f"{category}: {entry.get('severity')}" if entry else ""
+    known = f"{category}: {entry.get('severity')}" if entry else "not among the findings"
     present = entry is not None and entry.get("severity") != "none"
     if denied:
         # What was not reported as found was looked for and not found, if anything was looked for at all.
-        return Checked(stated, "contradicting" if present else "tied", known or "not among the findings")
+        return Checked(stated, "contradicting" if present else "tied", known)
     if entry is None:
-        return Checked(stated, "unsupported", "not among the findings")
-    if not present:
-        return Checked(stated, "contradicting", known)
-    if severity is None or entry.get("severity") is None:
-        return Checked(stated, "tied", known)
-    return Checked(stated, "tied" if severity == entry["severity"] else "contradicting", known)
+        return Checked(stated, "unsupported", known)
+    fits = present and (severity is None or entry.get("severity") in (None, severity))
+    return Checked(stated, "tied" if fits else "contradicting", known)
 
 
 def _level(letter: str, evidence: Mapping[str, Any]) -> Checked:
@@ -142,34 +139,79 @@ def _known_scores(evidence: Mapping[str, Any]) -> dict[str, list[float]]:
     return known
 
 
-@dataclass(frozen=True)
-class Statement:
-    """The distortions named, how strong or whether denied, and the level of quality claimed."""
+class Statement(NamedTuple):
+    """What a sentence claims: distortions by category (true where a word says that there is none), and a level.
 
-    mentions: tuple[Mention, ...] = ()
-    severity: Severity | None = None
-    level: LevelLetter | None = None
-    denied: bool = False
+    `severity` is that of the distortions; `denied` denies all of them.
+    """
+
+    distortions: dict[str, bool]
+    severity: str | None
+    level: str | None
+    denied: bool
 
 
 def read_statement(text: str) -> Statement:
     """The claims of a sentence in lower case, in English or Chinese."""
-    words = claim_words()
-    found = words.matches(text, "nothing", "distortions", "any_distortion", "places")
-    rest = masked(text, (match.span for match in found), "\x00")
-    severities = words.matches(rest, "severities")
-    levels = words.matches(rest, "levels")
-    severity = severities[0].meaning if severities else None
-    approved = words["approval"].found_in(rest)
-    plain = masked(rest, (match.span for match in severities))
-    negated = len(words["negations"].spans(plain)) % 2 == 1
+    found = _matches(text, "nothing", "distortions", "any_distortion", "places")
+    rest = _masked(text, found)
+    severities, levels = _matches(rest, "severities"), _matches(rest, "levels")
+    severity = severities[0].row["means"] if severities else None
+    approved = any(_everywhere(rest, "approval"))
+    named = [match.row for match in found if match.group == "distortions"]
+    absent = [(row["means"], row.get("absent", False) or (row.get("neutral", False) and approved)) for row in named]
+    negations = sum(1 for _ in _everywhere(_masked(rest, severities), "negations"))
     return Statement(
-        mentions=tuple(
-            replace(m.meaning, neutral=False, absent=approved) if m.meaning.neutral else m.meaning
-            for m in found
-            if m.group == "distortions"
-        ),
-        severity=severity,
-        level=levels[0].meaning if levels else None,
-        denied=negated or severity == "none" or any(match.group == "nothing" for match in found),
+        # Of a category named twice the first mention counts.
+        dict(reversed(absent)),
+        severity,
+        levels[0].row["means"] if levels else None,
+        negations % 2 == 1 or severity == "none" or any(match.group == "nothing" for match in found),
     )
+
+
+class _Match(NamedTuple):
+    """Where words of a row of the lexicon stand in a text."""
+
+    group: str
+    row: dict[str, Any]
+    start: int
+    end: int
+
+
+@cache
+def _lexicon() -> dict[str, list[tuple[dict[str, Any], tuple[re.Pattern[str], ...]]]]:
+    """The rows of each group of words, with the patterns that find them in English and in Chinese."""
+    text = resources.files("agenticiqa.evaluation").joinpath("claim_words.yaml").read_text(encoding="utf-8")
+    return {group: [(row, _patterns(row)) for row in rows] for group, rows in yaml.safe_load(text).items()}
+
+
+def _patterns(row: dict[str, Any]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    english = re.compile(f"(?<![a-z0-9_])(?:{'|'.join(row['en'])})(?![a-z0-9_])", re.ASCII)
+    # In an alternation the first fit wins: the longest word has to come first.
+    return english, re.compile("|".join(sorted(row["zh"], key=len, reverse=True)))
+
+
+def _everywhere(text: str, group: str) -> Iterator[_Match]:
+    for row, patterns in _lexicon()[group]:
+        for pattern in patterns:
+            yield from (_Match(group, row, *match.span()) for match in pattern.finditer(text))
+
+
+def _matches(text: str, *groups: str) -> list[_Match]:
+    """Words of these groups in order of appearance; of overlapping ones only the longest is kept."""
+    found = [match for group in groups for match in _everywhere(text, group)]
+    # On equal length the group named first wins.
+    found.sort(key=lambda match: (match.start - match.end, groups.index(match.group), match.start))
+    kept: list[_Match] = []
+    for match in found:
+        if all(match.end <= other.start or other.end <= match.start for other in kept):
+            kept.append(match)
+    return sorted(kept, key=lambda match: match.start)
+
+
+def _masked(text: str, matches: Iterable[_Match]) -> str:
+    """The text with what was matched blanked out, so that it is not read again."""
+    for match in matches:
+        text = text[: match.start] + "\x00" * (match.end - match.start) + text[match.end :]
+    return text
