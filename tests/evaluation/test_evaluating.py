@@ -19,7 +19,8 @@ from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
 from agenticiqa.evaluation.ratings import Sampling, coverage, rate
 from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
 from agenticiqa.evaluation.statistics import LogisticFit
-from agenticiqa.evaluation.summary import as_json, headline, remarks
+from agenticiqa.evaluation.report.sections import headline, remarks
+from agenticiqa.evaluation.report.text_reports import as_json
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools import default_registry
 from agenticiqa.tools.registry import ToolRegistry

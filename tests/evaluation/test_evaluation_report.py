@@ -19,8 +19,8 @@ from agenticiqa.evaluation.ratings import Sampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
 from agenticiqa.evaluation.report.comparison import compare_reports
-from agenticiqa.evaluation.report.text_reports import beside_ours, latex_table, published, render_csv
-from agenticiqa.evaluation.summary import as_json
+from agenticiqa.evaluation.report.sections import beside_ours, published
+from agenticiqa.evaluation.report.text_reports import as_json, latex_table, render_csv
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 

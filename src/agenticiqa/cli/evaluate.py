@@ -5,34 +5,32 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agenticiqa.cli import shared_options as shared
-from agenticiqa.cli.command_frame import writing_to
 from agenticiqa.cli.terminal import print_table
 from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
-    from agenticiqa.evaluation.evaluating import Evaluation
-    from agenticiqa.evaluation.multiple_choice import Choices
+    from agenticiqa.evaluation.evidence import OnPicture
     from agenticiqa.evaluation.ratings import Sampling
+    from agenticiqa.evaluation.report.sections import Section
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
     from agenticiqa.parts import Parts
-
-    Working = AbstractContextManager[Callable[[int, int], None] | None]
 
 PIPED_WIDTH = 220
 _FOR_RATINGS = ("split", "ablation", "recorded", "jobs", "hide-references")
 _FOR_QUESTIONS = ("rotate",)
-REPORTS = ("html", "md", "tex", "csv", "json")
-COMPARISONS = ("md", "tex", "csv")
+# The sections that are printed; the files have all of them.
+PRINTED = ("Methods", "Tools alone", "Failures")
 
 
 def evaluate(
@@ -88,12 +86,14 @@ def evaluate(
     """
     from agenticiqa.evaluation.evaluating import chosen_ablations
     from agenticiqa.evaluation.ratings import Sampling
+    from agenticiqa.evaluation.report.text_reports import RATING_FORMS
     from agenticiqa.evaluation.samples import QuestionSet
     from agenticiqa.parts import build_parts
 
+    sampling = Sampling(repetitions, seed)
     if compare is not None:
         _refuse_beside_compare(dataset=dataset, manifest=manifest, recorded=recorded, ablation=ablation, split=split)
-        _compare(compare, output, Sampling(repetitions, seed))
+        _compare(compare, output, sampling)
         return
     ablations = chosen_ablations(ablation or [])
     settings = shared.effective_settings(config, backend, offline, trust_folder=trust_folder)
@@ -101,14 +101,44 @@ def evaluate(
     given = {"split": split, "ablation": ablations, "recorded": recorded, "jobs": jobs, "rotate": rotate,
              "hide-references": hide_references}  # fmt: skip
     _refuse_idle(found, given)
-    reports = () if output is None else (output, *(output / f"report.{kind}" for kind in REPORTS))
+    reports = () if output is None else (output, *(output / f"report.{kind}" for kind in RATING_FORMS))
     shared.guard_outputs(settings, reports, (manifest, recorded, *found.files()))
-    parts, sampling, working = build_parts(settings), Sampling(repetitions, seed), _working(settings, verbose, quiet)
-    if isinstance(found, QuestionSet):
-        _questions(found.thinned(limit, seed), parts, sampling, rotate, as_json, output, working)
+    parts = build_parts(settings)
+    with _working(settings, verbose, quiet) as on_picture:
+        if isinstance(found, QuestionSet):
+            shown = _questions(found.thinned(limit, seed), parts, sampling, rotate, output, on_picture)
+        else:
+            rated = (found.without_references() if hide_references else found).thinned(limit, split, seed)
+            shown = _ratings(rated, parts, ablations, sampling, recorded, seen, output, on_picture, jobs)
+    if as_json:
+        typer.echo(json.dumps(shown.values, indent=2, ensure_ascii=False))
     else:
-        rated = (found.without_references() if hide_references else found).thinned(limit, split, seed)
-        _ratings(rated, parts, ablations, sampling, recorded, seen, as_json, output, working, jobs)
+        shown.print()
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is printed of an evaluation: its JSON values, or its head and sections in words."""
+
+    values: dict[str, Any]
+    lines: list[str]
+    sections: list[Section]
+    written: list[Path]
+
+    def print(self) -> None:
+        for line in self.lines:
+            typer.echo(printable(line))
+        for section in self.sections:
+            if section.rows:
+                print_table(section.headings, section.rows, PIPED_WIDTH)
+            for line in section.lines:
+                typer.echo(printable(line))
+        _tell_written(self.written)
+
+
+def _tell_written(files: list[Path]) -> None:
+    if files:
+        typer.echo(printable(f"written: {', '.join(map(str, files))}"))
 
 
 def _refuse_beside_compare(**given: object) -> None:
@@ -120,21 +150,16 @@ def _refuse_beside_compare(**given: object) -> None:
 
 
 def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Sampling) -> None:
-    from agenticiqa.evaluation.report.comparison import HEADINGS, compare_reports
-    from agenticiqa.outputs import write_whole
+    from agenticiqa.evaluation.report.comparison import FORMS, HEADINGS, compare_reports
+    from agenticiqa.evaluation.report.text_reports import write_texts
 
-    files = [] if output is None else [output / f"comparison.{kind}" for kind in COMPARISONS]
+    files = [] if output is None else [output / f"comparison.{kind}" for kind in FORMS]
     refuse_overwriting(files, [report / "report.json" if report.is_dir() else report for report in reports])
     found = compare_reports(*reports, sampling)
     typer.echo(found.in_words())
     print_table(HEADINGS, found.lines(), PIPED_WIDTH)
-    if output is None:
-        return
-    with writing_to(output):
-        output.mkdir(parents=True, exist_ok=True)
-    for file, text in zip(files, (found.markdown(), found.latex(), found.csv()), strict=True):
-        write_whole(file, text)
-    typer.echo(f"written: {', '.join(map(str, files))}")
+    if output is not None:
+        _tell_written(write_texts(output, "comparison", found.texts()))
 
 
 def _read(
@@ -172,97 +197,46 @@ def _refuse_idle(found: RatedSet | QuestionSet, given: Mapping[str, object]) -> 
 
 def _ratings(
     rated: RatedSet, parts: Parts, ablations: Sequence[str], sampling: Sampling, recorded: Path | None, seen: str,
-    as_json: bool, output: Path | None, working: Working, jobs: int | None,
-) -> None:  # fmt: skip
-    from agenticiqa.evaluation import summary
+    output: Path | None, on_picture: OnPicture | None, jobs: int | None,
+) -> _Shown:  # fmt: skip
     from agenticiqa.evaluation.evaluating import evaluate_ratings
     from agenticiqa.evaluation.recorded import read_recorded
-    from agenticiqa.evaluation.report import write_report
+    from agenticiqa.evaluation.report.sections import headline, sections_of
+    from agenticiqa.evaluation.report.text_reports import as_json, write_report
 
-    outputs = None if recorded is None else read_recorded(recorded)
-    with working as on_picture:
-        found = evaluate_ratings(
-            rated,
-            parts,
-            ablations=ablations,
-            sampling=sampling,
-            recorded=outputs,
-            command="agenticiqa " + shlex.join(sys.argv[1:]),
-            seen=seen,
-            on_picture=on_picture,
-            jobs=jobs,
-        )
-    if output is not None:
-        with writing_to(output):
-            output.mkdir(parents=True, exist_ok=True)
-        write_report(found, output)
-    if as_json:
-        typer.echo(json.dumps(summary.as_json(found), indent=2, ensure_ascii=False))
-    else:
-        _print(found)
-        if output is not None:
-            typer.echo(f"report written to {output / 'report.html'}, report.md, .tex, .csv and .json")
-
-
-def _print(found: Evaluation) -> None:
-    from agenticiqa.evaluation import summary
-    from agenticiqa.evaluation.report.text_reports import coverage_line, faithfulness_line, recorded_lines
-
-    for line in summary.headline(found):
-        typer.echo(line)
-    rows = found.recorded.rows if found.recorded else found.rows
-    print_table(summary.HEADINGS, summary.table(rows), PIPED_WIDTH)
-    print_table(("tool", *summary.HEADINGS[1:6]), [line[:6] for line in summary.table(found.tools)], PIPED_WIDTH)
-    for line in [*summary.remarks([*rows, *found.tools]), *recorded_lines(found), coverage_line(found),
-                 faithfulness_line(found)]:  # fmt: skip
-        if line:
-            typer.echo(line)
-    for failure, count in found.failures.items():
-        typer.echo(printable(f"failed {count} times: {failure}"))
+    found = evaluate_ratings(
+        rated, parts, ablations=ablations, sampling=sampling, seen=seen, on_picture=on_picture, jobs=jobs,
+        recorded=None if recorded is None else read_recorded(recorded), command=_command(),
+    )  # fmt: skip
+    written = [] if output is None else write_report(found, output)
+    sections = [section for section in sections_of(found) if section.title in PRINTED]
+    return _Shown(as_json(found), headline(found), sections, written)
 
 
 def _questions(
-    questions: QuestionSet, parts: Parts, sampling: Sampling, rotate: bool, as_json: bool, output: Path | None,
-    working: Working,
-) -> None:  # fmt: skip
+    questions: QuestionSet, parts: Parts, sampling: Sampling, rotate: bool, output: Path | None,
+    on_question: OnPicture | None,
+) -> _Shown:  # fmt: skip
     from agenticiqa.assessor import Assessor
-    from agenticiqa.evaluation import summary
     from agenticiqa.evaluation.evaluating import provenance_of
     from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, tally
-    from agenticiqa.evaluation.report.text_reports import choices_json, choices_markdown
-    from agenticiqa.outputs import write_whole
+    from agenticiqa.evaluation.report.sections import choice_sections
+    from agenticiqa.evaluation.report.text_reports import choices_json, write_choices
 
-    ask = ask_with(Assessor(parts=parts))
-    with working as on_question:
-        answers = answer_all(questions.questions, ask, rotate=rotate, on_question=on_question)
-    found = tally(answers, sampling)
-    command = "agenticiqa " + shlex.join(sys.argv[1:])
-    content: dict[str, Any] = choices_json(questions, answers, found)
-    content["provenance"] = provenance_of(parts.settings, parts, sampling, command)
-    if output is not None:
-        with writing_to(output):
-            output.mkdir(parents=True, exist_ok=True)
-        write_whole(output / "report.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-        write_whole(output / "report.md", choices_markdown(questions, found, content["provenance"]))
-    if as_json:
-        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
-        return
-    typer.echo(
-        f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
-    )
-    print_table(("part", "questions", "accuracy", "answered"), summary.accuracy_lines(found), PIPED_WIDTH)
-    typer.echo(_order_line(found))
+    answers = answer_all(questions.questions, ask_with(Assessor(parts=parts)), rotate=rotate, on_question=on_question)
+    found, provenance = tally(answers, sampling), provenance_of(parts.settings, parts, sampling, _command())
+    values = {**choices_json(questions, answers, found), "provenance": provenance}
+    written = [] if output is None else write_choices(questions, found, values, provenance, output)
+    count = f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
+    return _Shown(values, [count], choice_sections(questions, found)[:1], written)
 
 
-def _order_line(found: Choices) -> str:
-    unable = f'"Unable to determine": {found.unable:.1%}'
-    if found.sensitive is None or found.over_orders is None:
-        return f"{unable}; order of the choices not varied (--rotate)"
-    return f"{unable}; the order changes {found.sensitive:.1%} of answers; accuracy over orders {found.over_orders:.3f}"
+def _command() -> str:
+    return "agenticiqa " + shlex.join(sys.argv[1:])
 
 
 @contextmanager
-def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[OnPicture | None]:
     """The log, and a count on stderr: moving on a terminal, every hundredth elsewhere."""
     if not quiet and sys.stderr.isatty():
         from rich.console import Console

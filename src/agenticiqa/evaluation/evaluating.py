@@ -39,6 +39,11 @@ class Evaluation:
     unlisted: tuple[str, ...] = ()
     """Ablations that cannot differ from the agent with this backend, and why."""
 
+    @property
+    def shown(self) -> list[Row]:
+        """The rows of the first table: those of the fusion study where there is one."""
+        return self.recorded.rows if self.recorded else self.rows
+
 
 def chosen_ablations(wanted: Sequence[str]) -> list[str]:
     """The ablations these words name; `all` names every one."""

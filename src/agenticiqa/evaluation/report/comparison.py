@@ -12,11 +12,12 @@ import numpy as np
 
 from agenticiqa.errors import ReportError
 from agenticiqa.evaluation.ratings import USUAL, Sampling
+from agenticiqa.evaluation.report.sections import difference, interval
 from agenticiqa.evaluation.report.text_reports import latex_table, markdown_table
 from agenticiqa.evaluation.statistics import Difference, Interval, Values, bootstrap, paired_bootstrap, srcc
-from agenticiqa.evaluation.summary import interval
 from agenticiqa.outputs import csv_text
 
+FORMS = ("md", "tex", "csv")
 HEADINGS = ("method", "pictures", "SRCC, first", "SRCC, second", "first less second", "p")
 # Fewer pictures have no correlation worth a test.
 _FEWEST = 3
@@ -47,8 +48,7 @@ class Comparison:
         return [
             [
                 row.title, str(row.pictures), interval(row.first), interval(row.second),
-                f"{row.difference.value:+.3f} [{row.difference.low:+.3f}, {row.difference.high:+.3f}]",
-                f"{row.difference.p_value:.3f}",
+                difference(row.difference), f"{row.difference.p_value:.3f}",
             ]
             for row in self.rows
         ]  # fmt: skip
@@ -61,26 +61,22 @@ class Comparison:
             f"two-sided p-values of the paired bootstrap{left}"
         )
 
-    def markdown(self) -> str:
-        """The table as Markdown."""
-        return f"{self.in_words()}\n\n{markdown_table(HEADINGS, self.lines())}\n"
-
-    def latex(self) -> str:
-        """The table for a paper."""
-        return latex_table(HEADINGS, [self.lines()], self.in_words())
-
-    def csv(self) -> str:
-        """One line per method with every figure in a column of its own."""
-        return csv_text(
-            {
-                "method": row.title, "pictures": row.pictures,
-                "first_srcc": row.first.value, "first_low": row.first.low, "first_high": row.first.high,
-                "second_srcc": row.second.value, "second_low": row.second.low, "second_high": row.second.high,
-                "difference": row.difference.value, "difference_low": row.difference.low,
-                "difference_high": row.difference.high, "p": row.difference.p_value,
-            }
-            for row in self.rows
-        )  # fmt: skip
+    def texts(self) -> dict[str, str]:
+        """The table as Markdown, for a paper in LaTeX, and as CSV with every figure in a column of its own."""
+        return {
+            "md": f"{self.in_words()}\n\n{markdown_table(HEADINGS, self.lines())}\n",
+            "tex": latex_table(HEADINGS, [self.lines()], self.in_words()),
+            "csv": csv_text(
+                {
+                    "method": row.title, "pictures": row.pictures,
+                    "first_srcc": row.first.value, "first_low": row.first.low, "first_high": row.first.high,
+                    "second_srcc": row.second.value, "second_low": row.second.low, "second_high": row.second.high,
+                    "difference": row.difference.value, "difference_low": row.difference.low,
+                    "difference_high": row.difference.high, "p": row.difference.p_value,
+                }
+                for row in self.rows
+            ),
+        }  # fmt: skip
 
 
 def compare_reports(first: Path, second: Path, sampling: Sampling = USUAL) -> Comparison:

@@ -10,15 +10,7 @@ import numpy as np
 
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.report import plots
-from agenticiqa.evaluation.report.text_reports import (
-    NOTE,
-    PUBLISHED_HEADINGS,
-    beside_ours,
-    coverage_line,
-    faithfulness_line,
-    recorded_lines,
-)
-from agenticiqa.evaluation.summary import HEADINGS, headline, remarks, table, worst_pictures
+from agenticiqa.evaluation.report.sections import headline, sections_of, worst_pictures
 from agenticiqa.report.page import asset, plain_page
 from agenticiqa.report.pictures import picture_of
 
@@ -32,19 +24,19 @@ def render_page(found: Evaluation) -> str:
 
 
 def _sections(found: Evaluation) -> list[str]:
-    rows = found.recorded.rows if found.recorded else found.rows
-    lines = [*remarks(rows), *recorded_lines(found), coverage_line(found), faithfulness_line(found)]
-    return [
-        _section("Methods", html_table(HEADINGS, table(rows)) + _listed([line for line in lines if line])),
-        _section("Score and opinion", _plots(found)),
-        _section("By distortion type", plots.bars(found.kinds) if found.kinds else "", wide=False),
-        _section("By level", plots.bars(found.levels) if found.levels else "", wide=False),
-        _section("Tools alone", html_table(("tool", *HEADINGS[1:6]), [line[:6] for line in table(found.tools)])),
-        _section("Largest disagreements", _worst(found)),
-        _section("Beside published figures", _published(found)),
-        _section("Failures", _listed([f"{count} × {failure}" for failure, count in found.failures.items()])),
-        _section("Provenance", _provenance(found)),
-    ]
+    drawn = {
+        "By distortion type": plots.bars(found.kinds),
+        "By level": plots.bars(found.levels),
+        "Largest disagreements": _worst(found),
+    }
+    shown = []
+    for each in sections_of(found):
+        body = drawn.get(each.title) or html_table(each.headings, each.rows)
+        body += "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in each.lines) + "</ul>" if each.lines else ""
+        shown.append(_section(each.title, body, wide=not each.title.startswith("By ")))
+        if each.title == "Methods":
+            shown.append(_section("Score and opinion", _plots(found)))
+    return [*shown, _section("Provenance", _provenance(found))]
 
 
 def _headline(found: Evaluation) -> str:
@@ -81,7 +73,7 @@ def _worst(found: Evaluation) -> str:
         f"score after the fit {one.fitted:.3g}<br>{escape(one.why)}</figcaption></figure>"
         for one in worst_pictures(found)
     ]
-    return f'<div class="worst">{"".join(figures)}</div>' if figures else ""
+    return f'<div class="worst">{"".join(figures)}</div>'
 
 
 def _provenance(found: Evaluation) -> str:
@@ -106,14 +98,5 @@ def html_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(headings[0])}">{table}</div>'
 
 
-def _published(found: Evaluation) -> str:
-    lines = beside_ours(found)
-    return html_table(PUBLISHED_HEADINGS, lines) + f'<p class="legend">{NOTE}</p>' if lines else ""
-
-
 def _section(title: str, body: str, wide: bool = True) -> str:
     return f"<section{' class=wide' if wide else ''}><h2>{escape(title)}</h2>{body}</section>" if body else ""
-
-
-def _listed(lines: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>" if lines else ""

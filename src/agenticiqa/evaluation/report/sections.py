@@ -1,0 +1,245 @@
+"""What a report says, as sections of words and numbers that terminal, Markdown and page share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from agenticiqa.evaluation.evaluating import Evaluation
+from agenticiqa.evaluation.methods import Cost
+from agenticiqa.evaluation.multiple_choice import Accuracy, Choices
+from agenticiqa.evaluation.ratings import Part, Row
+from agenticiqa.evaluation.runs import FULL
+from agenticiqa.evaluation.samples import QuestionSet
+from agenticiqa.evaluation.statistics import Difference, Interval
+
+# Below so many groups a percentile bootstrap covers less than it says.
+FEW_GROUPS = 20
+SHOWN_WORST = 12
+MOST_WORDS = 160
+HEADINGS = ("method", "answered", "SRCC", "KRCC", "PLCC", "RMSE", "lead in SRCC", "calls", "tokens", "s", "$")
+# How many of them are figures of agreement; the rest is cost.
+FIGURES = 6
+PARTS = ("part", "questions", "accuracy", "answered")
+PUBLISHED = "Published figures are of the whole set; where ours is of a part of it, the two are not the same pictures."
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table with what has to be said below it; either may be missing."""
+
+    title: str
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    lines: Sequence[str] = ()
+
+
+def headline(found: Evaluation) -> list[str]:
+    """What was evaluated, and everything a reader must know before the figures."""
+    rated = found.rated
+    groups = len(set(rated.clusters))
+    missing = f"; {len(rated.missing)} listed pictures are missing" if rated.missing else ""
+    lines = [
+        f"{rated.name}: {len(rated.samples)} pictures, {groups} groups resampled whole{missing}",
+        rated.scale.in_words(),
+        *rated.notes,
+    ]
+    if groups < FEW_GROUPS:
+        few = f"Intervals rest on {groups} groups only and are too narrow"
+        lines.append(few if groups > 1 else "One group: no intervals")
+    lines += [f"Not listed: {each}" for each in found.unlisted]
+    if found.seen:
+        lines.append(f"Not held out: {found.seen}")
+    overlay = found.provenance["overlay"]
+    if overlay:
+        lines.append(f"Curves of {overlay} are in force: on ratings they were fitted to, figures are not held out")
+    return lines
+
+
+def sections_of(found: Evaluation) -> list[Section]:
+    """The sections of a report on ratings that hold anything, the table of methods first."""
+    said = [*remarks(found.shown), *_recorded(found), *_coverage(found), *_faithfulness(found)]
+    tools = [line[:FIGURES] for line in table(found.tools)]
+    published = beside_ours(found)
+    worst = [[one.name, f"{one.opinion:.3g}", f"{one.fitted:.3g}", one.why] for one in worst_pictures(found)]
+    sections = [
+        Section("Methods", HEADINGS, table(found.shown), said),
+        Section("By distortion type", *_parts("type", found.kinds)),
+        Section("By level", *_parts("level", found.levels)),
+        Section("Tools alone", ("tool", *HEADINGS[1:FIGURES]), tools, remarks(found.tools)),
+        Section("Largest disagreements", ("picture", "opinion", "score after the fit", "what the agent said"), worst),
+        Section(
+            "Beside published figures",
+            ("method", "published SRCC", "PLCC", "measured here", "source"),
+            published,
+            [PUBLISHED] if published else [],
+        ),
+        Section("Failures", lines=[f"{count} × {failure}" for failure, count in found.failures.items()]),
+    ]
+    return [section for section in sections if section.rows or section.lines]
+
+
+def choice_sections(questions: QuestionSet, found: Choices) -> list[Section]:
+    """The sections of a report on questions, the table of accuracies first."""
+    order = "the order of the choices was not varied (--rotate)"
+    if found.sensitive is not None:
+        order = f"their order changes {found.sensitive:.1%} of answers; accuracy over orders {found.over_orders:.3f}"
+    unable = f'"Unable to determine": {found.unable:.1%}, counted as wrong; {order}'
+    given = sorted({pair[1] for pair in found.confusion})
+    confusion = [
+        [letter, *(str(found.confusion.get((letter, other), 0)) for other in given)]
+        for letter in sorted({pair[0] for pair in found.confusion})
+    ]
+    theirs = [[one["method"], one.get("accuracy", ""), one["source"]] for one in published(questions.name)]
+    sections = [
+        Section("Accuracy", PARTS, accuracy_lines(found), [unable]),
+        Section("Right and given answers", ("right answer", *given), confusion),
+        Section("Beside published figures", ("method", "accuracy", "source"), theirs),
+    ]
+    return [section for section in sections if section.rows]
+
+
+def table(rows: Sequence[Row]) -> list[list[str]]:
+    """The lines of the table under HEADINGS."""
+    return [
+        [
+            row.method.title,
+            f"{row.answered:.1%}",
+            *(interval(one) for one in (row.srcc, row.krcc, row.plcc, row.rmse)),
+            "" if row.lead is None else f"{difference(row.lead)}, p {row.lead.p_value:.3f}",
+            *_costs(row.method.cost),
+        ]
+        for row in rows
+    ]
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """What has to be said about single methods: how they were made, and fits that failed."""
+    found = []
+    for row in rows:
+        if row.method.note:
+            found.append(f"{row.method.title}: {row.method.note}")
+        twin = row is not rows[0] and row.method.scores is rows[0].method.scores
+        if row.fit is not None and row.fit.form != "five-parameter" and not twin:
+            found.append(f"{row.method.title}: PLCC and RMSE after another curve ({row.fit.message})")
+    return found
+
+
+def interval(found: Interval | None) -> str:
+    """A figure with its 95 % interval."""
+    if found is None:
+        return "–"
+    return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]" if found.repetitions else f"{found.value:.3f}"
+
+
+def difference(found: Difference) -> str:
+    """A difference with its 95 % interval."""
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+
+
+def _costs(cost: Cost) -> list[str]:
+    seconds = "–" if cost.seconds is None else f"{cost.seconds:.3f}"
+    return [f"{cost.calls:.2f}", f"{cost.tokens:.0f}", seconds, "unknown" if cost.usd is None else f"{cost.usd:.4f}"]
+
+
+def _parts(heading: str, parts: Sequence[Part]) -> tuple[Sequence[str], list[list[str]]]:
+    return (heading, "pictures", "SRCC"), [[part.name, str(part.pictures), interval(part.srcc)] for part in parts]
+
+
+def accuracy_lines(found: Choices) -> list[list[str]]:
+    """Accuracy overall and by part, one line each."""
+    parts = [(title, one) for title, ones in found.parts.items() for one in ones]
+    return [_accuracy("all", found.overall), *(_accuracy(f"{title} {one.name}", one) for title, one in parts)]
+
+
+def _accuracy(title: str, one: Accuracy) -> list[str]:
+    return [title, str(one.questions), interval(one.accuracy), f"{one.answered:.1%}"]
+
+
+def _recorded(found: Evaluation) -> list[str]:
+    if found.recorded is None:
+        return []
+    study, choice = found.recorded, found.recorded.choice
+    groups = ", ".join(choice.fitted_groups[:20]) + (" …" if len(choice.fitted_groups) > 20 else "")
+    return [
+        f"Recorded outputs ({study.form}) of {study.joined} pictures; temperature {choice.temperature:.4g} and η "
+        f"{choice.eta:g} were chosen on {choice.fitted_on} pictures (contents {groups}); figures are of the other "
+        f"{study.held_out}"
+    ]
+
+
+def _coverage(found: Evaluation) -> list[str]:
+    if found.coverage is None:
+        return []
+    one = found.coverage
+    return [
+        f"The score's 95 % interval holds {one.share:.1%} of {one.pictures} opinions with a mean width of "
+        f"{one.width:.2f} points; a constant interval that holds 95 % of these opinions is {one.constant:.2f} wide."
+    ]
+
+
+def _faithfulness(found: Evaluation) -> list[str]:
+    if found.faithfulness is None:
+        return []
+    one = found.faithfulness
+    return [
+        f"Of {one.claims} claims in {one.explanations} explanations {one.share('tied'):.1%} are tied to the agent's "
+        f"own evidence, {one.share('contradicting'):.1%} contradict it and {one.share('unsupported'):.1%} are "
+        f"unsupported; {one.without_claims} explanations claim nothing that can be checked."
+    ]
+
+
+def published(dataset: str) -> list[dict[str, Any]]:
+    """Method, SRCC, PLCC or accuracy as printed, and source, for a data set; empty when nothing is known."""
+    text = resources.files("agenticiqa.evaluation.report").joinpath("published.yaml").read_text(encoding="utf-8")
+    known = yaml.safe_load(text)
+    return [{**entry, "source": known["sources"][entry["source"]]} for entry in known.get(dataset, [])]
+
+
+def beside_ours(found: Evaluation) -> list[list[str]]:
+    """Published figures, ours on top and marked if not held out; none when nothing is published."""
+    measured = {row.method.name: f"{row.srcc.value:.3f}" for row in found.tools if row.srcc is not None}
+    source = "this evaluation, not held out" if found.seen else "this evaluation"
+    ours = [[row.method.title, "", "", f"{row.srcc.value:.3f}", source] for row in found.rows[:1] if row.srcc]
+    theirs = [
+        [one["method"], one.get("srcc", ""), one.get("plcc", ""), measured.get(one.get("tool"), ""), one["source"]]
+        for one in published(found.rated.name)
+    ]
+    return ours + theirs if theirs else []
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """One picture, its opinion, its score after the logistic fit, and the agent's words."""
+
+    name: str
+    image: Path
+    opinion: float
+    fitted: float
+    why: str
+
+
+def worst_pictures(found: Evaluation) -> list[Disagreement]:
+    """The pictures with the largest residuals of the first method, the largest first."""
+    if not found.rows or found.rows[0].fit is None:
+        return []
+    fitted = found.rows[0].fit(found.rows[0].method.scores)
+    apart = np.nan_to_num(np.abs(fitted - found.rated.opinions), nan=-1.0)
+    sign = 1 if found.rated.scale.higher_is_better else -1
+    return [
+        Disagreement(sample.name, sample.image, sample.opinion, sign * float(fitted[row]), _words(found, int(row)))
+        for row in np.argsort(-apart, kind="stable")[:SHOWN_WORST]
+        for sample in [found.rated.samples[row]]
+        if apart[row] >= 0
+    ]
+
+
+def _words(found: Evaluation, row: int) -> str:
+    text = str(found.evidence[row].get(FULL, {}).get("reasoning") or "")
+    return text if len(text) <= MOST_WORDS else text[: MOST_WORDS - 3] + "…"
