@@ -31,21 +31,19 @@ def assess(
     ] = None,
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The undistorted original.")] = None,
     align: Annotated[
-        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to the image's.")
+        Literal["resize"] | None, typer.Option(help="Scale a reference of another size to the image's.")
     ] = None,
     fail_under: FailUnder = None,
     fail_if: FailIf = None,
     require: Require = None,
     gate_file: GateFile = None,
     region: Annotated[
-        list[str] | None, typer.Option("--region", metavar="NAME", help="Also locate and judge it: face, subject, cat.")
+        list[str] | None, typer.Option(metavar="NAME", help="Also locate and judge it: face, subject, cat.")
     ] = None,
     crop_dir: Annotated[
-        Path | None, typer.Option("--crop-dir", help="Write the located regions as PNG files into this folder.")
+        Path | None, typer.Option(help="Write the located regions as PNG files into this folder.")
     ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Also write a page about the result to this file.")
-    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page about the result to this file.")] = None,
     config: shared.ConfigFile = None,
     backend: shared.Backend = None,
     max_replan: shared.MaxReplan = None,

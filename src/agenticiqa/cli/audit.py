@@ -41,15 +41,14 @@ def audit(
     threshold: Annotated[
         list[str] | None,
         typer.Option(
-            "--threshold",
             metavar="ISSUE=SCORE",
             help="Flag pictures that score below this (0 worst, 1 best), e.g. blurry=0.4; 0 flags none.",
         ),
     ] = None,
-    issues: Annotated[str | None, typer.Option("--issues", metavar="ISSUE,…", help="Look only for these.")] = None,
+    issues: Annotated[str | None, typer.Option(metavar="ISSUE,…", help="Look only for these.")] = None,
     to: Annotated[
         Literal["csv", "parquet", "json", "fiftyone"],
-        typer.Option("--to", help="Format of the table of all pictures; fiftyone: data.json and labels.json."),
+        typer.Option(help="Format of the table of all pictures; fiftyone: data.json and labels.json."),
     ] = "csv",
     gallery: Annotated[
         bool, typer.Option("--gallery/--no-gallery", help="Also write gallery.html: the worst pictures of each issue.")
@@ -60,11 +59,9 @@ def audit(
     ] = False,
     engine: Annotated[
         Literal["auto", "threads", "processes", "ray"],
-        typer.Option("--engine", help="How to work in parallel; auto: processes."),
+        typer.Option(help="How to work in parallel; auto: processes."),
     ] = "auto",
-    address: Annotated[
-        str | None, typer.Option("--address", help="Address of a Ray cluster, with --engine ray.")
-    ] = None,
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster, with --engine ray.")] = None,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")
     ] = None,

@@ -40,36 +40,28 @@ def batch(
     ],
     references: Annotated[
         Path | None,
-        typer.Option("--references", help="Folder of originals, matched by relative path, whatever the formats."),
+        typer.Option(help="Folder of originals, matched by relative path, whatever the formats."),
     ] = None,
-    query: Annotated[str | None, typer.Option("--query", help="The question where a sample has none.")] = None,
+    query: Annotated[str | None, typer.Option(help="The question where a sample has none.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show plan, counts and cost; ask nothing.")] = False,
     engine: Annotated[
         Literal["auto", "threads", "processes", "ray"],
-        typer.Option("--engine", help="auto: threads for network backends, processes for the embedded one."),
+        typer.Option(help="auto: threads for network backends, processes for the embedded one."),
     ] = "auto",
-    address: Annotated[str | None, typer.Option("--address", help="Of a Ray cluster; default: a local Ray.")] = None,
+    address: Annotated[str | None, typer.Option(help="Of a Ray cluster; default: a local Ray.")] = None,
     concurrency: Annotated[int | None, typer.Option("--concurrency", "-j", min=1, help="Samples at once.")] = None,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, help="US dollars this run may spend.")] = None,
-    max_calls: Annotated[
-        int | None, typer.Option("--max-calls", min=0, help="Paid model calls this run may make.")
-    ] = None,
-    max_failures: Annotated[
-        int | None, typer.Option("--max-failures", min=1, help="Stop after so many failed samples.")
-    ] = None,
-    align: Annotated[
-        Literal["resize"] | None, typer.Option("--align", help="Scale references of another size.")
-    ] = None,
-    to: Annotated[
-        Literal["csv", "parquet"] | None, typer.Option("--to", help="Also write a table beside the records.")
-    ] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="US dollars this run may spend.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Paid model calls this run may make.")] = None,
+    max_failures: Annotated[int | None, typer.Option(min=1, help="Stop after so many failed samples.")] = None,
+    align: Annotated[Literal["resize"] | None, typer.Option(help="Scale references of another size.")] = None,
+    to: Annotated[Literal["csv", "parquet"] | None, typer.Option(help="Also write a table beside the records.")] = None,
     fail_under: gating.FailUnder = None,
     fail_if: gating.FailIf = None,
     require: gating.Require = None,
     gate_file: gating.GateFile = None,
     junit: gating.JUnit = None,
     github: gating.GitHub = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Also write a page about all records.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also write a page about all records.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Judge again what was judged with other settings or another question.")
     ] = False,

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 
 def calibrate(
-    ladder: Annotated[
-        str | None, typer.Option("--ladder", metavar="TOOL", help="The tool to calibrate on graded damage.")
-    ] = None,
-    manifest: Annotated[
-        Path | None, typer.Option("--manifest", help="Your ratings: a table with image and rating.")
-    ] = None,
+    ladder: Annotated[str | None, typer.Option(metavar="TOOL", help="The tool to calibrate on graded damage.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="Your ratings: a table with image and rating.")] = None,
     accepted: Annotated[
         Path | None,
         typer.Option(
@@ -37,12 +33,12 @@ def calibrate(
     ] = None,
     rejected: Annotated[
         Path | None,
-        typer.Option("--rejected", metavar="BAD", help="Folder of pictures you reject, with --from-accepted."),
+        typer.Option(metavar="BAD", help="Folder of pictures you reject, with --from-accepted."),
     ] = None,
     false_rejects: Annotated[
-        float, typer.Option("--false-rejects", min=0, max=1, help="The share of good pictures a limit may fail.")
+        float, typer.Option(min=0, max=1, help="The share of good pictures a limit may fail.")
     ] = 0.05,
-    root: Annotated[Path | None, typer.Option("--root", help="Folder of the pictures, with --manifest.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder of the pictures, with --manifest.")] = None,
     scale: Annotated[
         tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
     ] = None,
@@ -50,7 +46,7 @@ def calibrate(
         int | None, typer.Option("--photographs", min=1, help="Use only this many; quicker for slow tools.")
     ] = None,
     overlay: Annotated[
-        Path | None, typer.Option("--overlay", help="File to store the curves in; default: the settings' overlay.")
+        Path | None, typer.Option(help="File to store the curves in; default: the settings' overlay.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Store fits to your ratings even where they agree less than before.")

@@ -16,11 +16,11 @@ def compare(
     images: Annotated[list[Path], typer.Argument(help="Two or more images.")],
     query: Annotated[
         str | None,
-        typer.Option("--query", help='What to compare by ("Which one is the noisiest?"); default: the quality.'),
+        typer.Option(help='What to compare by ("Which one is the noisiest?"); default: the quality.'),
     ] = None,
     reference: Annotated[Path | None, typer.Option("--reference", "-r", help="The original of all of them.")] = None,
     align: Annotated[
-        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to each image's.")
+        Literal["resize"] | None, typer.Option(help="Scale a reference of another size to each image's.")
     ] = None,
     config: shared.ConfigFile = None,
     backend: shared.Backend = None,

@@ -47,9 +47,9 @@ class Check:
 def doctor(
     live: Annotated[
         str | None,
-        typer.Option("--live", metavar="BACKEND", help="Make three small calls to this backend."),
+        typer.Option(metavar="BACKEND", help="Make three small calls to this backend."),
     ] = None,
-    base_url: Annotated[str | None, typer.Option("--base-url", help="The server's address, with --live.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="The server's address, with --live.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what is installed, which backends have keys, which tools run and vote, and the command that mends the rest.

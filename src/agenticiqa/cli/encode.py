@@ -34,40 +34,38 @@ def encode(
     ],
     min_score: Annotated[
         float | None,
-        typer.Option(
-            "--min-score", min=1, max=5, help="How like the original it must stay: 4.2 high quality, 4 medium, 3.5 low."
-        ),
+        typer.Option(min=1, max=5, help="How like the original it must stay: 4.2 high quality, 4 medium, 3.5 low."),
     ] = None,
     metric: Annotated[
         Literal["ssim", "ms_ssim", "ssimulacra2"] | None,
-        typer.Option("--metric", help="Judge by this measure instead of our score; needs --target."),
+        typer.Option(help="Judge by this measure instead of our score; needs --target."),
     ] = None,
     target: Annotated[
-        float | None, typer.Option("--target", help="What --metric must reach: 0.95 of SSIM, 70 of SSIMULACRA2.")
+        float | None, typer.Option(help="What --metric must reach: 0.95 of SSIM, 70 of SSIMULACRA2.")
     ] = None,
     max_bytes: Annotated[
-        int | None, typer.Option("--max-bytes", min=1, help="The most a file may have; alone: the best that fits.")
+        int | None, typer.Option(min=1, help="The most a file may have; alone: the best that fits.")
     ] = None,
     max_side: Annotated[
-        int | None, typer.Option("--max-side", min=8, help="Shrink pictures whose longer side has more pixels.")
+        int | None, typer.Option(min=8, help="Shrink pictures whose longer side has more pixels.")
     ] = None,
     format: Annotated[
         AnyFormat | None,
-        typer.Option("--format", help="Default: by the output's suffix; for a folder webp. best: the smallest of all."),
+        typer.Option(help="Default: by the output's suffix; for a folder webp. best: the smallest of all."),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Make and judge the copies, show what they save, and write nothing.")
     ] = False,
     maps: Annotated[bool, typer.Option("--map", help="Also write NAME.loss.png: where each copy differs.")] = False,
     html: Annotated[
-        Path | None, typer.Option("--html", help="For a folder: a page with qualities, scores, sizes and loss maps.")
+        Path | None, typer.Option(help="For a folder: a page with qualities, scores, sizes and loss maps.")
     ] = None,
     background: Annotated[
-        str | None, typer.Option("--background", metavar="COLOUR", help="Fill transparent places: white, #f0f0f0.")
+        str | None, typer.Option(metavar="COLOUR", help="Fill transparent places: white, #f0f0f0.")
     ] = None,
     strip: Annotated[bool, typer.Option("--strip", help="Leave out EXIF and colour profile; store sRGB.")] = False,
     step: Annotated[
-        int, typer.Option("--step", min=1, max=25, help="Try only every so many quality settings; faster, coarser.")
+        int, typer.Option(min=1, max=25, help="Try only every so many quality settings; faster, coarser.")
     ] = 1,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", "-j", min=1, help="Pictures at once; default: one per core.")

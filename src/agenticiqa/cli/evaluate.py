@@ -34,26 +34,22 @@ PRINTED = ("Methods", "Tools alone", "Failures")
 
 
 def evaluate(
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="A data set by name; see docs/evaluation.md.")
-    ] = None,
-    root: Annotated[Path | None, typer.Option("--root", help="The folder the data set or the pictures are in.")] = None,
-    manifest: Annotated[Path | None, typer.Option("--manifest", help="A table of your own instead.")] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Only this part of the data set.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many, drawn with the seed.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="A data set by name; see docs/evaluation.md.")] = None,
+    root: Annotated[Path | None, typer.Option(help="The folder the data set or the pictures are in.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="A table of your own instead.")] = None,
+    split: Annotated[str | None, typer.Option(help="Only this part of the data set.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many, drawn with the seed.")] = None,
     hide_references: Annotated[
         bool, typer.Option("--hide-references", help="Judge every picture alone although originals are there.")
     ] = False,
     compare: Annotated[
         tuple[Path, Path] | None,
-        typer.Option("--compare", help="Instead: test two runs against each other, named by their -o folders."),
+        typer.Option(help="Instead: test two runs against each other, named by their -o folders."),
     ] = None,
     ablation: Annotated[
-        list[str] | None, typer.Option("--ablation", metavar="NAME", help="all, model-alone, best-tool …; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="all, model-alone, best-tool …; repeatable.")
     ] = None,
-    recorded: Annotated[
-        Path | None, typer.Option("--recorded", help="Model outputs to use instead of a model.")
-    ] = None,
+    recorded: Annotated[Path | None, typer.Option(help="Model outputs to use instead of a model.")] = None,
     rotate: Annotated[bool, typer.Option("--rotate", help="Ask questions in every order of their choices.")] = False,
     scale: Annotated[
         tuple[float, float] | None, typer.Option("--range", help="Lowest and highest rating, with --manifest.")
@@ -61,9 +57,9 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for report.html, .md, .tex, .csv and .json.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
-    repetitions: Annotated[int, typer.Option("--repetitions", min=100, help="Bootstrap resamples.")] = 1000,
-    jobs: Annotated[int | None, typer.Option("--jobs", min=1, help="Pictures in hand at once.")] = None,
+    seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
+    repetitions: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 1000,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Pictures in hand at once.")] = None,
     config: shared.ConfigFile = None,
     backend: shared.Backend = None,
     offline: shared.Offline = False,

@@ -12,16 +12,16 @@ from agenticiqa.cli import shared_options as shared
 
 def mcp(
     http: Annotated[bool, typer.Option("--http", help="Streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of --http.")] = 8090,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --http.")] = 8090,
     allow_folder: Annotated[
         list[Path] | None,
-        typer.Option("--allow-folder", help="Folder whose images may be named; default: this one, with --http none."),
+        typer.Option(help="Folder whose images may be named; default: this one, with --http none."),
     ] = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option("--allow-origin", help="Page that may call --http, such as http://localhost:6274; default: none."),
+        typer.Option(help="Page that may call --http, such as http://localhost:6274; default: none."),
     ] = None,
-    time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a call may take.")] = 120,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds a call may take.")] = 120,
     config: shared.ConfigFile = None,
     backend: shared.Backend = None,
     offline: shared.Offline = False,

@@ -22,10 +22,10 @@ def measure(
     image: Annotated[Path | None, typer.Argument(help="The image to measure.")] = None,
     reference: Annotated[Path | None, typer.Argument(help="Its original, for tools that compare.")] = None,
     tools: Annotated[
-        str | None, typer.Option("--tools", help="Names, parted by commas; default: all quick ones that fit.")
+        str | None, typer.Option(help="Names, parted by commas; default: all quick ones that fit.")
     ] = None,
     align: Annotated[
-        Literal["resize"] | None, typer.Option("--align", help="Scale a reference of another size to the image's.")
+        Literal["resize"] | None, typer.Option(help="Scale a reference of another size to the image's.")
     ] = None,
     map_to: Annotated[
         Path | None, typer.Option("--map", help="Also draw where a pair differs, or where one image is poor (PNG).")

@@ -14,10 +14,8 @@ from agenticiqa.logs import printable
 def report(
     results: Annotated[Path, typer.Argument(help="Results: JSON Lines, or the JSON of one assessment.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
-    title: Annotated[str | None, typer.Option("--title", help="Heading of the page.")] = None,
-    pictures: Annotated[
-        int, typer.Option("--pictures", min=0, help="How many of the worst and of the best images are shown.")
-    ] = 12,
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    pictures: Annotated[int, typer.Option(min=0, help="How many of the worst and of the best images are shown.")] = 12,
     maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw quality maps beside them.")] = True,
     config: ConfigFile = None,
 ) -> None:

@@ -12,44 +12,38 @@ from agenticiqa.cli import shared_options as shared
 
 def serve(
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; others than this machine's need a token.")
+        str, typer.Option(help="Address to listen on; others than this machine's need a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8080,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File with the token clients must send; or $AGENTICIQA_TOKEN.")
+        Path | None, typer.Option(help="File with the token clients must send; or $AGENTICIQA_TOKEN.")
     ] = None,
     allow_anonymous: Annotated[
         bool, typer.Option("--allow-anonymous", help="Let other machines use the service without a token.")
     ] = False,
     allow_host: Annotated[
-        list[str] | None, typer.Option("--allow-host", help="Host name under which the service may be called.")
+        list[str] | None, typer.Option(help="Host name under which the service may be called.")
     ] = None,
-    allow_folder: Annotated[
-        list[Path] | None, typer.Option("--allow-folder", help="Folder whose images may be named by path.")
-    ] = None,
-    folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where runs are kept; default: the user's cache folder.")
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, max=64, help="Worker processes.")] = 2,
-    queue: Annotated[int, typer.Option("--queue", min=1, help="Runs that may wait; more get 429.")] = 32,
-    max_megabytes: Annotated[int, typer.Option("--max-megabytes", min=1, help="Largest request.")] = 64,
-    max_megapixels: Annotated[int, typer.Option("--max-megapixels", min=1, help="Largest image.")] = 50,
-    time_limit: Annotated[float, typer.Option("--time-limit", min=1, help="Seconds a run may take per image.")] = 120,
+    allow_folder: Annotated[list[Path] | None, typer.Option(help="Folder whose images may be named by path.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where runs are kept; default: the user's cache folder.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes.")] = 2,
+    queue: Annotated[int, typer.Option(min=1, help="Runs that may wait; more get 429.")] = 32,
+    max_megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 64,
+    max_megapixels: Annotated[int, typer.Option(min=1, help="Largest image.")] = 50,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds a run may take per image.")] = 120,
     read_timeout: Annotated[
-        float, typer.Option("--read-timeout", min=0.1, help="Seconds an upload may pause before it is cut off.")
+        float, typer.Option(min=0.1, help="Seconds an upload may pause before it is cut off.")
     ] = 15,
     header_timeout: Annotated[
-        float, typer.Option("--header-timeout", min=0.1, help="Seconds in which a request's header has to arrive.")
+        float, typer.Option(min=0.1, help="Seconds in which a request's header has to arrive.")
     ] = 10,
     max_connections: Annotated[
-        int, typer.Option("--max-connections", min=8, help="Connections at once, half of them from one address.")
+        int, typer.Option(min=8, help="Connections at once, half of them from one address.")
     ] = 512,
-    rate_limit: Annotated[
-        int, typer.Option("--rate-limit", min=0, help="Uploads a minute from one address; 0: no limit.")
-    ] = 0,
-    grace: Annotated[float, typer.Option("--grace", min=0, help="Seconds runs have left after SIGTERM.")] = 20,
-    keep_days: Annotated[float, typer.Option("--keep-days", min=0, help="Days runs are kept.")] = 7,
-    keep_megabytes: Annotated[int, typer.Option("--keep-megabytes", min=1, help="Most the runs may occupy.")] = 2048,
+    rate_limit: Annotated[int, typer.Option(min=0, help="Uploads a minute from one address; 0: no limit.")] = 0,
+    grace: Annotated[float, typer.Option(min=0, help="Seconds runs have left after SIGTERM.")] = 20,
+    keep_days: Annotated[float, typer.Option(min=0, help="Days runs are kept.")] = 7,
+    keep_megabytes: Annotated[int, typer.Option(min=1, help="Most the runs may occupy.")] = 2048,
     config: shared.ConfigFile = None,
     backend: shared.Backend = None,
     offline: shared.Offline = False,

@@ -29,7 +29,7 @@ def sort(
     move: Annotated[bool, typer.Option("--move", help="Move the pictures instead of copying them.")] = False,
     xmp: Annotated[
         Literal["darktable", "digikam", "lightroom"] | None,
-        typer.Option("--xmp", help="Write ratings, labels and keywords as sidecars for this program."),
+        typer.Option(help="Write ratings, labels and keywords as sidecars for this program."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without it, only say what would be done.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take back what this undo.jsonl lists.")] = False,
