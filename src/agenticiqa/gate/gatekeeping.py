@@ -200,33 +200,33 @@ class Gate:
 
     def _thresholds(self, record: Mapping[str, Any]) -> tuple[Threshold, ...]:
         naming = [section for section in self.sections if section.names(record)]
-        self._note_unused(naming, record)
+        if naming:
+            self._unused.pop(naming[-1].pattern, None)
+            self.report.unused_sections.pop(naming[-1].pattern or "", None)
+        for pattern, section in self._unused.items():
+            self._note_unused(pattern or "", section, record, is_named=section in naming)
         return naming[-1].thresholds if naming else ()
 
-    def _note_unused(self, naming: Sequence[Section], record: Mapping[str, Any]) -> None:
-        """Keeps what is said of the patterns that were for no picture yet."""
-        if naming and naming[-1].pattern is not None:
-            self._unused.pop(naming[-1].pattern, None)
-            self.report.unused_sections.pop(naming[-1].pattern, None)
-        for pattern, section in self._unused.items():
-            if section in naming:
-                later = "later sections name each of its pictures, and the last one counts"
-                self.report.unused_sections[pattern] = (
-                    f"section `{pattern}` of {section.file} is for no picture; {later}"
-                )
-                self._hinted.add(pattern)
-            elif pattern not in self._hinted:
-                said, fits = section.named_nothing(record)
-                if fits or pattern not in self.report.unused_sections:
-                    self.report.unused_sections[pattern] = said
-                if fits:
-                    self._hinted.add(pattern)
+    def _note_unused(self, pattern: str, section: Section, record: Mapping[str, Any], is_named: bool) -> None:
+        """Keeps the most helpful thing to say of a section that was for no picture yet."""
+        if is_named:
+            later = "later sections name each of its pictures, and the last one counts"
+            said, helps = f"section `{pattern}` of {section.file} is for no picture; {later}", True
+        elif pattern in self._hinted:
+            return
+        else:
+            said, helps = section.named_nothing(record)
+        if helps:
+            self._hinted.add(pattern)
+            self.report.unused_sections[pattern] = said
+        else:
+            self.report.unused_sections.setdefault(pattern, said)
 
     def _judge(self, threshold: Threshold, record: Mapping[str, Any]) -> Failure | None:
         assessment = record.get("assessment")
         if assessment is None:
             return _failure(record, threshold, str(record.get("error") or "there is no assessment"), "unknown")
-        verdict = judge(threshold.rule, self._with_regions(threshold.rule, record))
+        verdict = judge(threshold.rule, self._completed(threshold.rule, record))
         failing = ("fails", "absent") if threshold.required else ("holds",)
         if verdict.outcome in failing:
             return _failure(record, threshold, verdict.reason, "failed")
@@ -234,61 +234,54 @@ class Gate:
             self.report.not_applied[f"`{threshold.text}` ({verdict.reason})"] += 1
         return _failure(record, threshold, verdict.reason, "unknown") if verdict.outcome == "unknown" else None
 
-    def _with_regions(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The assessment with what the rule names measured and located, where that was not done."""
-        assessment = self._with_severities(rule, self._with_measurements(rule, record), record)
-        regions = dict(assessment.get("regions") or {})
-        known = {folded(name) for name in regions}
-        missing = [name for name in objects_of(rule) if folded(name) not in known]
-        if missing and self._locate is not None:
+    def _completed(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The assessment with what the rule compares measured, judged and located, where that was not done."""
+        found = dict(record["assessment"])
+        found["tools"] = [*(found.get("tools") or []), *self._measured(rule, record, found)]
+        for complete in (self._distortions, self._regions):
             try:
-                regions |= self._locate(record, missing)
+                found |= complete(rule, record, found)
             except AgenticIQAError as error:
                 # The rule then cannot be judged, which is said and is no pass.
                 logger.warning("%s: %s", record["sample_id"], error)
-        return {**assessment, "regions": regions}
+        return found
 
-    def _with_severities(self, rule: Rule, assessment: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-        """The assessment with the distortions that the rule names judged, where the question did not need them."""
-        found = (unjudged_category(each, assessment) for each in comparisons(rule))
-        missing = {category for category in found if category is not None}
+    def _regions(self, rule: Rule, record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+        regions = found.get("regions") or {}
+        known = {folded(name) for name in regions}
+        missing = [name for name in objects_of(rule) if folded(name) not in known]
+        return {"regions": {**regions, **self._locate(record, missing)}} if missing and self._locate else {}
+
+    def _distortions(self, rule: Rule, record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+        categories = (unjudged_category(each, found) for each in comparisons(rule))
+        missing = sorted({category for category in categories if category is not None})
         if not missing or self._judge_flaws is None:
-            return assessment
-        try:
-            severities = self._judge_flaws(record)
-        except AgenticIQAError as error:
-            # The rule then cannot be judged, which is said and is no pass.
-            logger.warning("%s: %s", record["sample_id"], error)
-            return assessment
+            return {}
+        severities = self._judge_flaws(record)
         kept = [
             finding
-            for finding in assessment.get("distortions") or []
+            for finding in found.get("distortions") or []
             if finding["object_name"] != "Global" or finding["type"] not in missing
         ]
         judged = [
             {"object_name": "Global", "type": category, "severity": severities.get(category, "none")}
-            for category in sorted(missing)
+            for category in missing
         ]
-        return {**assessment, "distortions": kept + judged}
+        return {"distortions": kept + judged}
 
-    def _with_measurements(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The assessment with what the rule names measured, where the agent did not."""
-        assessment = dict(record["assessment"])
-        readings = list(assessment.get("tools") or [])
-        readings += [_reading(tool, raw) for tool, raw in (record.get("measurements") or {}).items()]
-        known = {folded(reading["tool"]) for reading in readings if reading["object_name"] == "Global"}
+    def _measured(self, rule: Rule, record: Mapping[str, Any], found: Mapping[str, Any]) -> list[dict[str, Any]]:
+        readings = [_reading(tool, raw) for tool, raw in (record.get("measurements") or {}).items()]
+        both = [*(found.get("tools") or []), *readings]
+        known = {folded(reading["tool"]) for reading in both if reading["object_name"] == "Global"}
         for each in comparisons(rule):
             tool = TOOL_NAMES.get(each.name, each.name)
-            if is_measurement(each) and tool not in known and self._measure is not None:
-                readings += self._measured(record, tool)
-        return {**assessment, "tools": readings}
-
-    def _measured(self, record: Mapping[str, Any], tool: str) -> list[dict[str, Any]]:
-        try:
-            return [_reading(tool, self._measure(record, tool))] if self._measure else []
-        except AgenticIQAError as error:
-            # The rule then cannot be judged, which is said and is no pass.
-            return [{**_reading(tool, None), "reason": str(error)}]
+            if self._measure is None or not is_measurement(each) or tool in known:
+                continue
+            try:
+                readings.append(_reading(tool, self._measure(record, tool)))
+            except AgenticIQAError as error:
+                readings.append({**_reading(tool, None), "reason": str(error)})
+        return readings
 
 
 def threshold(text: str, *, required: bool = False) -> Threshold:

@@ -32,11 +32,7 @@ SIZES: dict[str, Callable[[int, int], float]] = {
     "megapixels": lambda width, height: width * height / 1e6,
 }
 # What people call a measurement, and the tool that makes it.
-TOOL_NAMES = {
-    "clipped highlights": "overexposed",
-    "clipped shadows": "underexposed",
-    "blur radius": "blur radius",
-}
+TOOL_NAMES = {"clipped highlights": "overexposed", "clipped shadows": "underexposed"}
 # What rules name besides tools, as it is usually written.
 RULE_WORDS = (*SCORES, *SIZES, "blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
 
@@ -52,10 +48,11 @@ class Verdict:
     reason: str
 
 
-@dataclass(frozen=True)
-class _Missing:
-    outcome: Literal["absent", "unknown"]
-    reason: str
+class _NoValueError(Exception):
+    """There is nothing to compare: it is not in the picture, or it was not looked for."""
+
+    def __init__(self, reason: str, outcome: Literal["absent", "unknown"] = "unknown") -> None:
+        self.verdict = Verdict(outcome, reason)
 
 
 def judge(rule: Rule, assessment: Mapping[str, Any]) -> Verdict:
@@ -63,80 +60,82 @@ def judge(rule: Rule, assessment: Mapping[str, Any]) -> Verdict:
     if isinstance(rule, Comparison):
         return _compare(rule, assessment)
     if isinstance(rule, Negation):
-        return _opposite(judge(rule.part, assessment))
+        verdict = judge(rule.part, assessment)
+        opposites: dict[Outcome, Outcome] = {"holds": "fails", "fails": "holds"}
+        return Verdict(opposites.get(verdict.outcome, verdict.outcome), verdict.reason)
     return _join(rule, [judge(part, assessment) for part in rule.parts])
 
 
 def _compare(rule: Comparison, assessment: Mapping[str, Any]) -> Verdict:
-    found = _value(rule, assessment)
-    if isinstance(found, _Missing):
-        return Verdict(found.outcome, found.reason)
+    try:
+        found = _value_of_whole(rule, assessment) if rule.place is None else _value_at(rule.place, rule, assessment)
+    except _NoValueError as missing:
+        return missing.verdict
     holds = COMPARE[rule.operator](found, rule.value)
     where = f"{rule.place}: " if rule.place else ""
     value = SEVERITIES[int(found)] if rule.by_severity else f"{found:.4g}"
     return Verdict("holds" if holds else "fails", f"{where}{rule.name} is {value}")
 
 
-def _value(rule: Comparison, assessment: Mapping[str, Any]) -> float | _Missing:
-    if rule.place is None:
-        return _value_of_whole(rule, assessment)
-    region = _region(rule.place, assessment)
-    if rule.name == "found":
-        return float(region is not None) if not isinstance(region, _Missing) else region
-    if isinstance(region, _Missing):
-        return region
-    if region is None:
-        return _Missing("absent", f"no {rule.place} was found")
-    return _value_of_region(rule, region, assessment)
-
-
-def _region(place: str, assessment: Mapping[str, Any]) -> Mapping[str, Any] | _Missing | None:
-    regions = {folded(name): region for name, region in (assessment.get("regions") or {}).items()}
-    if folded(place) not in regions:
-        return _Missing("unknown", f"the {place} was not looked for")
-    region: Mapping[str, Any] | None = regions[folded(place)]
-    # A guess is enough to answer a question with, which says so; it is not enough to pass or fail a picture.
-    confidence = None if region is None else region.get("confidence")
-    return None if confidence is not None and confidence < DOUBTFUL else region
-
-
-def _value_of_region(rule: Comparison, region: Mapping[str, Any], assessment: Mapping[str, Any]) -> float | _Missing:
+def _value_of_whole(rule: Comparison, assessment: Mapping[str, Any]) -> float:
     if rule.name in SCORES:
-        score = region.get("score")
-        return _Missing("unknown", f"the {rule.place} has no score") if score is None else float(score)
-    category = category_of(rule.name)
-    if category is not None:
-        if region.get("findings") is None:
-            return _Missing("unknown", f"the {rule.place} was located and not judged")
-        return _severity(category, region["findings"])
-    return _measured(rule, assessment, folded(rule.place or ""))
-
-
-def _value_of_whole(rule: Comparison, assessment: Mapping[str, Any]) -> float | _Missing:
-    if rule.name in SCORES:
-        score = assessment.get(SCORES[rule.name])
-        return _Missing("unknown", f"there is no {rule.name}") if score is None else float(score)
+        return _score(assessment.get(SCORES[rule.name]), f"there is no {rule.name}")
     if rule.name in SIZES:
-        return _size(rule.name, assessment)
+        origin = ((assessment.get("provenance") or {}).get("images") or {}).get("test image") or {}
+        if not origin.get("width"):
+            raise _NoValueError("the size of the image was not recorded")
+        return float(SIZES[rule.name](origin["width"], origin["height"]))
     category = category_of(rule.name)
     if category is None or is_measurement(rule):
-        return _measured(rule, assessment, None)
-    return _severity_of_whole(rule.name, category, assessment)
+        return _measured(rule, assessment, "global")
+    if not _is_judged(category, assessment):
+        raise _NoValueError(f"{rule.name} was not looked for")
+    return _severity(category, _whole_findings(assessment))
 
 
-def _size(name: str, assessment: Mapping[str, Any]) -> float | _Missing:
-    images = (assessment.get("provenance") or {}).get("images") or {}
-    origin = images.get("test image") or {}
-    if not origin.get("width"):
-        return _Missing("unknown", "the size of the image was not recorded")
-    return float(SIZES[name](origin["width"], origin["height"]))
+def _value_at(place: str, rule: Comparison, assessment: Mapping[str, Any]) -> float:
+    regions = {folded(name): region for name, region in (assessment.get("regions") or {}).items()}
+    if folded(place) not in regions:
+        raise _NoValueError(f"the {place} was not looked for")
+    region = regions[folded(place)]
+    # A guess is enough to answer a question with, which says so; it is not enough to pass or fail a picture.
+    is_found = region is not None and not (region.get("confidence") is not None and region["confidence"] < DOUBTFUL)
+    if rule.name == "found":
+        return float(is_found)
+    if not is_found:
+        raise _NoValueError(f"no {place} was found", "absent")
+    if rule.name in SCORES:
+        return _score(region.get("score"), f"the {place} has no score")
+    category = category_of(rule.name)
+    if category is None:
+        return _measured(rule, assessment, folded(place))
+    if region.get("findings") is None:
+        raise _NoValueError(f"the {place} was located and not judged")
+    return _severity(category, region["findings"])
 
 
-def _severity_of_whole(name: str, category: str, assessment: Mapping[str, Any]) -> float | _Missing:
-    findings = [finding for finding in assessment.get("distortions") or [] if finding["object_name"] == "Global"]
-    if not any(finding["type"] == category for finding in findings) and not _looked_for(category, assessment):
-        return _Missing("unknown", f"{name} was not looked for")
-    return _severity(category, findings)
+def _score(score: float | None, reason: str) -> float:
+    if score is None:
+        raise _NoValueError(reason)
+    return float(score)
+
+
+def _severity(category: str, findings: Iterable[Mapping[str, Any]]) -> float:
+    found = [finding.get("severity") for finding in findings if finding["type"] == category]
+    if None in found:
+        raise _NoValueError(f"{category} was found and its severity not judged")
+    return float(max((SEVERITIES.index(severity) for severity in found if severity is not None), default=0))
+
+
+def _measured(rule: Comparison, assessment: Mapping[str, Any], place: str) -> float:
+    """What a tool read, raw."""
+    wanted, reason = {rule.name, TOOL_NAMES.get(rule.name, rule.name)}, f"{rule.name} was not measured"
+    for reading in assessment.get("tools") or []:
+        if folded(reading["object_name"]) == place and folded(reading["tool"]) in wanted:
+            if reading.get("raw") is not None:
+                return float(reading["raw"])
+            reason = reading.get("reason") or reason
+    raise _NoValueError(reason)
 
 
 def unjudged_category(rule: Comparison, assessment: Mapping[str, Any]) -> str | None:
@@ -144,7 +143,24 @@ def unjudged_category(rule: Comparison, assessment: Mapping[str, Any]) -> str | 
     category = category_of(rule.name)
     if category is None or rule.place is not None or rule.name in SCORES or is_measurement(rule):
         return None
-    return category if isinstance(_severity_of_whole(rule.name, category, assessment), _Missing) else None
+    unknown = any(each["type"] == category and each.get("severity") is None for each in _whole_findings(assessment))
+    return category if unknown or not _is_judged(category, assessment) else None
+
+
+def _whole_findings(assessment: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [finding for finding in assessment.get("distortions") or [] if finding["object_name"] == "Global"]
+
+
+def _is_judged(category: str, assessment: Mapping[str, Any]) -> bool:
+    """Whether a category was found or, without a finding, was looked for, so that its absence means something."""
+    if any(finding["type"] == category for finding in _whole_findings(assessment)):
+        return True
+    plan = assessment.get("plan") or {}
+    failed = {"distortion_detection", "distortion_analysis"} & set(assessment.get("evidence_errors") or {})
+    if failed or not plan:
+        return False
+    planned = {each for listed in (plan.get("distortions") or {}).values() for each in listed}
+    return category in planned or bool((plan.get("plan") or {}).get("distortion_detection"))
 
 
 def is_measurement(rule: Comparison) -> bool:
@@ -158,40 +174,6 @@ def category_of(name: str) -> str | None:
     """The distortion category a rule's name stands for, or None if it names something else."""
     category = canonical_category(name)
     return str(category) if category in DISTORTION_CATEGORIES else None
-
-
-def _severity(category: str, findings: Iterable[Mapping[str, Any]]) -> float | _Missing:
-    found = [finding.get("severity") for finding in findings if finding["type"] == category]
-    if None in found:
-        return _Missing("unknown", f"{category} was found and its severity not judged")
-    return float(max((SEVERITIES.index(severity) for severity in found if severity is not None), default=0))
-
-
-def _looked_for(category: str, assessment: Mapping[str, Any]) -> bool:
-    """Whether a category without a finding was looked for, so that its absence means something."""
-    plan = assessment.get("plan") or {}
-    failed = {"distortion_detection", "distortion_analysis"} & set(assessment.get("evidence_errors") or {})
-    if failed or not plan:
-        return False
-    planned = {each for listed in (plan.get("distortions") or {}).values() for each in listed}
-    return category in planned or bool((plan.get("plan") or {}).get("distortion_detection"))
-
-
-def _measured(rule: Comparison, assessment: Mapping[str, Any], place: str | None) -> float | _Missing:
-    """What a tool read, raw; on an object's region if one is named, else on the whole image."""
-    wanted, reason = {rule.name, TOOL_NAMES.get(rule.name, rule.name)}, f"{rule.name} was not measured"
-    for reading in assessment.get("tools") or []:
-        same_place = folded(reading["object_name"]) == (place or "global")
-        if same_place and folded(reading["tool"]) in wanted:
-            if reading.get("raw") is not None:
-                return float(reading["raw"])
-            reason = reading.get("reason") or reason
-    return _Missing("unknown", reason)
-
-
-def _opposite(verdict: Verdict) -> Verdict:
-    turned: dict[Outcome, Outcome] = {"holds": "fails", "fails": "holds", "absent": "absent", "unknown": "unknown"}
-    return Verdict(turned[verdict.outcome], verdict.reason)
 
 
 def _join(rule: Joined, verdicts: list[Verdict]) -> Verdict:
