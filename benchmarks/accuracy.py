@@ -191,7 +191,7 @@ def report_agreement(source: Source) -> None:
         print(
             f"{name:18s} SRCC {ranks.value:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]  PLCC {found.plcc:.3f} "
             f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {found.krcc:.3f}  RMSE {found.rmse:.3f}  "
-            f"fit {'converged' if found.fit.converged else 'DID NOT CONVERGE'}  "
+            f"fit {found.fit.form}  "
             f"lead {lead.value:+.3f} (p {lead.p_value:.3f})"
         )
 

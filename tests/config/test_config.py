@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agenticiqa.config import Settings, find_settings_file, load_settings, packaged_defaults
+from agenticiqa.config import Settings, load_settings, packaged_defaults
 from agenticiqa.errors import SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -164,14 +164,18 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
 def test_files_are_searched_in_the_documented_order(tmp_path: Path) -> None:
     local = tmp_path / "configs" / "model_backends.yaml"
     local.parent.mkdir()
-    local.write_text("")
     other = tmp_path / "other.yaml"
-    other.write_text("")
+    for path in (local, other):
+        path.write_text("pipeline: {mode: fast}\n")
+    named = {"AGENTICIQA_CONFIG": str(other)}
 
-    assert find_settings_file(None, {}, tmp_path) == local
-    assert find_settings_file(None, {"AGENTICIQA_CONFIG": str(other)}, tmp_path) == other
-    assert find_settings_file(local, {"AGENTICIQA_CONFIG": str(other)}, tmp_path) == local
-    assert find_settings_file(None, {}, tmp_path / "configs") is None
+    def files(path: Path | None, environ: dict[str, str], folder: Path) -> list[str]:
+        return [each for each in load_settings(path, environ=environ, directory=folder).sources if "/" in each]
+
+    assert files(None, {}, tmp_path) == [str(local)]
+    assert files(None, named, tmp_path) == [str(other)]
+    assert files(local, named, tmp_path) == [str(local)]
+    assert files(None, {}, tmp_path / "configs") == []
 
 
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_coverage_comes_with_width_worked_by_hand(tmp_path: Path) -> None:
 
 def test_a_fit_that_does_not_converge_is_said() -> None:
     row = rate([Method("m", "method", np.arange(6.0), Cost())], _six(), QUICK)[0]
-    failed = replace(row, fit=LogisticFit((1, 1, 1, 1, 1), False, "too many steps", "line"))
+    failed = replace(row, fit=LogisticFit((1, 1, 1, 1, 1), "too many steps", "line"))
 
     assert remarks([failed]) == ["method: PLCC and RMSE after another curve (too many steps)"]
 

@@ -15,8 +15,6 @@ from agenticiqa.evaluation.statistics import (
     fit_logistic,
     krcc,
     many_krcc,
-    many_plcc,
-    many_rmse,
     many_srcc,
     paired_bootstrap,
     plcc,
@@ -64,7 +62,7 @@ def test_the_logistic_fit_finds_the_curve_that_made_the_data(sign: int) -> None:
 
     fit = fit_logistic(x, y)
 
-    assert fit.converged
+    assert fit.form == "five-parameter"
     assert fit.message
     assert rmse(fit(x), y) < 1e-6
 
@@ -161,16 +159,15 @@ def test_all_resamples_at_once_equal_scipy_on_each(pairs: list[tuple[int, int]],
     x, y = np.array(pairs, dtype=float).T
     counts = draw_counts(len(x), None, 5, seed)
 
-    together = [many(x, y, counts) for many in (many_srcc, many_krcc, many_plcc, many_rmse)]
+    together = [many(x, y, counts) for many in (many_srcc, many_krcc)]
 
     for place, row in enumerate(counts):
         drawn = np.repeat(np.arange(len(x)), row.astype(int))
         a, b = x[drawn], y[drawn]
-        assert together[3][place] == pytest.approx(np.sqrt(np.mean((a - b) ** 2)), abs=1e-5)
         if np.ptp(a) == 0 or np.ptp(b) == 0:
             continue
-        expected = [stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic, stats.pearsonr(a, b).statistic]
-        assert [values[place] for values in together[:3]] == pytest.approx(expected, abs=1e-7)
+        expected = [stats.spearmanr(a, b).statistic, stats.kendalltau(a, b).statistic]
+        assert [values[place] for values in together] == pytest.approx(expected, abs=1e-7)
 
 
 def test_clusters_are_drawn_whole_and_as_many_as_there_are() -> None:
@@ -200,7 +197,6 @@ def test_the_curve_of_plcc_always_converges_and_says_its_form(seed: int) -> None
 
     fit = fit_logistic(x, y)
 
-    assert fit.converged
     assert fit.form in ("five-parameter", "four-parameter", "line")
     assert plcc(fit(x), y) > 0.9
 

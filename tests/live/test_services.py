@@ -23,4 +23,4 @@ def test_the_service_sees_images_and_keeps_schemas(backend: str) -> None:
     assert checks["image"].ok, checks["image"].line()
     assert checks["schema"].ok, checks["schema"].line()
     assert checks["log-probabilities"].ok or provider not in HAS_LEVELS, checks["log-probabilities"].line()
-    assert checks["image"].cost_usd is not None
+    assert checks["image"].usage.cost_usd is not None

@@ -35,7 +35,7 @@ def test_each_capability_is_called_once_and_priced(server: ScriptedServer) -> No
     ]  # fmt: skip
     assert len(server.seen) == 3
     # 200 fresh tokens at 2.50, 1000 cached at 1.25, 30 written at 10.00 dollars per million.
-    assert checks[0].cost_usd == pytest.approx(0.00205)
+    assert checks[0].usage.cost_usd == pytest.approx(0.00205)
     assert checks[0].line().startswith("seen (1200 tokens in, 30 out, $0.002050, ")
 
 

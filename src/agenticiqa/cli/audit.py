@@ -93,6 +93,7 @@ def audit(
     """
     from agenticiqa.audit.auditing import AuditOptions, require_format
     from agenticiqa.audit.auditing import audit as run_audit
+    from agenticiqa.batch.runner import INTERRUPTED
 
     require_format(to)
     chosen = [name.strip() for name in issues.split(",")] if issues else None
@@ -105,7 +106,10 @@ def audit(
     if keep:
         written += write_decisions(result, output)
     typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else in_words(result, written, keep))
-    raise typer.Exit(_exit_code(result))
+    summary = result.summary
+    if summary is not None and summary.stopped == INTERRUPTED:
+        raise typer.Exit(INTERRUPTED_CODE)
+    raise typer.Exit(1 if summary is not None and summary.remaining else 0)
 
 
 def thresholds_from(given: list[str]) -> dict[str, float]:
@@ -121,12 +125,7 @@ def thresholds_from(given: list[str]) -> dict[str, float]:
 
 
 def write_results(
-    result: Audit,
-    given: Any,
-    output: Path,
-    to: AuditTable,
-    gallery: bool,
-    store: ImageStore,
+    result: Audit, given: Any, output: Path, to: AuditTable, gallery: bool, store: ImageStore
 ) -> list[Path]:
     """Table, summary and gallery in the output folder."""
     from agenticiqa.audit.auditing import GALLERY, SUMMARY, table_paths, write_summary, write_table
@@ -158,22 +157,16 @@ def write_decisions(result: Audit, output: Path) -> list[Path]:
     return list(lists)
 
 
-def decisions_in_words(result: Audit) -> str:
-    """How many pictures to keep, to look at again and to leave out, with the most frequent reasons."""
-    lines = []
-    for decision, count in result.as_dict()["decisions"].items():
+def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
+    """The counts, what was run and written, and how many pictures to keep, with the most frequent reasons."""
+    lines = [str(result)]
+    for decision, count in result.as_dict()["decisions"].items() if keep else ():
         rows = (row for row in result.rows if row["decision"] == decision)
         reasons = Counter(
             "a copy" if reason.startswith("a copy of") else reason for row in rows for reason in row["reasons"]
         )
         counted = ", ".join(f"{reason} {times}" for reason, times in reasons.most_common(5))
         lines.append(f"  {decision}: {count}" + (f" ({counted})" if counted else ""))
-    return "\n".join(lines)
-
-
-def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
-    """The counts, and what was run and written."""
-    lines = [str(result), *([decisions_in_words(result)] if keep else [])]
     summary = result.summary
     if summary is not None:
         done = summary.answered + summary.failed
@@ -184,12 +177,3 @@ def in_words(result: Audit, written: list[Path], keep: bool = False) -> str:
         if summary.remaining:
             lines.append(f"{summary.remaining} remain; run the same command again")
     return "\n".join([*lines, printable(f"Written: {', '.join(map(str, written))}")])
-
-
-def _exit_code(result: Audit) -> int:
-    from agenticiqa.batch.runner import INTERRUPTED
-
-    summary = result.summary
-    if summary is not None and summary.stopped == INTERRUPTED:
-        return INTERRUPTED_CODE
-    return 1 if summary is not None and summary.remaining else 0

@@ -92,10 +92,11 @@ def batch(
     """
     from agenticiqa.batch import BatchOptions, Limits, open_manifest
     from agenticiqa.batch.journal import is_stream
-    from agenticiqa.batch.manifest import files_read
+    from agenticiqa.batch.manifest import files_read, pair_by_folder, pairing_in_words
     from agenticiqa.batch.results_table import require_table, table_path, write_table
     from agenticiqa.batch.runner import preview_batch
     from agenticiqa.gate.gatekeeping import SETTINGS_FILE
+    from agenticiqa.report.page import write_report
 
     for page in filter(None, (html, junit)):
         # The folder of the records is made too.
@@ -109,7 +110,11 @@ def batch(
     options = BatchOptions(engine, concurrency, address, query, align, force, limits, measured, tuple(gate.objects()))
     manifest = open_manifest(inputs)
     if references is not None:
-        manifest = paired(manifest, references, quiet)
+        pairing = pair_by_folder(manifest, references)
+        manifest = pairing.manifest
+        # What stands alone on either side.
+        for line in () if quiet else pairing_in_words(pairing, references):
+            typer.echo(line, err=True)
     if html is not None and is_stream(output):
         raise OutputError(f"{html}: a page is made of a file of records; name one with -o")
     if to is not None:
@@ -131,7 +136,7 @@ def batch(
     typer.echo(words, err=is_stream(output))
     gating.tell(gate, seen, junit, github, beside_json=as_json)
     if html is not None:
-        _write_page(html, output, gate, settings)
+        write_report(output, html, gate=gate.report.as_dict() if gate else None, store=settings.image_store())
     raise typer.Exit(exit_code(summary, gate))
 
 
@@ -169,12 +174,6 @@ def run_gated(
     return summary, seen
 
 
-def _write_page(html: Path, output: Path, gate: Gate, settings: Settings) -> None:
-    from agenticiqa.report.page import write_report
-
-    write_report(output, html, gate=gate.report.as_dict() if gate else None, store=settings.image_store())
-
-
 def exit_code(summary: BatchSummary, gate: Gate) -> int:
     """130 after an interruption, 3 for a picture that fails the gate, 1 while an answer or a measurement is missing."""
     from agenticiqa.batch.runner import INTERRUPTED
@@ -202,26 +201,9 @@ def summary_in_words(summary: BatchSummary, output: Path, table: Path | None = N
     if summary.stopped:
         lines.append(f"Stopped: {summary.stopped}")
     if summary.remaining:
-        lines.append(
-            f"{summary.remaining} of {summary.samples} samples {_left(summary)}; {_advice(summary, output, asked)}"
-        )
+        left = "failed and will be tried again next time" if summary.failed == summary.remaining else "remain"
+        lines.append(f"{summary.remaining} of {summary.samples} samples {left}; {_advice(summary, output, asked)}")
     return "\n".join(lines)
-
-
-def paired(manifest: Manifest, references: Path, quiet: bool) -> Manifest:
-    """The manifest with an original for every sample; what stands alone on either side is listed on stderr."""
-    from agenticiqa.batch.manifest import pair_by_folder, pairing_in_words
-
-    pairing = pair_by_folder(manifest, references)
-    for line in pairing_in_words(pairing, references):
-        if not quiet:
-            typer.echo(line, err=True)
-    return pairing.manifest
-
-
-def _left(summary: BatchSummary) -> str:
-    """What those without an answer are: failures alone, or also what was not begun."""
-    return "failed and will be tried again next time" if summary.failed == summary.remaining else "remain"
 
 
 def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
@@ -242,7 +224,14 @@ def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
 
 def preview_in_words(preview: Preview) -> str:
     """The preview as lines for a person."""
+    from agenticiqa.batch.cost import INPUT_TOKENS, OUTPUT_TOKENS
+
     found, plan, total = preview.manifest, preview.plan, preview.total
+    basis = f"assumed: one pass, {INPUT_TOKENS} tokens in and {OUTPUT_TOKENS} out per call"
+    if preview.measured:
+        basis = "measured on the records there are"
+    elif all(name.startswith("builtin") for name in preview.backends.values()):
+        basis = "the embedded backend is free; assumed: one pass"
     lines = [
         f"{found.samples} samples: {found.with_reference} with a reference, {found.with_choices} with choices, "
         f"{found.with_mos} with a MOS",
@@ -250,18 +239,8 @@ def preview_in_words(preview: Preview) -> str:
         f"{plan.done} done",
         f"Backends: {', '.join(f'{role} {name}' for role, name in preview.backends.items())}",
         f"Engine: {preview.engine}, {preview.concurrency} at once",
-        f"Estimate: about {total.calls} calls, {money(total.cost_usd)} ({_basis(preview)})",
+        f"Estimate: about {total.calls} calls, {money(total.cost_usd)} ({basis})",
     ]
     if found.missing:
         lines.insert(1, f"Missing files: {found.missing}, the first is {found.first_missing}")
     return printable_lines(lines)
-
-
-def _basis(preview: Preview) -> str:
-    from agenticiqa.batch.cost import INPUT_TOKENS, OUTPUT_TOKENS
-
-    if preview.measured:
-        return "measured on the records there are"
-    if all(name.startswith("builtin") for name in preview.backends.values()):
-        return "the embedded backend is free; assumed: one pass"
-    return f"assumed: one pass, {INPUT_TOKENS} tokens in and {OUTPUT_TOKENS} out per call"

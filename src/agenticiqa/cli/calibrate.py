@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,8 +17,7 @@ from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
-    from agenticiqa.evaluation.recalibration import Change, Recalibration
-    from agenticiqa.evaluation.samples import RatedSet
+    from agenticiqa.evaluation.recalibration import Change
     from agenticiqa.gate.threshold_proposals import Proposal
 
 
@@ -117,19 +116,14 @@ def proposals_in_words(proposals: Sequence[Proposal], allowed: float) -> Iterato
     against = f" and {best.rejected} you reject" if best.rejected else ""
     yield f"From {best.accepted} pictures you accept{against}. Of new pictures like these, with 95 % confidence:"
     for each in proposals:
-        yield f'  --fail-if "{each.rule}" fails up to {each.false_rejects:.0%} of good ones{_let_through(each)}'
+        passed = "" if each.false_accepts is None else f", lets up to {each.false_accepts:.0%} of bad ones pass"
+        useless = "; of no use here" if each.is_useless else ""
+        yield f'  --fail-if "{each.rule}" fails up to {each.false_rejects:.0%} of good ones{passed}{useless}'
     if best.false_rejects > allowed:
         more = f"; {needed_for(allowed)} accepted pictures would do" if 0 < allowed < 1 else ""
         yield f"Too few to promise at most {allowed:.0%} of good ones{more}."
     if not best.rejected:
         yield "Add pictures you reject (--rejected) to learn how many bad ones each rule lets through."
-
-
-def _let_through(proposal: Proposal) -> str:
-    if proposal.false_accepts is None:
-        return ""
-    useless = "; of no use here" if proposal.is_useless else ""
-    return f", lets up to {proposal.false_accepts:.0%} of bad ones pass{useless}"
 
 
 def _measured(settings: Settings, folder: Path, stop: Callable[[], bool]) -> dict[str, list[float]]:
@@ -211,25 +205,24 @@ def _by_ratings(
         with writing_to(path):
             store_overlay(path, found.calibrations, found.embedded)
     if as_json:
-        typer.echo(json.dumps(_as_json(found, path), indent=2, ensure_ascii=False))
+        values = {
+            "file": str(path), "folds": found.folds, "changes": [vars(change) for change in found.changes],
+            "left": found.left, "tools": sorted(found.calibrations),
+            "embedded": {mode: scale.model_dump(mode="json") for mode, scale in found.embedded.items()},
+        }  # fmt: skip
+        typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
         return
-    for line in _lines(rated, found):
-        typer.echo(line)
-    typer.echo(_outcome(found, path, config))
-
-
-def _lines(rated: RatedSet, found: Recalibration) -> Iterator[str]:
     missing = f", {len(rated.missing)} pictures missing" if rated.missing else ""
-    yield f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}"
-    yield f"as shipped → fitted, on ratings left out ({found.folds} folds over contents, SRCC within folds):"
-    yield from map(_line, found.changes)
-    yield from (f"  {name}: left as it was, {reason}" for name, reason in found.left.items())
-
-
-def _outcome(found: Recalibration, path: Path, config: Path | None) -> str:
-    if not (found.calibrations or found.embedded):
-        return "nothing stored: no fit agrees better with ratings left out; more ratings would help"
-    return f"stored in {path}; it counts {_since(path, config)} and is named in every result's provenance"
+    typer.echo(f"{len(rated.samples)} ratings{missing}; {rated.scale.in_words()}")
+    typer.echo(f"as shipped → fitted, on ratings left out ({found.folds} folds over contents, SRCC within folds):")
+    for change in found.changes:
+        typer.echo(_line(change))
+    for name, reason in found.left.items():
+        typer.echo(f"  {name}: left as it was, {reason}")
+    if found.calibrations or found.embedded:
+        typer.echo(f"stored in {path}; it counts {_since(path, config)} and is named in every result's provenance")
+    else:
+        typer.echo("nothing stored: no fit agrees better with ratings left out; more ratings would help")
 
 
 def _since(path: Path, config: Path | None) -> str:
@@ -240,9 +233,9 @@ def _since(path: Path, config: Path | None) -> str:
 
 
 def _line(change: Change) -> str:
-    before = (
-        "no curve" if change.before_rmse is None else f"RMSE {change.before_rmse:.3f}, SRCC {change.before_srcc:.3f}"
-    )
+    before = "no curve"
+    if change.before_rmse is not None:
+        before = f"RMSE {change.before_rmse:.3f}, SRCC {change.before_srcc:.3f}"
     line = f"  {change.name}: {before} → RMSE {change.after_rmse:.3f}, SRCC {change.after_srcc:.3f}"
     if change.after_coverage is not None:
         line += (
@@ -250,14 +243,3 @@ def _line(change: Change) -> str:
             f"{change.after_coverage:.1%} (width {change.after_width:.2f})"
         )
     return line if change.stored else f"{line}; worse, not stored (--force stores it)"
-
-
-def _as_json(found: Recalibration, path: Path) -> dict[str, Any]:
-    return {
-        "file": str(path),
-        "folds": found.folds,
-        "changes": [vars(change) for change in found.changes],
-        "left": found.left,
-        "embedded": {mode: scale.model_dump(mode="json") for mode, scale in found.embedded.items()},
-        "tools": sorted(found.calibrations),
-    }

@@ -30,7 +30,7 @@ class FriendlyGroup(TyperGroup):
         except AgenticIQAError as error:
             if ctx.params.get("debug"):
                 raise
-            lines = [f"Error: {error.message_naming(_as_flag)}", *(f"  {line}" for line in error.details)]
+            lines = [f"Error: {error.message_naming('--{} {}'.format)}", *(f"  {line}" for line in error.details)]
             typer.secho(printable_lines(lines), fg="red", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
@@ -45,10 +45,6 @@ class FriendlyGroup(TyperGroup):
                 raise
             typer.secho(printable(f"Error: {error.filename}: {error.strerror}; check the name"), fg="red", err=True)
             raise typer.Exit(1) from None
-
-
-def _as_flag(name: str, value: str) -> str:
-    return f"--{name} {value}"
 
 
 def version_text() -> str:

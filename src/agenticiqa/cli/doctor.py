@@ -60,7 +60,14 @@ def doctor(
       agenticiqa doctor --json
       agenticiqa doctor --live builtin.perception
     """
-    checks = live_checks(live, base_url) if live else all_checks()
+    if live:
+        from agenticiqa.cli.doctor_live import live_check
+        from agenticiqa.config import load_settings
+
+        found = live_check(live, load_settings(trust_folder=True), base_url)
+        checks = [Check(f"{live} {one.capability}", one.ok, one.line()) for one in found]
+    else:
+        checks = all_checks()
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:
@@ -72,25 +79,19 @@ def doctor(
         raise typer.Exit(1)
 
 
-def live_checks(backend: str, base_url: str | None) -> list[Check]:
-    """What a backend answers, one check per capability."""
-    from agenticiqa.cli.doctor_live import live_check
-    from agenticiqa.config import load_settings
-
-    return [
-        Check(f"{backend} {found.capability}", found.ok, found.line())
-        for found in live_check(backend, load_settings(trust_folder=True), base_url)
-    ]
-
-
 def all_checks() -> list[Check]:
     """Everything looked at; settings or tools that cannot be used are reported, not raised."""
-    from agenticiqa.config import load_settings
+    from agenticiqa.config import KEY_VARIABLES, find_api_keys, load_settings
     from agenticiqa.errors import AgenticIQAError, SettingsError
     from agenticiqa.parts import tools_for
 
     checks = [Check("agenticiqa", True, f"{version_text()} on Python {platform.python_version()}")]
-    rest = [*extra_checks(), *key_checks()]
+    rest, keys = extra_checks(), find_api_keys()
+    for provider, names in KEY_VARIABLES.items():
+        is_set = provider in keys
+        rest.append(
+            Check(f"key {provider}", is_set, "set" if is_set else "not set", "" if is_set else f"export {names[0]}=…")
+        )
     try:
         settings = load_settings(trust_folder=True)
     except SettingsError as error:
@@ -103,39 +104,21 @@ def all_checks() -> list[Check]:
 
 
 def settings_checks(settings: Settings) -> list[Check]:
-    """Where the settings come from and which model each role uses."""
-    from agenticiqa.config import ROLES
-
-    roles = ", ".join(f"{role} {settings.role(role).backend}" for role in ROLES)
-    return [
-        Check("settings", True, " < ".join(settings.sources)),
-        Check("backends", True, roles),
-        *_addresses(settings),
-        *_retired_models(settings),
-    ]
-
-
-def _addresses(settings: Settings) -> list[Check]:
-    """A check per address that the environment names in place of a service's own."""
-    from agenticiqa.config import ADDRESS_VARIABLES
-    from agenticiqa.logs import redact
-
-    return [
-        Check(f"address {provider}", True, f"{redact(url)} ({ADDRESS_VARIABLES[provider]})")
-        for provider, url in settings.base_urls.items()
-    ]
-
-
-def _retired_models(settings: Settings) -> list[Check]:
-    """A check per backend in use whose model has ended or will."""
+    """Where the settings come from, which model each role uses, whether it is still served, and changed addresses."""
     from datetime import date
 
-    from agenticiqa.config import ROLES
+    from agenticiqa.config import ADDRESS_VARIABLES, ROLES
+    from agenticiqa.logs import redact
     from agenticiqa.vlm_client.models import retired
 
-    roles = [settings.role(role) for role in ROLES]
-    used = dict.fromkeys(name for role in roles for name in (role.backend, role.fallback_backend) if name)
-    checks = []
+    roles = {name: settings.role(name) for name in ROLES}
+    checks = [
+        Check("settings", True, " < ".join(settings.sources)),
+        Check("backends", True, ", ".join(f"{name} {role.backend}" for name, role in roles.items())),
+    ]
+    for provider, url in settings.base_urls.items():
+        checks.append(Check(f"address {provider}", True, f"{redact(url)} ({ADDRESS_VARIABLES[provider]})"))
+    used = dict.fromkeys(name for role in roles.values() for name in (role.backend, role.fallback_backend) if name)
     for backend in used:
         ended = retired(backend)
         if ended is not None:
@@ -212,16 +195,3 @@ def extra_checks() -> list[Check]:
     if sum(not check.ok for check in checks) > 1:
         checks.append(Check("extra all", False, "all of these at once", "pip install 'agenticiqa[all]'"))
     return checks
-
-
-def key_checks() -> list[Check]:
-    """Which providers have a key in the environment."""
-    from agenticiqa.config import KEY_VARIABLES, find_api_keys
-
-    found = find_api_keys()
-    return [
-        Check(f"key {provider}", True, "set")
-        if provider in found
-        else Check(f"key {provider}", False, "not set", f"export {names[0]}=…")
-        for provider, names in KEY_VARIABLES.items()
-    ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from agenticiqa.config import ROLES, RoleSettings, Settings
 from agenticiqa.errors import BackendError
 from agenticiqa.images import load_image
 from agenticiqa.vlm_client import LabelledImage, Sampling, VLMClient, VLMReply, VLMRequest
+from agenticiqa.vlm_client.client import Usage
 from agenticiqa.vlm_client.factory import Assembly
 from agenticiqa.vlm_client.tasks import AnswerInputs, AnswerReply, ScoreInputs
 
@@ -25,23 +27,24 @@ WORDS = "Describe this image in at most five words."
 LEVEL = "Rate the technical quality: A Excellent, B Good, C Fair, D Poor, E Bad. final_answer is the letter."
 
 
+Judged = tuple[bool, str]
+
+
 @dataclass(frozen=True)
 class LiveCheck:
-    """One capability of a backend: whether it is there, what came back and what it cost (None: unknown)."""
+    """One capability of a backend: whether it is there, what came back and what it cost."""
 
     capability: str
     ok: bool
     detail: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = 0.0
-    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
 
     def line(self) -> str:
         """The check in one line."""
-        cost = "cost unknown" if self.cost_usd is None else f"${self.cost_usd:.6f}"
-        tokens = f"{self.input_tokens} tokens in, {self.output_tokens} out"
-        return f"{self.detail} ({tokens}, {cost}, {self.seconds:.1f} s)"
+        usage = self.usage
+        cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.6f}"
+        tokens = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+        return f"{self.detail} ({tokens}, {cost}, {usage.seconds:.1f} s)"
 
 
 def live_check(backend: str, settings: Settings, base_url: str | None = None) -> list[LiveCheck]:
@@ -49,59 +52,46 @@ def live_check(backend: str, settings: Settings, base_url: str | None = None) ->
 
     A failed call is a failed check; a backend that cannot be used as set raises the error that says so.
     """
-    client = Assembly(_without_replay(settings)).reach(role_for(backend, settings, base_url))
-    with closing(client):
+    # A recording would answer for the service.
+    transport = settings.pipeline.transport.model_copy(update={"replay": None})
+    pipeline = settings.pipeline.model_copy(update={"transport": transport})
+    # As the first role that uses the backend reaches it, or plainly.
+    roles = [role for name in ROLES if (role := settings.role(name)).backend == backend]
+    role = (roles or [RoleSettings(backend=backend)])[0]
+    if base_url is not None:
+        role = role.model_copy(update={"base_url": base_url})
+    live = settings.model_copy(update={"pipeline": pipeline})
+    with closing(Assembly(live).reach(role)) as client:
         return [
-            _check("image", client, answer_request(COLOURS), _saw_the_colours),
-            _check("schema", client, answer_request(WORDS), _kept_the_schema),
-            _check("log-probabilities", client, score_request(), _gave_levels),
+            _check("image", client, _request("answer", COLOURS, AnswerInputs(query=COLOURS)), _saw_the_colours),
+            _check("schema", client, _request("answer", WORDS, AnswerInputs(query=WORDS)), _kept_the_schema),
+            _check("log-probabilities", client, _request("score", LEVEL, ScoreInputs(query=LEVEL)), _gave_levels),
         ]
 
 
-def role_for(backend: str, settings: Settings, base_url: str | None = None) -> RoleSettings:
-    """How the settings reach this backend: as the first role that uses it does, or plainly."""
-    roles = (settings.role(name) for name in ROLES)
-    found = next((role for role in roles if role.backend == backend), RoleSettings(backend=backend))
-    return found if base_url is None else found.model_copy(update={"base_url": base_url})
-
-
-def answer_request(words: str) -> VLMRequest:
-    """A question about the two-coloured picture."""
-    sampling = Sampling(max_tokens=MAX_TOKENS)
-    return VLMRequest("answer", SYSTEM, words, _picture(), AnswerInputs(query=words), AnswerReply, sampling)
-
-
-def score_request() -> VLMRequest:
-    """The wish for the picture's level."""
-    sampling = Sampling(max_tokens=MAX_TOKENS)
-    return VLMRequest("score", SYSTEM, LEVEL, _picture(), ScoreInputs(query=LEVEL), AnswerReply, sampling)
-
-
-def _picture() -> tuple[LabelledImage]:
+def _request(task: Literal["answer", "score"], words: str, inputs: AnswerInputs | ScoreInputs) -> VLMRequest:
+    """A question about a two-coloured picture."""
     pixels = np.empty((64, 64, 3), dtype=np.uint8)
     pixels[:, :32], pixels[:, 32:] = RED, BLUE
-    return (LabelledImage("image", load_image(pixels)),)
+    picture = (LabelledImage("image", load_image(pixels)),)
+    return VLMRequest(task, SYSTEM, words, picture, inputs, AnswerReply, Sampling(max_tokens=MAX_TOKENS))
 
 
-def _check(
-    capability: str, client: VLMClient, request: VLMRequest, judge: Callable[[VLMReply], tuple[bool, str]]
-) -> LiveCheck:
+def _check(capability: str, client: VLMClient, request: VLMRequest, judge: Callable[[VLMReply], Judged]) -> LiveCheck:
     try:
         reply = client.ask(request)
     except BackendError as error:
         return LiveCheck(capability, False, str(error))
-    ok, detail = judge(reply)
-    usage = reply.usage
-    return LiveCheck(capability, ok, detail, usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.seconds)
+    return LiveCheck(capability, *judge(reply), reply.usage)
 
 
-def _saw_the_colours(reply: VLMReply) -> tuple[bool, str]:
+def _saw_the_colours(reply: VLMReply) -> Judged:
     said = reply.text.lower()
     ok = 0 <= said.find("red") < said.find("blue")
     return ok, "seen" if ok else f"not seen: {reply.text[:60]!r}"
 
 
-def _kept_the_schema(reply: VLMReply) -> tuple[bool, str]:
+def _kept_the_schema(reply: VLMReply) -> Judged:
     try:
         ok = set(json.loads(reply.text)) == set(AnswerReply.model_fields)
     except (json.JSONDecodeError, TypeError):
@@ -109,13 +99,6 @@ def _kept_the_schema(reply: VLMReply) -> tuple[bool, str]:
     return ok, "kept" if ok else f"not kept: {reply.text[:60]!r}"
 
 
-def _gave_levels(reply: VLMReply) -> tuple[bool, str]:
+def _gave_levels(reply: VLMReply) -> Judged:
     ok = reply.level_logprobs is not None
     return ok, "given" if ok else "none; the classification rule or `samples` take their place"
-
-
-def _without_replay(settings: Settings) -> Settings:
-    """The settings without a recording that would answer for the service."""
-    transport = settings.pipeline.transport.model_copy(update={"replay": None})
-    pipeline = settings.pipeline.model_copy(update={"transport": transport})
-    return settings.model_copy(update={"pipeline": pipeline})

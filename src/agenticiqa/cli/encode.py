@@ -95,12 +95,14 @@ def encode(
     """
     from agenticiqa.batch import open_manifest
     from agenticiqa.encode.folders import CopyOptions
+    from agenticiqa.encode.originals import background_colour
 
     settings = effective_settings(config)
     if html is not None:
         require_folder_of(html)
     if background is not None:
-        require_colour(background)
+        # A name that stands for no colour is refused before the work.
+        background_colour(background)
     wanted = _target_of(min_score, metric, target, max_bytes)
     more = (wanted, maps, step, background, strip, metric or "score", max_bytes, max_side)
     if not source.is_dir():
@@ -168,13 +170,6 @@ def _target_of(
     if not low <= target <= high:
         raise UsageError(f"--target {target:g}: {METRIC_NAMES[metric]} runs from {low:g} to {high:g}")
     return target
-
-
-def require_colour(name: str) -> None:
-    """Raises UsageError before the work when there is no colour of this name."""
-    from agenticiqa.encode.originals import background_colour
-
-    background_colour(name)
 
 
 def _format_of(output: Path, wanted: AnyFormat | None) -> AnyFormat:

@@ -192,27 +192,45 @@ def _refuse_idle(found: RatedSet | QuestionSet, given: Mapping[str, object]) -> 
 
 
 def _ratings(
-    rated: RatedSet, parts: Parts, ablations: Sequence[str], sampling: Sampling, recorded: Path | None, seen: str,
-    output: Path | None, on_picture: OnPicture | None, jobs: int | None,
-) -> _Shown:  # fmt: skip
+    rated: RatedSet,
+    parts: Parts,
+    ablations: Sequence[str],
+    sampling: Sampling,
+    recorded: Path | None,
+    seen: str,
+    output: Path | None,
+    on_picture: OnPicture | None,
+    jobs: int | None,
+) -> _Shown:
     from agenticiqa.evaluation.evaluating import evaluate_ratings
     from agenticiqa.evaluation.recorded import read_recorded
     from agenticiqa.evaluation.report.sections import headline, sections_of
     from agenticiqa.evaluation.report.text_reports import as_json, write_report
 
     found = evaluate_ratings(
-        rated, parts, ablations=ablations, sampling=sampling, seen=seen, on_picture=on_picture, jobs=jobs,
-        recorded=None if recorded is None else read_recorded(recorded), command=_command(),
-    )  # fmt: skip
+        rated,
+        parts,
+        ablations=ablations,
+        sampling=sampling,
+        seen=seen,
+        on_picture=on_picture,
+        jobs=jobs,
+        recorded=None if recorded is None else read_recorded(recorded),
+        command=_command(),
+    )
     written = [] if output is None else write_report(found, output)
     sections = [section for section in sections_of(found) if section.title in PRINTED]
     return _Shown(as_json(found), headline(found), sections, written)
 
 
 def _questions(
-    questions: QuestionSet, parts: Parts, sampling: Sampling, rotate: bool, output: Path | None,
+    questions: QuestionSet,
+    parts: Parts,
+    sampling: Sampling,
+    rotate: bool,
+    output: Path | None,
     on_question: OnPicture | None,
-) -> _Shown:  # fmt: skip
+) -> _Shown:
     from agenticiqa.assessor import Assessor
     from agenticiqa.evaluation.evaluating import provenance_of
     from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, tally

@@ -114,11 +114,6 @@ def tell_what_is_left(names: Iterable[object]) -> None:
     typer.echo(f"Interrupted; {len(left)} left: {named}{more}. The same command again goes on.", err=True)
 
 
-def batch_in_a_line(progress: BatchProgress) -> str:
-    """The progress in words."""
-    return f"{_finished(progress)} of {progress.samples}, {_details(progress)}"
-
-
 def money(cost: float | None) -> str:
     """The cost in words."""
     return "cost unknown" if cost is None else f"{cost:.4f} USD"
@@ -144,6 +139,6 @@ def _lines_now_and_then() -> Callable[[BatchProgress], None]:
         now = time.monotonic()
         if now - last >= _SECONDS_BETWEEN_LINES or _finished(progress) == progress.samples:
             last = now
-            typer.echo(batch_in_a_line(progress), err=True)
+            typer.echo(f"{_finished(progress)} of {progress.samples}, {_details(progress)}", err=True)
 
     return tell

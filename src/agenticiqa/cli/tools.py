@@ -53,27 +53,17 @@ def _by_name(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
+    low, high = ("…" if end is None else f"{end:g}" for end in row["range"])
     return [
         row["name"],
         row["reference"],
         ("after a download" if row["downloads"] else "yes") if row["available"] else "no",
-        _vote_text(row),
+        ("yes (ladder)" if row["calibration"] == "ladder" else "yes") if row["votes"] else "no",
         "higher" if row["higher_is_better"] else "lower",
-        _range_text(row),
+        f"{low} to {high} {row['unit']}".rstrip(),
         row["licence"],
         ", ".join(row["strengths"]) or "–",
     ]
-
-
-def _vote_text(row: dict[str, Any]) -> str:
-    if not row["votes"]:
-        return "no"
-    return "yes (ladder)" if row["calibration"] == "ladder" else "yes"
-
-
-def _range_text(row: dict[str, Any]) -> str:
-    low, high = ("…" if end is None else f"{end:g}" for end in row["range"])
-    return f"{low} to {high} {row['unit']}".rstrip()
 
 
 def _footnotes(rows: list[dict[str, Any]]) -> list[str]:

@@ -1,6 +1,5 @@
 """Settings: packaged defaults < model_backends.yaml < environment < arguments. The only reader of the environment."""
 
-from agenticiqa.config.loading import find_settings_file as find_settings_file
 from agenticiqa.config.loading import load_settings as load_settings
 from agenticiqa.config.loading import packaged_defaults as packaged_defaults
 from agenticiqa.config.loading import read_sections as read_sections

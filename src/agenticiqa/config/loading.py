@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,7 +27,7 @@ from agenticiqa.config.settings import (
     find_api_keys,
     find_base_urls,
     process_variables,
-    user_settings_file,
+    user_folder,
 )
 from agenticiqa.errors import SettingsError, UntrustedFolderError
 
@@ -70,41 +71,42 @@ def load_settings(
     Without `trust_folder`, a backend that sends pictures away is refused if only the working folder's file names it.
     """
     variables = process_variables() if environ is None else environ
-    layers: list[tuple[str, dict[str, Any]]] = [("packaged defaults", packaged_defaults())]
-    layers += _file_layers(path, variables, directory or Path.cwd())
-    layers.append(("environment", settings_from_environment(variables)))
-    layers.append(("arguments", dict(overrides or {})))
+    layers: list[tuple[str, Mapping[str, Any]]] = [("packaged defaults", packaged_defaults())]
+    found = None
+    if path or variables.get(CONFIG_VARIABLE):
+        named = _named_file(path, variables)
+        layers.append((str(named), read_settings_file(named, variables)))
+    else:
+        own = user_folder(variables)
+        if own is not None and (own / LOCAL_FILE.name).is_file():
+            layers.append((str(own / LOCAL_FILE.name), read_settings_file(own / LOCAL_FILE.name, variables)))
+        found = (directory or Path.cwd()) / LOCAL_FILE
+        if found.is_file():
+            _warn_once(found)
+            layers.append((str(found), _read_found_file(found)))
+    layers += [("environment", settings_from_environment(variables)), ("arguments", overrides or {})]
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
     for source, layer in layers:
         _merge(merged, layer, source, origin)
-    if not trust_folder:
-        _refuse_sending_pictures(merged, origin, layers)
+    if found and not trust_folder:
+        _refuse_sending_pictures(merged, origin, str(found))
     return _validate(merged, origin, tuple(source for source, layer in layers if layer), variables)
 
 
-def _refuse_sending_pictures(
-    merged: Mapping[str, Any], origin: Mapping[str, str], layers: list[tuple[str, dict[str, Any]]]
-) -> None:
-    """Raises SettingsError where the working folder alone decides that pictures are sent to a service."""
-    found = [source for source, layer in layers if isinstance(layer, _FoundContent)]
-    if not found or dict(merged.get("pipeline") or {}).get("offline") is True:
+def _refuse_sending_pictures(merged: Mapping[str, Any], origin: Mapping[str, str], found: str) -> None:
+    """Raises SettingsError where the file found in the working folder decides that pictures are sent to a service."""
+    if dict(merged.get("pipeline") or {}).get("offline") is True:
         return
-    for role in ROLES:
-        for name in ("backend", "fallback_backend"):
-            key, section = f"{role}.{name}", merged.get(role)
-            value = section.get(name) if isinstance(section, Mapping) else None
-            came_from = next((origin[each] for each in _prefixes(key) if each in origin), None)
-            if came_from == found[0] and value and str(value).partition(".")[0] not in LOCAL_PROVIDERS:
-                raise UntrustedFolderError(
-                    f"{found[0]}: {key}: {value} would send pictures away, and the file was only found in the working "
-                    "folder",
-                    f"add --trust-folder if you want that, or name the file (--config {found[0]})",
-                )
-
-
-class _FoundContent(dict[str, Any]):
-    """The content of a file that nobody named."""
+    for key in (f"{role}.{name}" for role in ROLES for name in ("backend", "fallback_backend")):
+        role, _, name = key.partition(".")
+        value = merged[role].get(name) if isinstance(merged.get(role), Mapping) else None
+        is_local = not value or str(value).partition(".")[0] in LOCAL_PROVIDERS
+        if not is_local and _origin_of(key, origin) == found:
+            raise UntrustedFolderError(
+                f"{found}: {key}: {value} would send pictures away, and the file was only found in the working folder",
+                f"add --trust-folder if you want that, or name the file (--config {found})",
+            )
 
 
 def packaged_defaults() -> dict[str, Any]:
@@ -112,24 +114,6 @@ def packaged_defaults() -> dict[str, Any]:
     text = resources.files("agenticiqa").joinpath("defaults.yaml").read_text(encoding="utf-8")
     defaults: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return defaults
-
-
-def _file_layers(
-    argument: str | Path | None, variables: Mapping[str, str], directory: Path
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The content of the file that was named, or of the user's own file and the working folder's."""
-    if argument or variables.get(CONFIG_VARIABLE):
-        chosen = find_settings_file(argument, variables, directory)
-        if chosen:
-            yield str(chosen), read_settings_file(chosen, variables)
-        return
-    own = user_settings_file(variables)
-    if own is not None and own.is_file():
-        yield str(own), read_settings_file(own, variables)
-    local = find_settings_file(None, variables, directory)
-    if local:
-        _warn_once(local)
-        yield str(local), _FoundContent(_read_found_file(local))
 
 
 @cache
@@ -178,16 +162,12 @@ def _is_setting(key: str) -> bool:
     return True
 
 
-def find_settings_file(argument: str | Path | None, variables: Mapping[str, str], directory: Path) -> Path | None:
-    """The first of: the argument, $AGENTICIQA_CONFIG, ./configs/model_backends.yaml."""
-    named = argument or variables.get(CONFIG_VARIABLE)
-    if named:
-        if not Path(named).is_file():
-            origin = "the argument" if argument else f"${CONFIG_VARIABLE}"
-            raise SettingsError(f"{named}: no such settings file (named by {origin}); correct the path or leave it out")
-        return Path(named)
-    local = directory / LOCAL_FILE
-    return local if local.is_file() else None
+def _named_file(argument: str | Path | None, variables: Mapping[str, str]) -> Path:
+    named = Path(argument or variables[CONFIG_VARIABLE])
+    if not named.is_file():
+        origin = "the argument" if argument else f"${CONFIG_VARIABLE}"
+        raise SettingsError(f"{named}: no such settings file (named by {origin}); correct the path or leave it out")
+    return named
 
 
 def read_settings_file(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
@@ -257,17 +237,15 @@ def settings_from_environment(variables: Mapping[str, str]) -> dict[str, Any]:
     for name in sorted(variables):
         if name.startswith(_PREFIX) and "__" in name:
             *parents, last = name.removeprefix(_PREFIX).lower().split("__")
-            _section(found, parents, name)[last] = _yaml_value(variables[name], f"environment: {name}")
+            section = found
+            for parent in parents:
+                section = section.setdefault(parent, {})
+                if not isinstance(section, dict):
+                    raise SettingsError(
+                        f"environment: {name}: another variable sets {parent} itself; unset one of the two"
+                    )
+            section[last] = _yaml_value(variables[name], f"environment: {name}")
     return found
-
-
-def _section(found: dict[str, Any], path: list[str], variable: str) -> dict[str, Any]:
-    section = found
-    for name in path:
-        section = section.setdefault(name, {})
-        if not isinstance(section, dict):
-            raise SettingsError(f"environment: {variable}: another variable sets {name} itself; unset one of the two")
-    return section
 
 
 def _yaml_value(text: str, where: str) -> Any:
@@ -305,20 +283,16 @@ def _interpolate(value: Any, key: str, path: Path, variables: Mapping[str, str])
 def _merge(into: dict[str, Any], layer: Mapping[str, Any], source: str, origin: dict[str, str], key: str = "") -> None:
     for name, value in layer.items():
         dotted = f"{key}.{name}" if key else str(name)
-        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value, source, origin, dotted)
-        else:
-            into[name] = _copy(value)
-            origin[dotted] = source
         if str(name).lower() in _KEY_NAMES:
             variables = ", ".join(names[0] for names in KEY_VARIABLES.values())
             raise SettingsError(
                 f"{source}: {dotted}: keys come from the environment only; remove this line and set one of {variables}"
             )
-
-
-def _copy(value: Any) -> Any:
-    return {k: _copy(v) for k, v in value.items()} if isinstance(value, Mapping) else value
+        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
+            _merge(into[name], value, source, origin, dotted)
+        else:
+            into[name] = deepcopy(value)
+            origin[dotted] = source
 
 
 def _validate(
@@ -339,12 +313,16 @@ def _validate(
 
 def _explain(problem: Any, origin: Mapping[str, str]) -> str:
     key = ".".join(str(part) for part in problem["loc"])
-    source = next((origin[k] for k in _prefixes(key) if k in origin), "settings")
+    source = _origin_of(key, origin)
     if problem["type"] == "extra_forbidden":
         return f"{source}: {key}: unknown key; remove it or see `agenticiqa config show` for the known ones"
     if problem["type"] == "missing":
         return f"{source}: {key}: required but missing; add it"
     return f"{source}: {key}: {problem['msg']} (got {problem['input']!r}); correct the value"
+
+
+def _origin_of(key: str, origin: Mapping[str, str]) -> str:
+    return next((origin[each] for each in _prefixes(key) if each in origin), "settings")
 
 
 def _prefixes(key: str) -> list[str]:

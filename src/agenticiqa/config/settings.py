@@ -63,23 +63,12 @@ def default_cache_directory() -> Path:
     return _caches() / "agenticiqa"
 
 
-def default_tools_overlay() -> Path:
-    """The user's own tools and calibrations, in the user's configuration folder."""
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(base) / "agenticiqa" / "tools.yaml"
-
-
-def user_settings_file(variables: Mapping[str, str]) -> Path | None:
-    """The user's own settings, in the user's configuration folder; None where the environment names no home."""
+def user_folder(variables: Mapping[str, str]) -> Path | None:
+    """The user's configuration folder for this program; None where the environment names no home."""
     if variables.get("XDG_CONFIG_HOME"):
-        return Path(variables["XDG_CONFIG_HOME"]) / "agenticiqa" / "model_backends.yaml"
+        return Path(variables["XDG_CONFIG_HOME"]) / "agenticiqa"
     home = variables.get("HOME")
-    return Path(home) / ".config" / "agenticiqa" / "model_backends.yaml" if home else None
-
-
-def default_weights_directory() -> Path:
-    """The hub folder torch itself would use."""
-    return Path(os.environ.get("TORCH_HOME") or _caches() / "torch") / "hub"
+    return Path(home) / ".config" / "agenticiqa" if home else None
 
 
 def _caches() -> Path:
@@ -261,8 +250,10 @@ class Settings(Record):
 
     def tools_overlay_path(self) -> Path:
         """The file with the user's own tools and calibrations; it need not exist."""
-        return Path(self.pipeline.tools_overlay or default_tools_overlay()).expanduser()
+        own = user_folder(process_variables()) or Path.home() / ".config" / "agenticiqa"
+        return Path(self.pipeline.tools_overlay or own / "tools.yaml").expanduser()
 
     def weights_directory(self) -> Path:
         """Torch's hub folder, where pyiqa and its backbones keep their weights."""
-        return Path(self.pipeline.weights_directory or default_weights_directory()).expanduser()
+        own = Path(os.environ.get("TORCH_HOME") or _caches() / "torch") / "hub"
+        return Path(self.pipeline.weights_directory or own).expanduser()

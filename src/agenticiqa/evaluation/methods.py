@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -68,14 +68,15 @@ def methods_of(
 ) -> list[Method]:
     """The agent first, then each ablation, in the order asked for."""
     full = _agent(FULL, "the agent", evidence, timings)
+    made: dict[str, Callable[[], Method]] = {
+        "best-tool": lambda: best_tool(evidence, opinions, tools),
+        "all-tools-mean": lambda: mean_of_all(evidence, tools),
+        "no-fusion-weights": lambda: _plain_mean(evidence, full),
+    }
     found = [full]
     for name in ablations:
-        if name == "best-tool":
-            found.append(_best_tool(evidence, opinions, tools))
-        elif name == "all-tools-mean":
-            found.append(_all_tools(evidence, tools))
-        elif name == "no-fusion-weights":
-            found.append(_plain_mean(evidence, full))
+        if name in made:
+            found.append(made[name]())
         else:
             method = _agent(name, name.replace("-", " "), evidence, timings)
             found.append(_marked(method, full, backend))
@@ -85,36 +86,42 @@ def methods_of(
 def single_tools(evidence: Evidence, tools: ToolRegistry) -> list[Method]:
     """Every tool on its own, its raw value turned so that more is better."""
     names = list(dict.fromkeys(name for one in evidence for name in one[TOOLS].get("raw", {})))
-    return [_tool(name, evidence, tools) for name in names]
+    signs = {name: 1 if tools.card(name).higher_is_better else -1 for name in names}
+    costs = {name: Cost(seconds=_seconds(name, evidence)) for name in names}
+    return [Method(name, name, signs[name] * _raw(name, evidence), costs[name]) for name in names]
 
 
-def calibrated_tools(evidence: Evidence, tools: ToolRegistry) -> dict[str, Values]:
-    """Every voting tool's score from 1 to 5 by its overall curve."""
-    found = {}
+def mean_of_all(evidence: Evidence, tools: ToolRegistry) -> Method:
+    """The mean of all voting tools, each from 1 to 5 by its overall curve."""
+    scores = []
+    seconds = 0.0
     for method in single_tools(evidence, tools):
         calibration = tools.calibration(method.name)
         if calibration is not None and tools.votes(method.name):
             raw = _raw(method.name, evidence)
             known = np.isfinite(raw)
-            scores = np.full(len(raw), np.nan)
-            scores[known] = evaluate(calibration.overall, raw[known])
-            found[method.name] = scores
-    return found
+            scores.append(np.full(len(raw), np.nan))
+            scores[-1][known] = evaluate(calibration.overall, raw[known])
+            seconds += method.cost.seconds or 0.0
+    mean = np.full(len(evidence), np.nan)
+    if scores:
+        mean = np.asarray(np.ma.masked_invalid(np.stack(scores)).mean(0).filled(np.nan), np.float64)
+    note = f"{len(scores)} tools, overall curves" if scores else "no calibrated tool runs"
+    return Method("all-tools-mean", "mean of all tools", mean, Cost(seconds=seconds), note)
 
 
-def mean_of_tools(scores: Mapping[str, Values], count: int) -> Values:
-    """The mean of the tools that have a score, for each of so many pictures; NaN where none has."""
-    if not scores:
-        return np.full(count, np.nan)
-    table = np.ma.masked_invalid(np.stack(list(scores.values())))
-    return np.asarray(table.mean(0).filled(np.nan), np.float64)
-
-
-def best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry, among: Chosen | None = None) -> Method | None:
-    """The tool that ranks these pictures best, or those `among` them; None when no tool runs."""
+def best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry, among: Chosen | None = None) -> Method:
+    """The tool that ranks these pictures best, or those `among` them; one without scores when no tool runs."""
     rows = np.ones(len(opinions), bool) if among is None else among
     singles = single_tools(evidence, tools)
-    return max(singles, key=lambda tool: _agreement(tool.scores[rows], opinions[rows]), default=None)
+    best = max(singles, key=lambda tool: _agreement(tool.scores[rows], opinions[rows]), default=None)
+    title = "best single tool"
+    if best is None:
+        return Method("best-tool", title, np.full(len(evidence), np.nan), Cost(), "no tool runs here")
+    if among is not None:
+        return replace(best, name="best-tool", title=f"{title} ({best.name}, chosen on the fitting half)")
+    note = f"{best.name}, chosen in hindsight on these very pictures, which favours it"
+    return replace(best, name="best-tool", title=title, note=note)
 
 
 def values_of(run: str, key: str, evidence: Evidence) -> Values:
@@ -137,23 +144,7 @@ def _marked(method: Method, full: Method, backend: str) -> Method:
         return method
     reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED_BACKEND else None
     note = f"{IDENTICAL}: {reason}" if reason else "the same score on every picture"
-    return Method(method.name, method.title, full.scores, method.cost, note)
-
-
-def _best_tool(evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
-    best = best_tool(evidence, opinions, tools)
-    if best is None:
-        return Method("best-tool", "best single tool", np.full(len(evidence), np.nan), Cost(), "no tool runs here")
-    note = f"{best.name}, chosen in hindsight on these very pictures, which favours it"
-    return Method("best-tool", "best single tool", best.scores, best.cost, note)
-
-
-def _all_tools(evidence: Evidence, tools: ToolRegistry) -> Method:
-    scores = calibrated_tools(evidence, tools)
-    note = f"{len(scores)} tools, overall curves" if scores else "no calibrated tool runs"
-    seconds = sum(_seconds(name, evidence) for name in scores)
-    mean = mean_of_tools(scores, len(evidence))
-    return Method("all-tools-mean", "mean of all tools", mean, Cost(seconds=seconds), note)
+    return replace(method, scores=full.scores, note=note)
 
 
 def _plain_mean(evidence: Evidence, full: Method) -> Method:
@@ -163,11 +154,6 @@ def _plain_mean(evidence: Evidence, full: Method) -> Method:
     )
     note = "half the model's score, half the mean of the tools the agent ran"
     return Method("no-fusion-weights", "no fusion weights", scores, full.cost, note)
-
-
-def _tool(name: str, evidence: Evidence, tools: ToolRegistry) -> Method:
-    sign = 1 if tools.card(name).higher_is_better else -1
-    return Method(name, name, sign * _raw(name, evidence), Cost(seconds=_seconds(name, evidence)))
 
 
 def _raw(name: str, evidence: Evidence) -> Values:

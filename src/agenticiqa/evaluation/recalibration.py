@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,24 +80,25 @@ def recalibrate(rated: RatedSet, evidence: Evidence, tools: ToolRegistry, *, kee
             f"at least {LEAST_RATINGS} of several contents are needed"
         )
     mode = "Full-Reference" if rated.has_references else "No-Reference"
+    fitted: dict[str, Calibration] = {}
+    left: dict[str, str] = {}
     scale, change = _embedded(rated, evidence, folds)
-    found = Recalibration({}, {}, [_marked_for_storing(change, keep_worse)], {}, len(folds))
-    if found.changes[0].stored:
-        found.embedded[mode] = scale
+    changes = [change]
     for name in sorted({name for one in evidence for name in one[TOOLS].get("raw", {})}):
         try:
-            calibration, change = _tool(name, rated, evidence, tools, folds)
+            fitted[name], change = _tool(name, rated, evidence, tools, folds)
+            changes.append(change)
         except CalibrationError as error:
-            found.left[name] = str(error)
-            continue
-        found.changes.append(_marked_for_storing(change, keep_worse))
-        if found.changes[-1].stored:
-            found.calibrations[name] = calibration
-    return found
-
-
-def _marked_for_storing(change: Change, keep_worse: bool) -> Change:
-    return replace(change, stored=keep_worse or not change.is_worse)
+            left[name] = str(error)
+    changes = [replace(change, stored=keep_worse or not change.is_worse) for change in changes]
+    stored = {change.name for change in changes if change.stored}
+    return Recalibration(
+        {name: calibration for name, calibration in fitted.items() if name in stored},
+        {mode: scale} if changes[0].stored else {},
+        changes,
+        left,
+        len(folds),
+    )
 
 
 def folds_of(clusters: Sequence[str]) -> list[Fold]:
@@ -121,7 +122,9 @@ def _tool(
     def fit(rows: Fold) -> Calibration:
         return fit_tool(raw[rows], rated, rows, card.higher_is_better)
 
-    after = _held_out(folds, lambda rows, out: _scores(fit(rows), raw[out], rated, out))
+    after = np.zeros(len(raw))
+    for out in folds:
+        after[out] = _scores(fit(~out), raw[out], rated, out)
     everything, known = np.ones(len(raw), bool), tools.calibration(name)
     before = None if known is None else _scores(known, raw, rated, everything)
     return fit(everything), _change(name, before, after, rated.common, folds)
@@ -154,20 +157,17 @@ def _embedded(rated: RatedSet, evidence: Evidence, folds: Sequence[Fold]) -> tup
     results = [one[EMBEDDED] for one in evidence]
     if any(result.get("score") is None for result in results):
         raise CalibrationError("the embedded model gave no score for some pictures; leave them out of the manifest")
-    score = np.array([result["score"] for result in results])
-    spans = [tuple(result["interval"]) for result in results]
+    score, spans = (np.array([result[key] for result in results]) for key in ("score", "interval"))
+    scales = [(_plain_scale(score, rated, ~out), out) for out in folds]
+    after, ends = np.zeros(len(score)), np.zeros((len(score), 2))
+    for scale, out in scales:
+        after[out] = _applied(scale, score[out], spans[out])[:, 0]
     # How many half-widths each rating lies from the score, by a curve that has not seen it.
-    needed = _held_out(
-        folds, lambda rows, out: _half_widths(_plain_scale(score, rated, rows), score, spans, rated, out)
-    )
-    after = _held_out(folds, lambda rows, out: _applied(_plain_scale(score, rated, rows), score, spans, out)[:, 0])
-    ends = np.zeros((len(score), 2))
-    for out in folds:
-        scale = _stretched(_plain_scale(score, rated, ~out), needed[~out])
-        ends[out] = _applied(scale, score, spans, out)[:, 1:]
-    everything = np.ones(len(score), bool)
-    final = _stretched(_plain_scale(score, rated, everything), needed)
-    change = _change("embedded model", score, after, rated.common, folds, np.array(spans), ends)
+    needed = np.abs(rated.common - after) / np.maximum((spans[:, 1] - spans[:, 0]) / 2, 1e-3)
+    for scale, out in scales:
+        ends[out] = _applied(_stretched(scale, needed[~out]), score[out], spans[out])[:, 1:]
+    final = _stretched(_plain_scale(score, rated, np.ones(len(score), bool)), needed)
+    change = _change("embedded model", score, after, rated.common, folds, spans, ends)
     return final, change
 
 
@@ -178,22 +178,14 @@ def _plain_scale(score: Values, rated: RatedSet, rows: Fold) -> EmbeddedScale:
     return EmbeddedScale(curve=curve, interval_factor=1.0, data=data)
 
 
-def _applied(scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rows: Fold) -> Values:
-    """Score, low and high of these pictures on the user's scale."""
+def _applied(scale: EmbeddedScale, scores: Values, spans: Values) -> Values:
+    """Score, low and high of pictures on the user's scale."""
     found = []
-    for row in np.flatnonzero(rows).tolist():
-        new, interval = scale.apply(float(score[row]), (spans[row][0], spans[row][1]))
+    for score, (low, high) in zip(scores.tolist(), spans.tolist(), strict=True):
+        new, interval = scale.apply(score, (low, high))
         assert interval is not None
         found.append((new, *interval))
     return np.array(found, np.float64)
-
-
-def _half_widths(
-    scale: EmbeddedScale, score: Values, spans: Sequence[tuple[float, ...]], rated: RatedSet, rows: Fold
-) -> Values:
-    apart = rated.common[rows] - _applied(scale, score, spans, rows)[:, 0]
-    half = np.array([(high - low) / 2 for low, high in np.array(spans)[rows]])
-    return np.asarray(np.abs(apart) / np.maximum(half, 1e-3))
 
 
 def _stretched(scale: EmbeddedScale, needed: Values) -> EmbeddedScale:
@@ -203,29 +195,23 @@ def _stretched(scale: EmbeddedScale, needed: Values) -> EmbeddedScale:
     return scale.model_copy(update={"interval_factor": round(max(factor, 0.05), 4)})
 
 
-def _held_out(folds: Sequence[Fold], work: Callable[[Fold, Fold], Values]) -> Values:
-    """Each picture's value from a fit on the other folds."""
-    values = np.zeros(len(folds[0]))
-    for out in folds:
-        values[out] = work(~out, out)
-    return values
-
-
 def _change(
     name: str, before: Values | None, after: Values, common: Values, folds: Sequence[Fold],
     spans_before: Values | None = None, spans_after: Values | None = None,
 ) -> Change:  # fmt: skip
-    inside = [_coverage(spans, common) for spans in (spans_before, spans_after)]
-    return Change(
+    change = Change(
         name,
         None if before is None else rmse(before, common),
         rmse(after, common),
         None if before is None else _srcc_within(folds, before, common),
         _srcc_within(folds, after, common),
-        inside[0][0],
-        inside[1][0],
-        inside[0][1],
-        inside[1][1],
+    )
+    if spans_before is None or spans_after is None:
+        return change
+    held = [float(((common >= low) & (common <= high)).mean()) for low, high in (spans_before.T, spans_after.T)]
+    widths = [float(np.ptp(spans, axis=1).mean()) for spans in (spans_before, spans_after)]
+    return replace(
+        change, before_coverage=held[0], after_coverage=held[1], before_width=widths[0], after_width=widths[1]
     )
 
 
@@ -234,10 +220,3 @@ def _srcc_within(folds: Sequence[Fold], values: Values, common: Values) -> float
     found = [(int(out.sum()), srcc(values[out], common[out])) for out in folds if out.sum() > 1]
     known = [(size, value) for size, value in found if math.isfinite(value)]
     return sum(size * value for size, value in known) / sum(size for size, _ in known) if known else math.nan
-
-
-def _coverage(spans: Values | None, common: Values) -> tuple[float | None, float | None]:
-    if spans is None:
-        return None, None
-    held = (common >= spans[:, 0]) & (common <= spans[:, 1])
-    return float(held.mean()), float((spans[:, 1] - spans[:, 0]).mean())

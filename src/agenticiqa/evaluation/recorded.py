@@ -19,7 +19,7 @@ import numpy.typing as npt
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.manifest import read_rows
 from agenticiqa.evaluation.evidence import Evidence
-from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, calibrated_tools, mean_of_tools
+from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, mean_of_all
 from agenticiqa.evaluation.ratings import Row, Sampling, rate
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import Values, require_scipy, srcc
@@ -86,7 +86,8 @@ def level_probabilities(values: Values, form: Form, temperature: float = 1.0) ->
         scaled = values / temperature
         weights = np.exp(scaled - scaled.max(1, keepdims=True))
         return np.asarray(weights / weights.sum(1, keepdims=True), np.float64)
-    good = _sigmoid((values[:, 0] - values[:, 1]) / temperature)[:, None]
+    # Half of tanh cannot overflow, as exp would.
+    good = 0.5 * (1 + np.tanh((values[:, :1] - values[:, 1:]) / (2 * temperature)))
     ways = np.array([math.comb(4, k) for k in range(5)], np.float64)
     return np.asarray(ways * good ** np.arange(5) * (1 - good) ** np.arange(4, -1, -1), np.float64)
 
@@ -150,11 +151,6 @@ def _shares(common: Values) -> Values:
     return shares
 
 
-def _sigmoid(x: Values) -> Values:
-    # Half of tanh cannot overflow.
-    return np.asarray(0.5 * (1 + np.tanh(x / 2)), np.float64)
-
-
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with what is nested under `logits` or `logprobs` beside the rest, names without `logit_`."""
     nested = [row[key] for key in ("logits", "logprobs") if isinstance(row.get(key), Mapping)]
@@ -189,9 +185,6 @@ def _plain(name: str) -> str:
     return name.replace("\\", "/").rpartition("/")[2].lower()
 
 
-_FREE = Cost(seconds=None)
-
-
 @dataclass(frozen=True)
 class RecordedStudy:
     """The rows of the held-out half, what was chosen on the other, and how many pictures had outputs."""
@@ -216,27 +209,18 @@ def study_recorded(
     if len(set(part.clusters)) < 2:
         raise DatasetError("all pictures with recorded outputs are of one content; two are needed, one for each half")
     rest = [evidence[row] for row in chosen]
-    means = mean_of_tools(calibrated_tools(rest, tools), len(rest))
+    mean = mean_of_all(rest, tools)
     fitting = split_half(part.clusters, sampling.seed)
-    choice = choose(values[known], recorded.form, means, part.common, fitting, part.clusters)
+    choice = choose(values[known], recorded.form, mean.scores, part.common, fitting, part.clusters)
     beliefs = level_probabilities(values[known], recorded.form, choice.temperature)
     held = ~fitting
     methods = [
-        Method("fused", f"fused, η = {choice.eta:g}", fuse(means, beliefs, choice.eta), _FREE),
-        Method("recorded model", f"recorded model alone ({recorded.form})", expected_level(beliefs), _FREE),
-        Method("all-tools-mean", "mean of all tools", means, _FREE),
-        _best_on(fitting, rest, part.opinions, tools),
+        Method("fused", f"fused, η = {choice.eta:g}", fuse(mean.scores, beliefs, choice.eta), Cost()),
+        Method("recorded model", f"recorded model alone ({recorded.form})", expected_level(beliefs), Cost()),
+        replace(mean, note=""),
+        best_tool(rest, part.opinions, tools, among=fitting),
     ]
-    shown = [replace(method, scores=method.scores[held]) for method in methods]
+    shown = [replace(method, scores=method.scores[held], cost=Cost(seconds=None)) for method in methods]
     unseen = replace(part, samples=tuple(np.array(part.samples, object)[held]))
     rows = rate(shown, unseen, sampling, against=shown[0])
     return RecordedStudy(recorded.form, rows, choice, int(known.sum()), int(held.sum()))
-
-
-def _best_on(fitting: Chosen, evidence: Evidence, opinions: Values, tools: ToolRegistry) -> Method:
-    """The tool that is best on the fitting half."""
-    best = best_tool(evidence, opinions, tools, among=fitting)
-    if best is None:
-        return Method("best-tool", "best single tool", np.full(len(evidence), np.nan), _FREE, "no tool runs here")
-    title = f"best single tool ({best.name}, chosen on the fitting half)"
-    return replace(best, name="best-tool", title=title, cost=_FREE)

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,6 @@ class SharedReplies(WrappingVLMClient):
         self._replies: dict[str, VLMReply] = {}
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The reply given before to the same request, or the client's."""
         key = request_key(self.identity or self.model, request)
         if key not in self._replies:
             self._replies[key] = self.client.ask(request)
@@ -46,7 +46,6 @@ class FixedPlan(WrappingVLMClient):
     """A planner that reads no question: the whole image, every subtask, distortions inferred."""
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """The fixed plan for a planning task, whatever is asked; other tasks go to the client."""
         if not isinstance(request.inputs, PlanInputs):
             return self.client.ask(request)
         return _given(fixed_plan(request.inputs.has_reference), self.model)
@@ -56,7 +55,6 @@ class NoDetection(WrappingVLMClient):
     """An executor's model that finds no distortion, so that tools run under "Overall"."""
 
     def ask(self, request: VLMRequest) -> VLMReply:
-        """An empty finding for a detection task; other tasks go to the client."""
         if isinstance(request.inputs, DetectInputs):
             return _given(DetectReply(distortion_set={name: [] for name in request.inputs.objects}), self.model)
         if isinstance(request.inputs, InspectInputs):
@@ -80,23 +78,8 @@ def fixed_plan(has_reference: bool) -> PlannerOutput:
     )
 
 
-def sharing(parts: Parts) -> Parts:
-    """The parts with clients that remember their replies, for all runs on one picture."""
-    # Each role has its own memory: two roles may use one backend with different settings.
-    return _wrapped(parts, SharedReplies, *parts.vlm_clients)
-
-
-def without_planner(parts: Parts) -> Parts:
-    """The parts with a fixed plan in place of the planner."""
-    return _wrapped(parts, FixedPlan, "planner")
-
-
-def without_detection(parts: Parts) -> Parts:
-    """The parts with an executor that detects nothing."""
-    return _wrapped(parts, NoDetection, "executor")
-
-
-def _wrapped(parts: Parts, wrap: Callable[[VLMClient], VLMClient], *roles: str) -> Parts:
+def with_wrapped(parts: Parts, wrap: Callable[[VLMClient], VLMClient], *roles: str) -> Parts:
+    """The parts with the clients of these roles inside a wrapper."""
     clients = {role: _around(parts.vlm_clients[role], wrap) for role in roles}
     return replace(parts, vlm_clients={**parts.vlm_clients, **clients})
 
@@ -122,24 +105,22 @@ Run = Callable[[Parts, ImageSource, ImageSource | None], Found]
 FULL, TOOLS, MODEL_ALONE, EMBEDDED = "full", "tools", "model-alone", "embedded"
 
 
-def run_full(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
+def run_full(
+    parts: Parts, image: ImageSource, reference: ImageSource | None, max_replan_iterations: int | None = None
+) -> Found:
     """The agent as it is."""
-    return _summary(Assessor(parts=parts).assess(image, reference=reference))
+    agent = Assessor(parts=parts)
+    return _summary(agent.assess(image, reference=reference, max_replan_iterations=max_replan_iterations))
 
 
 def run_without_planner(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The agent with a fixed plan."""
-    return _summary(Assessor(parts=without_planner(parts)).assess(image, reference=reference))
+    return run_full(with_wrapped(parts, FixedPlan, "planner"), image, reference)
 
 
 def run_without_detection(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The agent that is told of no distortion."""
-    return _summary(Assessor(parts=without_detection(parts)).assess(image, reference=reference))
-
-
-def run_without_replanning(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
-    """The agent that makes one plan only."""
-    return _summary(Assessor(parts=parts).assess(image, reference=reference, max_replan_iterations=1))
+    return run_full(with_wrapped(parts, NoDetection, "executor"), image, reference)
 
 
 def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
@@ -157,20 +138,14 @@ def run_model_alone(parts: Parts, image: ImageSource, reference: ImageSource | N
     }
     update = summarizer_node(state, {"configurable": {**vars(parts), "images": store}})
     used = UsedEvidence.of(update["summarizer_result"])
-    return {
-        "score": used.vlm_score,
-        "error": used.error,
-        **_cost(update.get("ledger", Ledger()).total, 0.0),
-    }
+    return {"score": used.vlm_score, "error": used.error, **_cost(update.get("ledger", Ledger()).total, 0.0)}
 
 
 def run_tools(parts: Parts, image: ImageSource, reference: ImageSource | None) -> Found:
     """The raw value of every metric that fits: full-reference ones with a reference, the others without."""
     test = _opened(image, parts)
     original = None if reference is None else _opened(reference, parts)
-    raw: dict[str, float] = {}
-    seconds: dict[str, float] = {}
-    errors: dict[str, str] = {}
+    raw, seconds, errors = dict[str, float](), dict[str, float](), dict[str, str]()
     for name in fitting_tools(parts.tools, original is not None):
         started = time.perf_counter()
         try:
@@ -198,7 +173,7 @@ RUNS: dict[str, Run] = {
     MODEL_ALONE: run_model_alone,
     "no-planner": run_without_planner,
     "no-detection": run_without_detection,
-    "no-replanning": run_without_replanning,
+    "no-replanning": partial(run_full, max_replan_iterations=1),
     EMBEDDED: run_embedded,
 }
 
@@ -218,7 +193,8 @@ def carry_out(names: list[str], parts: Parts, image: Path, reference: Path | Non
 
     A run that fails says so in its `error`. Without any new plan in the full run, the one without replanning is it.
     """
-    shared = sharing(parts)
+    # Each role has its own memory: two roles may use one backend with different settings.
+    shared = with_wrapped(parts, SharedReplies, *parts.vlm_clients)
     found: dict[str, Found] = {}
     for name in sorted(names, key=list(RUNS).index):
         full = found.get(FULL)
@@ -240,22 +216,21 @@ def guarded(run: Run, parts: Parts, image: ImageSource, reference: ImageSource |
 
 def seconds_alone(name: str, parts: Parts, image: Path, reference: Path | None) -> float:
     """How long a run takes when nothing of it is remembered from another one."""
-    pictures = [None if path is None else _unseen(_opened(path, parts), name) for path in (image, reference)]
-    assert pictures[0] is not None
+
+    def unseen(path: Path) -> Any:
+        """The picture with one value changed by one: as much work, but found in no memory."""
+        pixels = _opened(path, parts).pixels.copy()
+        pixels.flat[sum(name.encode()) % pixels.size] ^= 1
+        return pixels
+
+    changed = unseen(image), None if reference is None else unseen(reference)
     started = time.perf_counter()
-    guarded(RUNS[name], parts, pictures[0], pictures[1])
+    guarded(RUNS[name], parts, *changed)
     return time.perf_counter() - started
 
 
 def _opened(source: ImageSource, parts: Parts) -> LoadedImage:
     return parts.settings.image_store().open(source)
-
-
-def _unseen(image: LoadedImage, salt: str) -> Any:
-    """The picture with one value changed by one: as much work, but found in no memory."""
-    pixels = image.pixels.copy()
-    pixels.flat[sum(salt.encode()) % pixels.size] ^= 1
-    return pixels
 
 
 def _summary(said: Assessment) -> Found:

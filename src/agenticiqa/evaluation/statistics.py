@@ -40,27 +40,8 @@ def draw_counts(count: int, clusters: Clusters | None, repetitions: int, seed: i
 
 def many_srcc(x: Values, y: Values, counts: Counts) -> Values:
     """Spearman's correlation of each resample."""
-    return _by_block(counts, lambda block: _pearson(_ranks(x, block), _ranks(y, block), block))
-
-
-def many_plcc(x: Values, y: Values, counts: Counts) -> Values:
-    """Pearson's correlation of each resample."""
-    # Moments about the whole set's mean: nothing is lost to rounding, and matrix products do the work.
-    first, second = x - x.mean(), y - y.mean()
-    columns = np.stack([first, second, first * first, second * second, first * second], axis=1)
-    a, b, aa, bb, ab = (counts.astype(np.float64) @ columns / counts.sum(1, dtype=np.float64)[:, None]).T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((ab - a * b) / np.sqrt((aa - a * a) * (bb - b * b)), np.float64)
-
-
-def many_rmse(x: Values, y: Values, counts: Counts) -> Values:
-    """The root mean squared difference of each resample."""
-    return np.asarray(np.sqrt(counts @ (x - y) ** 2 / counts.sum(1)), np.float64)
-
-
-def many_mean(x: Values, y: Values, counts: Counts) -> Values:
-    """The mean of the first values of each resample."""
-    return np.asarray(counts @ x / counts.sum(1), np.float64)
+    blocks = (counts[rows] for rows in _slices(*counts.shape))
+    return np.concatenate([_pearson(_ranks(x, block), _ranks(y, block), block) for block in blocks])
 
 
 def many_krcc(x: Values, y: Values, counts: Counts) -> Values:
@@ -70,47 +51,35 @@ def many_krcc(x: Values, y: Values, counts: Counts) -> Values:
         signs = np.sign(x[rows, None] - x[None]) * np.sign(y[rows, None] - y[None])
         total += np.einsum("bi,bi->b", counts[:, rows], counts @ signs.T.astype(np.float32), dtype=np.float64)
     pairs = counts.sum(1, dtype=np.float64) ** 2
-    untied = [pairs - _tied_pairs(values, counts) for values in (x, y)]
+    untied = [pairs - (_tie_sizes(values, counts)[0] ** 2).sum(1) for values in (x, y)]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(total / np.sqrt(untied[0] * untied[1]), np.float64)
 
 
-def _tied_pairs(values: Values, counts: Counts) -> Values:
-    order, starts, _ = _groups(values)
-    sizes = np.add.reduceat(counts[:, order], starts, axis=1).astype(np.float64)
-    return np.asarray((sizes**2).sum(1))
-
-
 def _ranks(values: Values, counts: Counts) -> Values:
     """Mean ranks within each resample; of pictures that were not drawn the rank does not matter."""
-    order, starts, group = _groups(values)
-    sizes = np.add.reduceat(counts[:, order], starts, axis=1).astype(np.float64)
-    middle = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
-    return np.asarray(middle[:, group])
+    sizes, group = _tie_sizes(values, counts)
+    return np.asarray((np.cumsum(sizes, axis=1) - (sizes - 1) / 2)[:, group])
 
 
-def _groups(values: Values) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """The sorting order, where each group of equal values starts in it, and the group of each value."""
+def _tie_sizes(values: Values, counts: Counts) -> tuple[Values, npt.NDArray[np.intp]]:
+    """How many pictures of each resample share each value, the values rising, and the place of each picture's value."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    return np.argsort(group, kind="stable"), np.concatenate([[0], np.cumsum(sizes)[:-1]]), group
+    order, starts = np.argsort(group, kind="stable"), np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return np.add.reduceat(counts[:, order], starts, axis=1).astype(np.float64), group
 
 
 def _pearson(x: Values, y: Values, counts: Counts) -> Values:
     total = counts.sum(1, dtype=np.float64)[:, None]
-    first, second = (values - _sum(counts, values)[:, None] / total for values in (x, y))
+    first, second = (values - _row_sums(counts, values)[:, None] / total for values in (x, y))
     weighted = counts * first
-    squares = _sum(weighted, first) * _sum(counts, second * second)
+    squares = _row_sums(weighted, first) * _row_sums(counts, second * second)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(_sum(weighted, second) / np.sqrt(squares), np.float64)
+        return np.asarray(_row_sums(weighted, second) / np.sqrt(squares), np.float64)
 
 
-def _sum(first: npt.NDArray[Any], second: Values) -> Values:
-    rows = np.broadcast_to(second, first.shape)
-    return np.asarray(np.einsum("bi,bi->b", first, rows, dtype=np.float64))
-
-
-def _by_block(counts: Counts, statistic: Any) -> Values:
-    return np.concatenate([statistic(counts[rows]) for rows in _slices(len(counts), counts.shape[1])])
+def _row_sums(first: npt.NDArray[Any], second: Values) -> Values:
+    return np.asarray(np.einsum("bi,bi->b", first, second, dtype=np.float64))
 
 
 def _slices(length: int, width: int) -> Iterator[slice]:
@@ -126,10 +95,9 @@ FEWEST_FOR_LOGISTIC = 15
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """The fitted curve, whether the fit converged, and which form it has."""
+    """The fitted curve, what the fit said, and which form it has."""
 
     parameters: tuple[float, float, float, float, float]
-    converged: bool
     message: str
     form: Literal["five-parameter", "four-parameter", "line"] = "five-parameter"
 
@@ -211,42 +179,34 @@ def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     from scipy.optimize import least_squares
 
     x, y = _values(predicted), _values(observed)
-    centre, spread = x.mean(), x.std() or 1.0
+    centre, spread = float(x.mean()), float(x.std()) or 1.0
+    scaled = (x - centre) / spread
+
+    def fitted(b: Values, message: str, form: Literal["five-parameter", "four-parameter", "line"]) -> LogisticFit:
+        # Back from the scaled predictions to those given.
+        height, steepness, middle, slope, level = b.tolist()
+        slope = float(slope / spread)
+        parameters = height, steepness / spread, middle * spread + centre, slope, level - slope * centre
+        return LogisticFit(parameters, message, form)
+
+    line = np.array([0.0, 1.0, 0.0, scaled @ (y - y.mean()) / max(float(scaled @ scaled), 1e-12), y.mean()])
+    if len(x) < FEWEST_FOR_LOGISTIC:
+        return fitted(line, f"{len(x)} pictures are too few for a logistic; a straight line", "line")
     height = np.ptp(y) * (1 if plcc(x, y) >= 0 else -1)
     start = np.array([height, 1.0, 0.0, 0.0, y.mean()])
-    scaled = (x - centre) / spread
-    if len(x) < FEWEST_FOR_LOGISTIC:
-        return _line(scaled, y, centre, spread, f"{len(x)} pictures are too few for a logistic; a straight line")
     found = least_squares(lambda b: _logistic(scaled, b) - y, start, method="lm", max_nfev=2_000)
     if found.success:
-        return LogisticFit(_unscaled(found.x, centre, spread), True, str(found.message))
-    return _simpler(scaled, y, start, centre, spread)
-
-
-def _simpler(scaled: Values, y: Values, start: Values, centre: float, spread: float) -> LogisticFit:
-    """The curve without its slope, within bounds that keep it on the data; else the straight line."""
-    from scipy.optimize import least_squares
-
+        return fitted(found.x, str(found.message), "five-parameter")
+    # Without its slope, and within bounds that keep it on the data.
     reach = 10 * max(float(np.ptp(y)), 1e-6)
-    free = [0, 1, 2, 4]
     low, high = np.array([-reach, 1e-3, -10.0, y.min() - reach]), np.array([reach, 50.0, 10.0, y.max() + reach])
-
-    def whole(b: Values) -> Values:
-        return np.array([b[0], b[1], b[2], 0.0, b[3]])
-
     found = least_squares(
-        lambda b: _logistic(scaled, whole(b)) - y, np.clip(start[free], low, high), bounds=(low, high), max_nfev=2_000
-    )
+        lambda b: _logistic(scaled, np.insert(b, 3, 0.0)) - y,
+        np.clip(np.delete(start, 3), low, high), bounds=(low, high), max_nfev=2_000,
+    )  # fmt: skip
     if found.success:
-        message = "five parameters did not converge; four did"
-        return LogisticFit(_unscaled(whole(found.x), centre, spread), True, message, "four-parameter")
-    return _line(scaled, y, centre, spread, "no logistic converged; a straight line")
-
-
-def _line(scaled: Values, y: Values, centre: float, spread: float, message: str) -> LogisticFit:
-    slope = float(scaled @ (y - y.mean()) / max(float(scaled @ scaled), 1e-12))
-    line = np.array([0.0, 1.0, 0.0, slope, float(y.mean())])
-    return LogisticFit(_unscaled(line, centre, spread), True, message, "line")
+        return fitted(np.insert(found.x, 3, 0.0), "five parameters did not converge; four did", "four-parameter")
+    return fitted(line, "no logistic converged; a straight line", "line")
 
 
 def agreement(predicted: Numbers, observed: Numbers) -> Agreement:
@@ -306,13 +266,8 @@ def _logistic(x: Values, b: Values) -> Values:
     return np.asarray(b[0] * 0.5 * np.tanh(b[1] * (x - b[2]) / 2) + b[3] * x + b[4])
 
 
-def _unscaled(b: Values, centre: float, spread: float) -> tuple[float, float, float, float, float]:
-    slope = b[3] / spread
-    return float(b[0]), float(b[1] / spread), float(b[2] * spread + centre), float(slope), float(b[4] - slope * centre)
-
-
 def _drawn(statistic: Statistic, x: Values, y: Values, counts: Counts) -> Values:
-    """The statistic of every resample, all at once where that is known how."""
+    """The statistic of every resample."""
     together = _TOGETHER.get(statistic)
     if together is not None:
         return together(x, y, counts)
@@ -329,12 +284,12 @@ def _two_sided(drawn: Values) -> float:
     return float(min(1.0, 2 * min(below, 1 - below)))
 
 
-def _percentiles(drawn: Sequence[float] | Values, level: float) -> tuple[float, float]:
-    tail = (1 - level) / 2
-    low, high = np.nanquantile(np.asarray(drawn), [tail, 1 - tail])
+def _percentiles(drawn: Values, level: float) -> tuple[float, float]:
+    low, high = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
+# Ranking and counting pairs anew for every resample would take most of the time of an evaluation.
 _TOGETHER: dict[Statistic, Callable[[Values, Values, Counts], Values]] = {
-    srcc: many_srcc, krcc: many_krcc, plcc: many_plcc, rmse: many_rmse, mean: many_mean,
+    srcc: many_srcc, krcc: many_krcc,
 }  # fmt: skip

@@ -157,7 +157,7 @@ class Gate:
         self._judge_flaws = judge_flaws
         self.report = GateReport()
         self._measure = measure
-        self._unused = {section.pattern: section for section in self.sections if section.pattern is not None}
+        self._unused = {section.pattern: section for section in self.sections if section.pattern}
         self._hinted: set[str] = set()
 
     def __bool__(self) -> bool:
@@ -200,11 +200,11 @@ class Gate:
 
     def _thresholds(self, record: Mapping[str, Any]) -> tuple[Threshold, ...]:
         naming = [section for section in self.sections if section.names(record)]
-        if naming:
+        if naming and naming[-1].pattern:
             self._unused.pop(naming[-1].pattern, None)
-            self.report.unused_sections.pop(naming[-1].pattern or "", None)
+            self.report.unused_sections.pop(naming[-1].pattern, None)
         for pattern, section in self._unused.items():
-            self._note_unused(pattern or "", section, record, is_named=section in naming)
+            self._note_unused(pattern, section, record, is_named=section in naming)
         return naming[-1].thresholds if naming else ()
 
     def _note_unused(self, pattern: str, section: Section, record: Mapping[str, Any], is_named: bool) -> None:

@@ -208,7 +208,7 @@ def beside_ours(found: Evaluation) -> list[list[str]]:
     source = "this evaluation, not held out" if found.seen else "this evaluation"
     ours = [[row.method.title, "", "", f"{row.srcc.value:.3f}", source] for row in found.rows[:1] if row.srcc]
     theirs = [
-        [one["method"], one.get("srcc", ""), one.get("plcc", ""), measured.get(one.get("tool"), ""), one["source"]]
+        [one["method"], one.get("srcc", ""), one.get("plcc", ""), measured.get(str(one.get("tool")), ""), one["source"]]
         for one in published(found.rated.name)
     ]
     return ours + theirs if theirs else []
