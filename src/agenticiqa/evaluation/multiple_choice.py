@@ -27,7 +27,6 @@ class Answered:
 
     @property
     def answer(self) -> str:
-        """The answer with the choices in their own order."""
         return self.given[0]
 
 

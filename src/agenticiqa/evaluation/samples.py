@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.statistics import Values
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,6 @@ class RatedSet:
 
     @property
     def clusters(self) -> list[str]:
-        """The cluster of each picture."""
         return [sample.cluster for sample in self.samples]
 
     def files(self) -> Iterator[Path]:
@@ -113,11 +115,8 @@ class RatedSet:
         if not chosen:
             known = ", ".join(sorted({str(sample.split) for sample in self.samples})) or "none"
             raise DatasetError(f"{self.name}: no picture is in split {split!r}; there are: {known}")
-        if limit is None or limit >= len(chosen):
-            return replace(self, samples=tuple(chosen))
-        rows = np.sort(np.random.default_rng(seed).permutation(len(chosen))[:limit])
-        note = f"{limit} of {len(chosen)} pictures, drawn with seed {seed}"
-        return replace(self, samples=tuple(chosen[row] for row in rows), notes=(*self.notes, note))
+        samples, notes = _drawn(chosen, limit, seed, "pictures")
+        return replace(self, samples=samples, notes=(*self.notes, *notes))
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,13 @@ class QuestionSet:
 
     def thinned(self, limit: int | None, seed: int = 0) -> QuestionSet:
         """At most so many questions, drawn with the seed and kept in their order."""
-        if limit is None or limit >= len(self.questions):
-            return self
-        rows = np.sort(np.random.default_rng(seed).permutation(len(self.questions))[:limit])
-        note = f"{limit} of {len(self.questions)} questions, drawn with seed {seed}"
-        return replace(self, questions=tuple(self.questions[row] for row in rows), notes=(*self.notes, note))
+        questions, notes = _drawn(self.questions, limit, seed, "questions")
+        return replace(self, questions=questions, notes=(*self.notes, *notes))
+
+
+def _drawn(items: Sequence[Item], limit: int | None, seed: int, what: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """At most so many, and a note where it is not all of them."""
+    if limit is None or limit >= len(items):
+        return tuple(items), ()
+    rows = np.sort(np.random.default_rng(seed).permutation(len(items))[:limit])
+    return tuple(items[row] for row in rows), (f"{limit} of {len(items)} {what}, drawn with seed {seed}",)

@@ -9,6 +9,7 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -151,6 +152,7 @@ def listed(
 
 
 _SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_TEXTS = "xl/sharedStrings.xml"
 # No annotation table comes near this; a file that claims more is not one.
 _MOST_BYTES = 200_000_000
 
@@ -159,9 +161,14 @@ def sheets(path: Path) -> list[list[list[str]]]:
     """The rows of every sheet, in the order of the sheets' numbers."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
-            shared = _shared_texts(archive)
-            found = [_rows(_parse(archive, name), shared) for name in sorted(names, key=_number_in)]
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            names = [name for name in sizes if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
+            if any(sizes.get(name, 0) > _MOST_BYTES for name in (*names, _TEXTS)):
+                raise ValueError("a sheet is too large")
+            names.sort(key=lambda name: (len(name), name))
+            texts = ElementTree.fromstring(archive.read(_TEXTS)) if _TEXTS in sizes else ()
+            shared = [_text_of(item) for item in texts]
+            found = [_rows(ElementTree.fromstring(archive.read(name)), shared) for name in names]
     except (OSError, KeyError, IndexError, ValueError, zipfile.BadZipFile, ElementTree.ParseError) as error:
         raise DatasetError(f"{path}: cannot be read as .xlsx ({error}); save it anew as .xlsx or .csv") from error
     if not found:
@@ -169,45 +176,25 @@ def sheets(path: Path) -> list[list[list[str]]]:
     return found
 
 
-def _number_in(name: str) -> int:
-    return int("".join(filter(str.isdigit, name)))
-
-
-def _parse(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    if archive.getinfo(name).file_size > _MOST_BYTES:
-        raise ValueError(f"{name} is too large")
-    return ElementTree.fromstring(archive.read(name))
-
-
-def _shared_texts(archive: zipfile.ZipFile) -> list[str]:
-    if "xl/sharedStrings.xml" not in archive.namelist():
-        return []
-    return ["".join(t.text or "" for t in item.iter(f"{_SPACE}t")) for item in _parse(archive, "xl/sharedStrings.xml")]
-
-
 def _rows(sheet: ElementTree.Element, shared: list[str]) -> list[list[str]]:
     rows = []
     for row in sheet.iter(f"{_SPACE}row"):
         cells: list[str] = []
         for cell in row.iter(f"{_SPACE}c"):
-            place = _column(cell.get("r", ""), len(cells))
-            cells += [""] * (place - len(cells)) + [_value(cell, shared)]
+            # Empty cells are left out of the file; a place such as AB7 tells how many.
+            letters = re.match("[A-Z]*", cell.get("r", ""))
+            column = reduce(lambda place, letter: 26 * place + ord(letter) - 64, letters.group() if letters else "", 0)
+            cells += [""] * (column - 1 - len(cells)) + [_value(cell, shared)]
         rows.append(cells)
     return rows
 
 
-def _column(reference: str, following: int) -> int:
-    letters = re.match(r"[A-Z]+", reference)
-    if letters is None:
-        return following
-    place = 0
-    for letter in letters.group():
-        place = 26 * place + ord(letter) - 64
-    return place - 1
-
-
 def _value(cell: ElementTree.Element, shared: list[str]) -> str:
     if cell.get("t") == "inlineStr":
-        return "".join(t.text or "" for t in cell.iter(f"{_SPACE}t")).strip()
+        return _text_of(cell)
     text = (cell.findtext(f"{_SPACE}v") or "").strip()
-    return shared[int(text)].strip() if cell.get("t") == "s" else text
+    return shared[int(text)] if cell.get("t") == "s" else text
+
+
+def _text_of(element: ElementTree.Element) -> str:
+    return "".join(part.text or "" for part in element.iter(f"{_SPACE}t")).strip()

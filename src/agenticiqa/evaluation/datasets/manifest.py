@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, number, numbered_table
@@ -17,6 +16,7 @@ from agenticiqa.question.choices import lettered, parted
 
 _RATINGS = ("rating", "mos", "dmos", "score", "opinion")
 _SHOWN_FAULTS = 10
+Made = TypeVar("Made", Sample, Question)
 LAYOUT = (
     "a CSV or JSON Lines file with `image` and `rating` (or `mos`, `dmos`), and where known `reference`, `group`, "
     "`distortion`, `level`, `split`; or with `image`, `question`, `options`, `answer`"
@@ -72,103 +72,79 @@ def _entries(text: str) -> list[tuple[str, Any]]:
     if text.lstrip().startswith("["):
         return [(f"entry {place}", entry) for place, entry in enumerate(json.loads(text), 1)]
     decoder, found, at = json.JSONDecoder(), list[tuple[str, Any]](), 0
-    while (begin := _next_value(text, at)) < len(text):
+    while rest := text[at:].lstrip(" \t\r\n,"):
+        begin = len(text) - len(rest)
         entry, at = decoder.raw_decode(text, begin)
         found.append((f"line {text.count(chr(10), 0, begin) + 1}", entry))
     return found
 
 
-def _next_value(text: str, at: int) -> int:
-    """Where the next value begins, past blanks and a comma between objects."""
-    while at < len(text) and (text[at].isspace() or text[at] == ","):
-        at += 1
-    return at
+def _made(
+    path: Path, rows: list[Numbered], pictures: Folder, make: Callable[[dict[str, Any], int, Path, Path | None], Made]
+) -> tuple[tuple[Made, ...], tuple[str, ...]]:
+    """What is made of the rows whose pictures are there, and the names of pictures that are missing.
 
-
-class _Faults:
-    """What is wrong with the rows of a file, collected so that one reading tells it all."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._found: list[str] = []
-
-    @contextmanager
-    def at(self, place: str) -> Iterator[None]:
-        """Keeps the DatasetError of one row."""
+    One DatasetError says what is wrong with all rows that cannot be used.
+    """
+    made, missing, faults = [], [], []
+    for count, (place, row) in enumerate(rows, 1):
+        named = str(row.get("image") or row.get("img_path") or "")
+        wanted = str(row.get("reference") or "")
+        image, reference = pictures.find(named), pictures.find(wanted) if wanted else None
+        if image is None or (wanted and reference is None):
+            missing.append(named if image is None else wanted)
+            continue
         try:
-            yield
+            made.append(make(row, count, image, reference))
         except DatasetError as error:
-            self._found.append(f"{place}, {error}")
-
-    def refuse(self) -> None:
-        """Nothing, unless something is wrong."""
-        if len(self._found) == 1:
-            raise DatasetError(f"{self._path}: {self._found[0]}")
-        if self._found:
-            more = len(self._found) - _SHOWN_FAULTS
-            shown = "\n  ".join(self._found[:_SHOWN_FAULTS] + ([f"and {more} more"] if more > 0 else []))
-            raise DatasetError(f"{self._path}: {len(self._found)} rows cannot be used\n  {shown}")
+            faults.append(f"{place}, {error}")
+    if len(faults) == 1:
+        raise DatasetError(f"{path}: {faults[0]}")
+    if faults:
+        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
+        shown = "\n  ".join([*faults[:_SHOWN_FAULTS], *more])
+        raise DatasetError(f"{path}: {len(faults)} rows cannot be used\n  {shown}")
+    return tuple(made), tuple(missing)
 
 
 def questions_of(path: Path, name: str, rows: list[Numbered], pictures: Folder) -> QuestionSet:
     """The questions of these rows whose pictures are there."""
-    questions, missing, faults = [], [], _Faults(path)
-    for count, (place, row) in enumerate(rows, 1):
-        image = pictures.find(str(row.get("image") or row.get("img_path") or ""))
-        wanted = str(row.get("reference") or "")
-        reference = pictures.find(wanted) if wanted else None
-        if image is None or (wanted and reference is None):
-            missing.append(str(row.get("image")) if image is None else wanted)
-            continue
-        with faults.at(place):
-            questions.append(_question(row, f"row {count}", image, reference))
-    faults.refuse()
-    return QuestionSet(name, tuple(questions), tuple(missing))
+    return QuestionSet(name, *_made(path, rows, pictures, _question))
 
 
-def _question(row: dict[str, Any], name: str, image: Path, reference: Path | None) -> Question:
+def _question(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> Question:
     if not row.get("question"):
         raise DatasetError("question: is missing; write one, or take the row out")
     choices = _choices(row.get("choices") or row.get("options"))
     answer = _letter(str(row.get("answer") or ""), choices)
-    labels = {key: str(row[key]) if row.get(key) else None for key in ("task_type", "type", "concern")}
-    mode = row.get("reference_mode")
-    return Question(
-        str(row.get("id") or name), image, str(row["question"]), choices, answer, reference,
-        labels["task_type"], labels["type"] or (str(mode) if mode else None), labels["concern"],
-    )  # fmt: skip
+    task, kind, concern = (str(row.get(key) or "") or None for key in ("task_type", "type", "concern"))
+    mode = str(row.get("reference_mode") or "") or None
+    name = str(row.get("id") or f"row {count}")
+    return Question(name, image, str(row["question"]), choices, answer, reference, task, kind or mode, concern)
 
 
 def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
     if scale and not scale.low < scale.high:
         raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
-    samples, missing, faults = [], [], _Faults(path)
-    for place, row in rows:
-        image = pictures.find(str(row.get("image") or ""))
-        wanted = str(row.get("reference") or "")
-        reference = pictures.find(wanted) if wanted else None
-        if image is None or (wanted and reference is None):
-            missing.append(str(row.get("image")) if image is None else wanted)
-            continue
-        given = {key: str(row[key]) if row.get(key) else None for key in ("distortion", "level", "split")}
-        group = str(row.get("group") or "") or (Path(wanted).stem if wanted else None)
-        with faults.at(place):
-            opinion = _within(scale, number(row.get(column), column), column)
-            samples.append(Sample(str(row["image"]), image, opinion, reference, group, *given.values()))
-    faults.refuse()
+
+    def sample(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> Sample:
+        kind, level, split = (str(row.get(key) or "") or None for key in ("distortion", "level", "split"))
+        group = str(row.get("group") or "") or (Path(str(row["reference"])).stem if reference else None)
+        opinion = number(row.get(column), column)
+        if scale is not None and not scale.low <= opinion <= scale.high:
+            outside = f"outside the range {scale.low:g} to {scale.high:g}"
+            raise DatasetError(f"{column}: {opinion:g} is {outside}; correct one")
+        return Sample(str(row["image"]), image, opinion, reference, group, kind, level, split)
+
+    samples, missing = _made(path, rows, pictures, sample)
     if not samples:
         raise DatasetError(_none_is_there(path, rows, missing))
-    opinions = [sample.opinion for sample in samples]
     rising = column != "dmos"
-    found = replace(scale, higher_is_better=rising) if scale else _guessed_scale(opinions, rising)
-    notes = () if scale else ("the range was taken from the ratings; give --range LOW HIGH if it is wider",)
-    return RatedSet(path.stem, tuple(samples), found, tuple(missing), notes)
-
-
-def _within(scale: Scale | None, opinion: float, column: str) -> float:
-    if scale is not None and not scale.low <= opinion <= scale.high:
-        raise DatasetError(f"{column}: {opinion:g} is outside the range {scale.low:g} to {scale.high:g}; correct one")
-    return opinion
+    if scale:
+        return RatedSet(path.stem, samples, replace(scale, higher_is_better=rising), missing)
+    guessed = _guessed_scale([sample.opinion for sample in samples], rising)
+    note = "the range was taken from the ratings; give --range LOW HIGH if it is wider"
+    return RatedSet(path.stem, samples, guessed, missing, (note,))
 
 
 def _none_is_there(path: Path, rows: Sequence[object], missing: Sequence[str]) -> str:
