@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from agenticiqa.evaluation.evaluating import evaluate_ratings
-from agenticiqa.evaluation.ratings import Sampling
+from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.report import write_report
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 
@@ -15,7 +15,7 @@ from tests.evaluation.sets import agent_parts, rated_set, store_in
 def test_the_evaluation_report_opens_without_errors_or_requests(browser: Browser, tmp_path: Path) -> None:
     parts = agent_parts()
     found = evaluate_ratings(
-        rated_set(tmp_path), parts, ablations=["best-tool"], sampling=Sampling(100), store=store_in(tmp_path, parts)
+        rated_set(tmp_path), parts, ablations=["best-tool"], sampling=Resampling(100), store=store_in(tmp_path, parts)
     )
     write_report(found, tmp_path)
     context = browser.new_context(viewport={"width": 1200, "height": 900})

@@ -11,7 +11,7 @@ import numpy as np
 from agenticiqa.cache import Cache
 from agenticiqa.evaluation.evidence import EvidenceStore, gather
 from agenticiqa.evaluation.runs import RUNS, Found
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
 from agenticiqa.parts import Parts
 from agenticiqa.tools import Pixels
 from tests.evaluation.copies import picture
@@ -34,8 +34,8 @@ def rated_set(folder: Path, count: int = 12, references: bool = False) -> RatedS
         path = picture(folder / f"{number:03d}.png", number)
         kind, opinion = ("Blurs", "Noise")[number % 2], 1 + 4 * number / count
         group = f"content {number // 3}"
-        samples.append(Sample(path.name, path, opinion, original, group, kind, str(number % 3)))
-    return RatedSet("made", tuple(samples), Scale(1, 5))
+        samples.append(RatedPicture(path.name, path, opinion, original, group, kind, str(number % 3)))
+    return RatedSet("made", tuple(samples), OpinionScale(1, 5))
 
 
 def agent_parts(**changes: Any) -> Parts:
@@ -59,8 +59,8 @@ def known_set(folder: Path, count: int, parts: Parts, store: EvidenceStore) -> R
         opinion = float(random.uniform(1, 5))
         known = _scattered(template, opinion, random) | {f"timed {name}": {"seconds": 0.1} for name in AGENT_RUNS}
         store.keep(path, None, known)
-        samples.append(Sample(path.name, path, opinion, group=f"g{number // 5}"))
-    return RatedSet("made", tuple(samples), Scale(1, 5))
+        samples.append(RatedPicture(path.name, path, opinion, group=f"g{number // 5}"))
+    return RatedSet("made", tuple(samples), OpinionScale(1, 5))
 
 
 def _scattered(template: dict[str, Found], opinion: float, random: np.random.Generator) -> dict[str, Found]:

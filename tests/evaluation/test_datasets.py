@@ -17,7 +17,7 @@ from agenticiqa.evaluation.datasets.files import Folder
 from agenticiqa.evaluation.datasets.manifest import read_manifest
 from agenticiqa.evaluation.datasets.pairs import TID2013_SCALE
 from agenticiqa.evaluation.datasets.photographs import BIQ2021_SCALE
-from agenticiqa.evaluation.samples import QuestionSet, RatedSet, Scale
+from agenticiqa.evaluation.samples import OpinionScale, QuestionSet, RatedSet
 from tests.evaluation import copies
 
 
@@ -189,7 +189,7 @@ def test_a_manifests_range_can_be_given_and_dmos_is_lower_better(tmp_path: Path)
     (tmp_path / "ratings.csv").write_text("image,dmos\na.png,40\nb.png,10\n")
 
     guessed = read_manifest(tmp_path / "ratings.csv")
-    given = read_manifest(tmp_path / "ratings.csv", scale=Scale(0, 50))
+    given = read_manifest(tmp_path / "ratings.csv", scale=OpinionScale(0, 50))
 
     assert isinstance(guessed, RatedSet)
     assert isinstance(given, RatedSet)
@@ -202,7 +202,7 @@ def test_a_range_the_wrong_way_round_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ratings.csv").write_text("image,rating\na.png,4\n")
 
     with pytest.raises(DatasetError, match="give the lowest rating first"):
-        read_manifest(tmp_path / "ratings.csv", scale=Scale(5, 1))
+        read_manifest(tmp_path / "ratings.csv", scale=OpinionScale(5, 1))
 
 
 def test_a_rating_outside_the_range_given_is_named_with_its_line(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_rating_outside_the_range_given_is_named_with_its_line(tmp_path: Path)
     (tmp_path / "ratings.csv").write_text("image,rating\na.png,4\nb.png,7\n")
 
     with pytest.raises(DatasetError, match="line 3, rating: 7 is outside the range 1 to 5"):
-        read_manifest(tmp_path / "ratings.csv", scale=Scale(1, 5))
+        read_manifest(tmp_path / "ratings.csv", scale=OpinionScale(1, 5))
 
 
 @pytest.mark.parametrize(

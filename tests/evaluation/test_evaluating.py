@@ -16,10 +16,10 @@ from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evaluating import chosen_ablations, evaluate_ratings
 from agenticiqa.evaluation.evidence import TIMED, EvidenceStore, gather, time_runs
 from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
-from agenticiqa.evaluation.ratings import Sampling, coverage, rate
+from agenticiqa.evaluation.ratings import Resampling, coverage, rate
 from agenticiqa.evaluation.report.sections import headline, remarks
 from agenticiqa.evaluation.report.text_reports import as_json
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
 from agenticiqa.evaluation.statistics import LogisticFit
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools import default_registry
@@ -33,7 +33,7 @@ from tests.evaluation.sets import AGENT_RUNS, ROLES, agent_parts, brightness, kn
 from tests.support.agent import FixedTool, registry, scripted, settings
 from tests.support.photos import save
 
-QUICK = Sampling(100)
+QUICK = Resampling(100)
 
 
 def test_all_ablations_stand_beside_the_agent_with_their_costs(tmp_path: Path) -> None:
@@ -212,8 +212,10 @@ def test_rank_correlations_of_psnr_ssim_and_fsim_equal_scipys(tmp_path: Path) ->
     for number, (kind, level) in enumerate([(k, v) for k in ("gaussian_blur", "white_noise") for v in (1, 2, 3, 4, 5)]):
         path = save(tmp_path / f"{number}.png", distort(original.pixels, kind, level))
         opinion = 5.0 - level + 0.3 * (number % 3)
-        samples.append(Sample(path.name, path, opinion, tmp_path / "original.png", f"g{number % 5}", kind, str(level)))
-    rated = RatedSet("made", tuple(samples), Scale(0, 5))
+        samples.append(
+            RatedPicture(path.name, path, opinion, tmp_path / "original.png", f"g{number % 5}", kind, str(level))
+        )
+    rated = RatedSet("made", tuple(samples), OpinionScale(0, 5))
     tools = default_registry(settings(pipeline={"cache": {"enabled": False}}))
     parts = Parts(agent_parts().vlm_clients, tools, settings())
 
@@ -233,11 +235,13 @@ def test_the_embedded_backend_does_not_list_an_ablation_that_cannot_differ_and_s
     for number in range(6):
         pixels = distort(originals[number % 2].pixels[:160, :200], "gaussian_blur", 1 + number // 2)
         path = save(tmp_path / f"{number}.png", pixels)
-        samples.append(Sample(path.name, path, 5.0 - number / 2, group=f"g{number}"))
+        samples.append(RatedPicture(path.name, path, 5.0 - number / 2, group=f"g{number}"))
     parts = build_parts(settings(pipeline={"cache": {"directory": str(tmp_path)}}))
 
     wanted = ["model-alone", "no-planner", "no-detection", "no-replanning"]
-    found = evaluate_ratings(RatedSet("made", tuple(samples), Scale(1, 5)), parts, ablations=wanted, sampling=QUICK)
+    found = evaluate_ratings(
+        RatedSet("made", tuple(samples), OpinionScale(1, 5)), parts, ablations=wanted, sampling=QUICK
+    )
 
     assert [row.method.name for row in found.rows] == ["full"]
     assert [line.partition(": ")[0] for line in found.unlisted] == [name.replace("-", " ") for name in wanted]
@@ -290,7 +294,7 @@ def test_a_fit_that_does_not_converge_is_said() -> None:
 
 
 def _six() -> RatedSet:
-    return RatedSet("made", tuple(Sample(str(n), Path(str(n)), float(n)) for n in range(6)), Scale(0, 5))
+    return RatedSet("made", tuple(RatedPicture(str(n), Path(str(n)), float(n)) for n in range(6)), OpinionScale(0, 5))
 
 
 def test_known_pictures_are_looked_up_once_asked_about_never_and_measured_never(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from agenticiqa.cli import app
 from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
-from agenticiqa.evaluation.ratings import Sampling
+from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
 from agenticiqa.evaluation.report.comparison import compare_reports
@@ -35,7 +35,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
         rated_set(folder),
         parts,
         ablations=["best-tool", "model-alone"],
-        sampling=Sampling(100),
+        sampling=Resampling(100),
         store=store_in(folder, parts),
         command="agenticiqa evaluate --dataset <b>made</b>",
         seen="the weights have seen it",
@@ -76,7 +76,7 @@ def test_a_page_about_recorded_outputs_has_no_empty_section(tmp_path: Path) -> N
     parts, rated = agent_parts(), rated_set(tmp_path)
     outputs: dict[str, tuple[float, ...]] = {sample.name.lower(): (sample.opinion, 3.0) for sample in rated.samples}
     found = evaluate_ratings(
-        rated, parts, sampling=Sampling(100), recorded=Recorded("two-level", outputs), store=store_in(tmp_path, parts)
+        rated, parts, sampling=Resampling(100), recorded=Recorded("two-level", outputs), store=store_in(tmp_path, parts)
     )
 
     write_report(found, tmp_path)

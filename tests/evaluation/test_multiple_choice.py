@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, rotated, tally
-from agenticiqa.evaluation.ratings import Sampling
+from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.report.text_reports import choices_markdown
-from agenticiqa.evaluation.samples import Question, QuestionSet
+from agenticiqa.evaluation.samples import KnownQuestion, QuestionSet
 from agenticiqa.state import UNABLE
 from tests.support.agent import picture
 from tests.support.results import scripted_assessor
 
-QUICK = Sampling(200)
+QUICK = Resampling(200)
 
 
-def question(number: int, answer: str = "A", **more: Any) -> Question:
+def question(number: int, answer: str = "A", **more: Any) -> KnownQuestion:
     choices = {"A": "Blur", "B": "Noise", "C": "Nothing"}
-    return Question(f"q{number}", Path(f"{number}.png"), "What is wrong?", choices, answer, **more)
+    return KnownQuestion(f"q{number}", Path(f"{number}.png"), "What is wrong?", choices, answer, **more)
 
 
 def test_an_unanswered_question_counts_as_wrong_and_the_answered_share_is_told() -> None:
@@ -54,7 +54,7 @@ def test_one_who_always_says_a_is_found_sensitive_to_the_order() -> None:
 
 
 def test_one_who_knows_the_answer_is_not_sensitive_to_the_order() -> None:
-    def knows(_: Question, choices: dict[str, str]) -> str:
+    def knows(_: KnownQuestion, choices: dict[str, str]) -> str:
         return next(letter for letter, text in choices.items() if text == "Noise")
 
     found = tally(answer_all([question(1, "B"), question(2, "A")], knows, rotate=True), QUICK)
@@ -70,8 +70,8 @@ def test_rotating_moves_the_texts_under_the_letters() -> None:
 def test_the_agent_is_asked_and_a_picture_that_cannot_be_read_is_no_answer(tmp_path: Path) -> None:
     said = {"final_answer": "B", "quality_reasoning": "Grain covers flat areas."}
     ask = ask_with(scripted_assessor(answer=said))
-    there = Question("q", Path(picture(tmp_path)), "What is wrong?", {"A": "Blur", "B": "Noise"}, "B")
-    gone = Question("q", tmp_path / "gone.png", "What is wrong?", {"A": "Blur", "B": "Noise"}, "B")
+    there = KnownQuestion("q", Path(picture(tmp_path)), "What is wrong?", {"A": "Blur", "B": "Noise"}, "B")
+    gone = KnownQuestion("q", tmp_path / "gone.png", "What is wrong?", {"A": "Blur", "B": "Noise"}, "B")
 
     assert (ask(there, there.choices), ask(gone, gone.choices)) == ("B", UNABLE)
 

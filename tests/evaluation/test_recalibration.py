@@ -17,7 +17,7 @@ from agenticiqa.config import load_settings
 from agenticiqa.embedded.combined_models import RecalibratedPerception
 from agenticiqa.errors import CalibrationError
 from agenticiqa.evaluation.recalibration import Change, folds_of, recalibrate
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
 from agenticiqa.images import load_image
 from agenticiqa.parts import build_parts
 from agenticiqa.tools.calibration import Curve, EmbeddedScale
@@ -35,7 +35,9 @@ def made_set(count: int = 120) -> tuple[RatedSet, list[dict[str, dict[str, objec
     random = np.random.default_rng(0)
     truth = random.uniform(3.2, 4.9, count)
     samples = tuple(
-        Sample(f"{n}.png", Path(f"{n}.png"), float(truth[n] - 2), group=f"g{n % 24}", kind=("Blurs", "Noise")[n % 2])
+        RatedPicture(
+            f"{n}.png", Path(f"{n}.png"), float(truth[n] - 2), group=f"g{n % 24}", kind=("Blurs", "Noise")[n % 2]
+        )
         for n in range(count)
     )
     evidence: list[dict[str, dict[str, object]]] = []
@@ -46,7 +48,7 @@ def made_set(count: int = 120) -> tuple[RatedSet, list[dict[str, dict[str, objec
             "tools": {"raw": {"GAUGE": raw, "STUBBORN": float(random.uniform(1, 5))}},
             "embedded": {"score": score, "interval": [score - 0.05, score + 0.05], "error": None},
         })  # fmt: skip
-    return RatedSet("mine", samples, Scale(1, 5)), evidence
+    return RatedSet("mine", samples, OpinionScale(1, 5)), evidence
 
 
 def test_curves_and_scale_move_to_the_ratings_on_folds_they_have_not_seen() -> None:

@@ -127,7 +127,6 @@ def thresholds_from(given: list[str]) -> dict[str, float]:
 def write_results(
     result: Audit, given: Any, output: Path, to: AuditTable, gallery: bool, store: ImageStore
 ) -> list[Path]:
-    """Table, summary and gallery in the output folder."""
     from agenticiqa.audit.auditing import GALLERY, SUMMARY, table_paths, write_summary, write_table
     from agenticiqa.audit.gallery import gallery_page
     from agenticiqa.audit.sources import open_source

@@ -223,7 +223,6 @@ def _advice(summary: BatchSummary, output: Path, asked: Iterable[str]) -> str:
 
 
 def preview_in_words(preview: Preview) -> str:
-    """The preview as lines for a person."""
     from agenticiqa.batch.cost import INPUT_TOKENS, OUTPUT_TOKENS
 
     found, plan, total = preview.manifest, preview.plan, preview.total

@@ -187,12 +187,12 @@ def _by_ratings(
     from agenticiqa.evaluation.evidence import EvidenceStore, gather
     from agenticiqa.evaluation.recalibration import recalibrate
     from agenticiqa.evaluation.runs import EMBEDDED, TOOLS
-    from agenticiqa.evaluation.samples import RatedSet, Scale
+    from agenticiqa.evaluation.samples import OpinionScale, RatedSet
     from agenticiqa.parts import build_parts
     from agenticiqa.tools import default_registry
     from agenticiqa.tools.catalogue import store_overlay
 
-    rated = read_manifest(manifest, root, Scale(*scale) if scale else None)
+    rated = read_manifest(manifest, root, OpinionScale(*scale) if scale else None)
     refuse_overwriting([settings.tools_overlay_path()], rated.files())
     if not isinstance(rated, RatedSet):
         raise DatasetError(f"{manifest}: holds questions, not ratings; expected {LAYOUT}")

@@ -48,14 +48,12 @@ class FriendlyGroup(TyperGroup):
 
 
 def version_text() -> str:
-    """The installed version."""
     from importlib.metadata import version
 
     return version("agenticiqa")
 
 
 def show_version(wanted: bool) -> None:
-    """Prints the version and ends, when wanted."""
     if wanted:
         typer.echo(f"agenticiqa {version_text()}")
         raise typer.Exit

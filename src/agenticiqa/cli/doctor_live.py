@@ -40,7 +40,6 @@ class LiveCheck:
     usage: Usage = field(default_factory=Usage)
 
     def line(self) -> str:
-        """The check in one line."""
         usage = self.usage
         cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.6f}"
         tokens = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"

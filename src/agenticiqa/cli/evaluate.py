@@ -21,8 +21,8 @@ from agenticiqa.outputs import refuse_overwriting
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.evaluation.evidence import OnPicture
-    from agenticiqa.evaluation.ratings import Sampling
-    from agenticiqa.evaluation.report.sections import Section
+    from agenticiqa.evaluation.ratings import Resampling
+    from agenticiqa.evaluation.report.sections import ReportSection
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
     from agenticiqa.parts import Parts
 
@@ -81,12 +81,12 @@ def evaluate(
       agenticiqa evaluate --compare report-before report-now -o comparison
     """
     from agenticiqa.evaluation.evaluating import chosen_ablations
-    from agenticiqa.evaluation.ratings import Sampling
+    from agenticiqa.evaluation.ratings import Resampling
     from agenticiqa.evaluation.report.text_reports import RATING_FORMS
     from agenticiqa.evaluation.samples import QuestionSet
     from agenticiqa.parts import build_parts
 
-    sampling = Sampling(repetitions, seed)
+    sampling = Resampling(repetitions, seed)
     if compare is not None:
         _refuse_beside_compare(dataset=dataset, manifest=manifest, recorded=recorded, ablation=ablation, split=split)
         _compare(compare, output, sampling)
@@ -118,7 +118,7 @@ class _Shown:
 
     values: dict[str, Any]
     lines: list[str]
-    sections: list[Section]
+    sections: list[ReportSection]
     written: list[Path]
 
     def print(self) -> None:
@@ -145,7 +145,7 @@ def _refuse_beside_compare(**given: object) -> None:
         raise UsageError(f"--compare reads two reports and evaluates nothing; leave out {', '.join(idle)}")
 
 
-def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Sampling) -> None:
+def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Resampling) -> None:
     from agenticiqa.evaluation.report.comparison import FORMS, HEADINGS, compare_reports
     from agenticiqa.evaluation.report.text_reports import write_texts
 
@@ -164,14 +164,14 @@ def _read(
     from agenticiqa.errors import UsageError
     from agenticiqa.evaluation.datasets import dataset as known
     from agenticiqa.evaluation.datasets.manifest import read_manifest
-    from agenticiqa.evaluation.samples import Scale
+    from agenticiqa.evaluation.samples import OpinionScale
 
     if (dataset is None) == (manifest is None):
         raise UsageError("name either a data set with --dataset and --root, or a table with --manifest")
     if dataset is not None and scale is not None:
         raise UsageError("--range is for a table of your own; the range of a data set is known, leave it out")
     if manifest is not None:
-        return read_manifest(manifest, root, Scale(*scale) if scale else None), ""
+        return read_manifest(manifest, root, OpinionScale(*scale) if scale else None), ""
     entry = known(str(dataset))
     if root is None:
         raise UsageError(f"--root is missing: the folder of the data set. {entry.how_to_get()}")
@@ -195,7 +195,7 @@ def _ratings(
     rated: RatedSet,
     parts: Parts,
     ablations: Sequence[str],
-    sampling: Sampling,
+    sampling: Resampling,
     recorded: Path | None,
     seen: str,
     output: Path | None,
@@ -226,7 +226,7 @@ def _ratings(
 def _questions(
     questions: QuestionSet,
     parts: Parts,
-    sampling: Sampling,
+    sampling: Resampling,
     rotate: bool,
     output: Path | None,
     on_question: OnPicture | None,

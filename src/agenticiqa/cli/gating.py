@@ -106,7 +106,6 @@ def measuring(settings: Settings) -> MeasureTool:
 
 
 def locating(settings: Settings) -> LocateObjects:
-    """Locates and judges what a rule names and the record lacks."""
 
     def locate_objects(record: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
         from agenticiqa.assessor.regions import assess_regions
@@ -133,7 +132,6 @@ def judging_flaws(settings: Settings) -> JudgeFlaws:
 
 
 def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, beside_json: bool) -> None:
-    """Says what failed: on stderr, as a file, as annotations."""
     if gate:
         typer.echo(in_words(gate.report), err=True)
     if junit is not None:

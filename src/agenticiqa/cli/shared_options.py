@@ -86,7 +86,6 @@ def guard_outputs(settings: Settings, outputs: Iterable[Path | None], inputs: It
 
 
 def settings_files(settings: Settings) -> list[Path]:
-    """The files these settings were read from."""
     return [Path(source) for source in settings.sources if source not in _NO_FILES]
 
 

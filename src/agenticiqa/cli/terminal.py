@@ -43,7 +43,6 @@ def shown_progress(quiet: bool = False, verbose: bool = False) -> Iterator[Calla
 
 
 def in_a_line(event: ProgressEvent) -> str:
-    """The event in words."""
     step = f"{event.node}: {event.subtask}" if event.subtask else event.node
     again = f" (pass {event.iteration + 1})" if event.iteration else ""
     took = "" if event.seconds is None else f" ({event.seconds:.2f} s)"
@@ -115,7 +114,6 @@ def tell_what_is_left(names: Iterable[object]) -> None:
 
 
 def money(cost: float | None) -> str:
-    """The cost in words."""
     return "cost unknown" if cost is None else f"{cost:.4f} USD"
 
 

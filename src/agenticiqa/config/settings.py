@@ -32,7 +32,6 @@ ROLES = ("planner", "executor", "summarizer")
 
 
 def process_variables() -> Mapping[str, str]:
-    """The variables of this process."""
     return os.environ
 
 
@@ -59,7 +58,6 @@ def service_token() -> str | None:
 
 
 def default_cache_directory() -> Path:
-    """The user's cache folder for this program."""
     return _caches() / "agenticiqa"
 
 
@@ -97,8 +95,6 @@ class RoleSettings(Record):
 
 
 class CacheSettings(Record):
-    """Where replies and tool results are kept."""
-
     enabled: bool = Field(default=True, description="keep replies and measurements")
     directory: str | None = Field(default=None, description="default: the user's cache folder")
     max_megabytes: int = Field(default=512, ge=1, description="the most a cache file may have")
@@ -106,13 +102,10 @@ class CacheSettings(Record):
 
     @property
     def max_bytes(self) -> int:
-        """The most a cache file may hold."""
         return self.max_megabytes * 1_000_000
 
 
 class LoggingSettings(Record):
-    """What is logged, how and where."""
-
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="the least that is logged"
     )
@@ -219,7 +212,6 @@ class Settings(Record):
     base_urls: dict[str, str] = Field(default_factory=dict, exclude=True, description="addresses in the environment")
 
     def role(self, name: str) -> RoleSettings:
-        """The settings of one role."""
         role: RoleSettings = getattr(self, name)
         return role
 
@@ -229,7 +221,6 @@ class Settings(Record):
         return secret.get_secret_value() if secret else None
 
     def secrets(self) -> tuple[str, ...]:
-        """All keys, for redaction."""
         return tuple(secret.get_secret_value() for secret in self.api_keys.values())
 
     def image_store(self, align: Align | None = None) -> ImageStore:

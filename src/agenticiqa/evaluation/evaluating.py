@@ -13,7 +13,7 @@ from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evidence import Evidence, EvidenceStore, OnPicture, gather, origin_of, time_runs
 from agenticiqa.evaluation.faithfulness import Faithfulness, examine
 from agenticiqa.evaluation.methods import ABLATIONS, IDENTICAL, Method, methods_of, runs_for, single_tools
-from agenticiqa.evaluation.ratings import USUAL, Coverage, Part, Row, Sampling, by_part, coverage, rate
+from agenticiqa.evaluation.ratings import USUAL, Coverage, Part, Resampling, Row, by_part, coverage, rate
 from agenticiqa.evaluation.recorded import Recorded, RecordedStudy, study_recorded
 from agenticiqa.evaluation.runs import FULL, TOOLS
 from agenticiqa.evaluation.samples import RatedSet
@@ -59,7 +59,7 @@ def evaluate_ratings(
     parts: Parts,
     *,
     ablations: Sequence[str] = (),
-    sampling: Sampling = USUAL,
+    sampling: Resampling = USUAL,
     recorded: Recorded | None = None,
     store: EvidenceStore | None = None,
     command: str = "",
@@ -99,8 +99,7 @@ def evaluate_ratings(
     )
 
 
-def provenance_of(settings: Settings, parts: Parts, sampling: Sampling, command: str) -> dict[str, Any]:
-    """What is needed to run it again."""
+def provenance_of(settings: Settings, parts: Parts, sampling: Resampling, command: str) -> dict[str, Any]:
     overlay = settings.tools_overlay_path()
     return {
         "command": command,

@@ -15,7 +15,7 @@ from agenticiqa.cache import Cache, cache_key
 from agenticiqa.config import ROLES, Settings
 from agenticiqa.errors import ImageError
 from agenticiqa.evaluation.runs import TOOLS, Found, carry_out, fitting_tools, seconds_alone
-from agenticiqa.evaluation.samples import Sample
+from agenticiqa.evaluation.samples import RatedPicture
 from agenticiqa.parts import Parts
 
 NAMESPACE = "evaluation"
@@ -52,7 +52,7 @@ class EvidenceStore:
 
 
 def gather(
-    samples: Sequence[Sample],
+    samples: Sequence[RatedPicture],
     runs: list[str],
     parts: Parts,
     store: EvidenceStore,
@@ -76,7 +76,7 @@ def gather(
     return gathered
 
 
-def _known(sample: Sample, runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, Found]:
+def _known(sample: RatedPicture, runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, Found]:
     known = store.recall(sample.image, sample.reference)
     wanted = [
         name for name in runs if name not in known or (name == TOOLS and _lacks_a_tool(known[TOOLS], sample, parts))
@@ -91,7 +91,7 @@ def _known(sample: Sample, runs: list[str], parts: Parts, store: EvidenceStore) 
     return known
 
 
-def _lacks_a_tool(measured: Found, sample: Sample, parts: Parts) -> bool:
+def _lacks_a_tool(measured: Found, sample: RatedPicture, parts: Parts) -> bool:
     """Whether a tool runs here now that did not when the picture was measured."""
     tried = {*measured["raw"], *measured["tool_errors"]}
     return not tried.issuperset(fitting_tools(parts.tools, sample.reference is not None))
@@ -101,7 +101,7 @@ def _is_remote(parts: Parts) -> bool:
     return any(client.remote for client in parts.vlm_clients.values())
 
 
-def time_runs(samples: Sequence[Sample], runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, float]:
+def time_runs(samples: Sequence[RatedPicture], runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, float]:
     """Mean seconds of each run alone on the first few pictures; empty where a service would have to be paid for it."""
     if _is_remote(parts):
         return {}

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from agenticiqa.assessor import Assessor
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.evaluation.ratings import USUAL, Sampling
-from agenticiqa.evaluation.samples import Question
+from agenticiqa.evaluation.ratings import USUAL, Resampling
+from agenticiqa.evaluation.samples import KnownQuestion
 from agenticiqa.evaluation.statistics import Interval, bootstrap, mean
 from agenticiqa.state import UNABLE
 
-Ask = Callable[[Question, dict[str, str]], str]
+Ask = Callable[[KnownQuestion, dict[str, str]], str]
 """The letter given to a question with these choices, or "Unable to determine"."""
 
 
@@ -21,7 +21,7 @@ Ask = Callable[[Question, dict[str, str]], str]
 class Answered:
     """One question and what was answered, in the letters of its own order; the first is for the order as given."""
 
-    question: Question
+    question: KnownQuestion
     given: tuple[str, ...]
     right: tuple[bool, ...]
 
@@ -59,7 +59,7 @@ class Choices:
 def ask_with(assessor: Assessor) -> Ask:
     """Questions put to the agent; a question that fails is one without an answer."""
 
-    def ask(question: Question, choices: dict[str, str]) -> str:
+    def ask(question: KnownQuestion, choices: dict[str, str]) -> str:
         try:
             said = assessor.assess(question.image, question.query, reference=question.reference, choices=choices)
         except AgenticIQAError:
@@ -70,7 +70,7 @@ def ask_with(assessor: Assessor) -> Ask:
 
 
 def answer_all(
-    questions: Sequence[Question],
+    questions: Sequence[KnownQuestion],
     ask: Ask,
     *,
     rotate: bool = False,
@@ -93,7 +93,7 @@ def rotated(choices: dict[str, str], turn: int) -> dict[str, str]:
     return dict(zip(choices, texts[turn:] + texts[:turn], strict=True))
 
 
-def tally(answers: Sequence[Answered], sampling: Sampling = USUAL) -> Choices:
+def tally(answers: Sequence[Answered], sampling: Resampling = USUAL) -> Choices:
     """All figures; whole pictures are resampled, because several questions may be about one."""
     keys = {"task": "task", "question kind": "kind", "category": "category"}
     parts = {title: _parts(answers, key, sampling) for title, key in keys.items()}
@@ -110,14 +110,14 @@ def tally(answers: Sequence[Answered], sampling: Sampling = USUAL) -> Choices:
     )
 
 
-def _asked(question: Question, turn: int, ask: Ask) -> str:
+def _asked(question: KnownQuestion, turn: int, ask: Ask) -> str:
     """The answer under a rotation, in the letters of the question's own order."""
     letters = list(question.choices)
     given = ask(question, rotated(question.choices, turn))
     return letters[(letters.index(given) + turn) % len(letters)] if given in letters else UNABLE
 
 
-def _parts(answers: Sequence[Answered], key: str, sampling: Sampling) -> list[Accuracy]:
+def _parts(answers: Sequence[Answered], key: str, sampling: Resampling) -> list[Accuracy]:
     groups: dict[str, list[Answered]] = defaultdict(list)
     for one in answers:
         label = getattr(one.question, key)
@@ -126,7 +126,7 @@ def _parts(answers: Sequence[Answered], key: str, sampling: Sampling) -> list[Ac
     return [_accuracy(name, group, sampling) for name, group in sorted(groups.items())]
 
 
-def _accuracy(name: str, answers: Sequence[Answered], sampling: Sampling) -> Accuracy:
+def _accuracy(name: str, answers: Sequence[Answered], sampling: Resampling) -> Accuracy:
     right = [float(one.right[0]) for one in answers]
     pictures = [str(one.question.image) for one in answers]
     found = bootstrap(mean, right, right, clusters=pictures, repetitions=sampling.repetitions, seed=sampling.seed)

@@ -29,14 +29,12 @@ LEAST = 5
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How intervals are drawn."""
-
+class Resampling:
     repetitions: int = 1000
     seed: int = 0
 
 
-USUAL = Sampling()
+USUAL = Resampling()
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,6 @@ class Row:
 
 @dataclass(frozen=True)
 class Part:
-    """SRCC on the pictures of one distortion type or level."""
-
     name: str
     pictures: int
     srcc: Interval | None
@@ -77,7 +73,7 @@ class Coverage:
 
 
 def rate(
-    methods: Sequence[Method], rated: RatedSet, sampling: Sampling = USUAL, against: Method | None = None
+    methods: Sequence[Method], rated: RatedSet, sampling: Resampling = USUAL, against: Method | None = None
 ) -> list[Row]:
     """One line per method, with the lead that the method they are set `against` has over each."""
     rows: list[Row] = []
@@ -90,7 +86,7 @@ def rate(
     return rows
 
 
-def by_part(method: Method, rated: RatedSet, key: str, sampling: Sampling = USUAL) -> list[Part]:
+def by_part(method: Method, rated: RatedSet, key: str, sampling: Resampling = USUAL) -> list[Part]:
     """SRCC for each distortion type (`kind`) or `level` of the set, where it has them."""
     labels = [getattr(sample, key) for sample in rated.samples]
     found = []
@@ -115,7 +111,7 @@ def coverage(intervals: Sequence[Sequence[float] | None], rated: RatedSet) -> Co
     return Coverage(float(inside.mean()), float((high - low).mean()), float(ends[1] - ends[0]), len(given))
 
 
-def _row(method: Method, rated: RatedSet, sampling: Sampling) -> Row:
+def _row(method: Method, rated: RatedSet, sampling: Resampling) -> Row:
     known = np.isfinite(method.scores)
     x, y = method.scores[known], rated.opinions[known]
     clusters = [cluster for cluster, chosen in zip(rated.clusters, known, strict=True) if chosen]
@@ -136,7 +132,7 @@ def _row(method: Method, rated: RatedSet, sampling: Sampling) -> Row:
     )
 
 
-def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> Difference | None:
+def _lead(first: Method, other: Method, rated: RatedSet, sampling: Resampling) -> Difference | None:
     both = np.isfinite(first.scores) & np.isfinite(other.scores)
     y = rated.opinions[both]
     if not (_enough(first.scores[both], y) and _enough(other.scores[both], y)):
@@ -152,7 +148,7 @@ def _lead(first: Method, other: Method, rated: RatedSet, sampling: Sampling) -> 
     )  # fmt: skip
 
 
-def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Sampling) -> Interval:
+def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Resampling) -> Interval:
     return bootstrap(
         statistic, x, y, clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.manifest import read_rows
 from agenticiqa.evaluation.evidence import Evidence
 from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, mean_of_all
-from agenticiqa.evaluation.ratings import Row, Sampling, rate
+from agenticiqa.evaluation.ratings import Resampling, Row, rate
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import Values, require_scipy, srcc
 from agenticiqa.score_fusion import ScoreFusion
@@ -54,8 +54,6 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen on the fitting half."""
-
     temperature: float
     eta: float
     fitted_on: int
@@ -93,7 +91,6 @@ def level_probabilities(values: Values, form: Form, temperature: float = 1.0) ->
 
 
 def expected_level(probabilities: Values) -> Values:
-    """The mean level of each row."""
     return np.asarray(probabilities @ LEVELS, np.float64)
 
 
@@ -197,7 +194,7 @@ class RecordedStudy:
 
 
 def study_recorded(
-    recorded: Recorded, rated: RatedSet, evidence: Evidence, tools: ToolRegistry, sampling: Sampling
+    recorded: Recorded, rated: RatedSet, evidence: Evidence, tools: ToolRegistry, sampling: Resampling
 ) -> RecordedStudy:
     """Fused, model-alone and tools-alone rows; DatasetError when no picture's name matches."""
     values = recorded.table([sample.name for sample in rated.samples])

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Sample:
+class RatedPicture:
     """One rated picture; `group` names the reference or content it shares with others, `split` the owners' part."""
 
     name: str
@@ -35,7 +35,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Scale:
+class OpinionScale:
     """How opinions are to be read: their range as published, and whether more is better.
 
     `knots` (opinion, score) bring them to the common scale of 1 to 5 where a map was fitted; else a straight line does.
@@ -71,8 +71,8 @@ class RatedSet:
     """The rated pictures of a data set that are there, and the names of those that are not."""
 
     name: str
-    samples: tuple[Sample, ...]
-    scale: Scale
+    samples: tuple[RatedPicture, ...]
+    scale: OpinionScale
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -120,7 +120,7 @@ class RatedSet:
 
 
 @dataclass(frozen=True)
-class Question:
+class KnownQuestion:
     """One multiple-choice question; `answer` is the letter of the right choice."""
 
     name: str
@@ -139,7 +139,7 @@ class QuestionSet:
     """The questions of a data set whose pictures are there."""
 
     name: str
-    questions: tuple[Question, ...]
+    questions: tuple[KnownQuestion, ...]
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

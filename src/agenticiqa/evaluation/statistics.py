@@ -139,12 +139,10 @@ class Difference:
 
 
 def srcc(predicted: Numbers, observed: Numbers) -> float:
-    """Spearman's rank correlation, ties sharing their mean rank."""
     return plcc(ranks(predicted), ranks(observed))
 
 
 def krcc(predicted: Numbers, observed: Numbers) -> float:
-    """Kendall's tau-b."""
     require_scipy()
     from scipy.stats import kendalltau
 
@@ -164,7 +162,6 @@ def plcc(predicted: Numbers, observed: Numbers) -> float:
 
 
 def rmse(predicted: Numbers, observed: Numbers) -> float:
-    """Root of the mean squared difference."""
     return float(np.sqrt(np.mean((_values(predicted) - _values(observed)) ** 2)))
 
 
@@ -267,7 +264,6 @@ def _logistic(x: Values, b: Values) -> Values:
 
 
 def _drawn(statistic: Statistic, x: Values, y: Values, counts: Counts) -> Values:
-    """The statistic of every resample."""
     together = _TOGETHER.get(statistic)
     if together is not None:
         return together(x, y, counts)

@@ -122,7 +122,6 @@ class GateReport:
 
     @property
     def failed(self) -> list[Failure]:
-        """Those that met a rule."""
         return [failure for failure in self.failures if failure.outcome == "failed"]
 
     @property
@@ -131,7 +130,6 @@ class GateReport:
         return [failure for failure in self.failures if failure.outcome == "unknown"]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON values."""
         return {
             "checked": self.checked,
             "passed": self.checked - len({failure.sample_id for failure in self.failures}),
@@ -285,7 +283,6 @@ class Gate:
 
 
 def threshold(text: str, *, required: bool = False) -> Threshold:
-    """The threshold a rule spells; raises RuleError."""
     return Threshold(f"require {text}" if required else text, parse_rule(text), required)
 
 

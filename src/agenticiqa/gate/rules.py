@@ -65,15 +65,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Negation:
-    """Holds where its part does not."""
-
     part: Rule
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Holds where all of its parts hold, or any of them."""
-
     by: Literal["and", "or"]
     parts: tuple[Rule, ...]
 

@@ -42,7 +42,6 @@ class Proposal:
 
     @property
     def is_useless(self) -> bool:
-        """Whether it lets most of the rejected pictures pass."""
         return self.expected_false_accepts is not None and self.expected_false_accepts >= USELESS
 
 

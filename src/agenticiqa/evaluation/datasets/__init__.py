@@ -36,7 +36,6 @@ class Dataset:
         return found
 
     def how_to_get(self) -> str:
-        """Home page and layout in two sentences."""
         return f"{self.title} is at {self.home}; expected in the folder: {self.layout}"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from agenticiqa.errors import DatasetError
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
 from agenticiqa.evaluation.statistics import require_scipy
 
 SUFFIXES = (".png", ".bmp", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
@@ -138,7 +138,7 @@ def texts(cells: Iterable[Any]) -> Iterator[str]:
 
 
 def listed(
-    name: str, pictures: Folder, rated: Iterable[tuple[str, float, str | None]], scale: Scale, *notes: str
+    name: str, pictures: Folder, rated: Iterable[tuple[str, float, str | None]], scale: OpinionScale, *notes: str
 ) -> RatedSet:
     """The set of these (file name, opinion, split), those whose picture is missing counted."""
     samples, missing = [], []
@@ -147,7 +147,7 @@ def listed(
         if image is None:
             missing.append(file)
         else:
-            samples.append(Sample(file, image, opinion, split=split))
+            samples.append(RatedPicture(file, image, opinion, split=split))
     return RatedSet(name, tuple(samples), scale, tuple(missing), notes)
 
 

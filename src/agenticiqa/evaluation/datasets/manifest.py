@@ -11,19 +11,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, number, numbered_table
-from agenticiqa.evaluation.samples import Question, QuestionSet, RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import KnownQuestion, OpinionScale, QuestionSet, RatedPicture, RatedSet
 from agenticiqa.question.choices import lettered, parted
 
 _RATINGS = ("rating", "mos", "dmos", "score", "opinion")
 _SHOWN_FAULTS = 10
-Made = TypeVar("Made", Sample, Question)
+Made = TypeVar("Made", RatedPicture, KnownQuestion)
 LAYOUT = (
     "a CSV or JSON Lines file with `image` and `rating` (or `mos`, `dmos`), and where known `reference`, `group`, "
     "`distortion`, `level`, `split`; or with `image`, `question`, `options`, `answer`"
 )
 
 
-def read_manifest(path: Path, root: Path | None = None, scale: Scale | None = None) -> RatedSet | QuestionSet:
+def read_manifest(path: Path, root: Path | None = None, scale: OpinionScale | None = None) -> RatedSet | QuestionSet:
     """The rated pictures or questions of a manifest; paths are relative to `root` or to the manifest's folder."""
     rows = read_numbered(path)
     if not rows:
@@ -112,7 +112,7 @@ def questions_of(path: Path, name: str, rows: list[Numbered], pictures: Folder) 
     return QuestionSet(name, *_made(path, rows, pictures, _question))
 
 
-def _question(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> Question:
+def _question(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> KnownQuestion:
     if not row.get("question"):
         raise DatasetError("question: is missing; write one, or take the row out")
     choices = _choices(row.get("choices") or row.get("options"))
@@ -120,21 +120,21 @@ def _question(row: dict[str, Any], count: int, image: Path, reference: Path | No
     task, kind, concern = (str(row.get(key) or "") or None for key in ("task_type", "type", "concern"))
     mode = str(row.get("reference_mode") or "") or None
     name = str(row.get("id") or f"row {count}")
-    return Question(name, image, str(row["question"]), choices, answer, reference, task, kind or mode, concern)
+    return KnownQuestion(name, image, str(row["question"]), choices, answer, reference, task, kind or mode, concern)
 
 
-def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scale: Scale | None) -> RatedSet:
+def _rated(path: Path, rows: list[Numbered], column: str, pictures: Folder, scale: OpinionScale | None) -> RatedSet:
     if scale and not scale.low < scale.high:
         raise DatasetError(f"the range {scale.low:g} to {scale.high:g} is not one; give the lowest rating first")
 
-    def sample(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> Sample:
+    def sample(row: dict[str, Any], count: int, image: Path, reference: Path | None) -> RatedPicture:
         kind, level, split = (str(row.get(key) or "") or None for key in ("distortion", "level", "split"))
         group = str(row.get("group") or "") or (Path(str(row["reference"])).stem if reference else None)
         opinion = number(row.get(column), column)
         if scale is not None and not scale.low <= opinion <= scale.high:
             outside = f"outside the range {scale.low:g} to {scale.high:g}"
             raise DatasetError(f"{column}: {opinion:g} is {outside}; correct one")
-        return Sample(str(row["image"]), image, opinion, reference, group, kind, level, split)
+        return RatedPicture(str(row["image"]), image, opinion, reference, group, kind, level, split)
 
     samples, missing = _made(path, rows, pictures, sample)
     if not samples:
@@ -151,15 +151,15 @@ def _none_is_there(path: Path, rows: Sequence[object], missing: Sequence[str]) -
     return f"{path}: none of its {len(rows)} pictures is there, for example {missing[0]}; use --root"
 
 
-def _guessed_scale(opinions: list[float], higher_is_better: bool) -> Scale:
+def _guessed_scale(opinions: list[float], higher_is_better: bool) -> OpinionScale:
     """The first usual range that holds all ratings, else their own."""
     low, high = min(opinions), max(opinions)
     for bottom, top in ((0.0, 1.0), (1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0)):
         if bottom <= low and high <= top:
-            return Scale(bottom, top, higher_is_better)
+            return OpinionScale(bottom, top, higher_is_better)
     if low == high:
         raise DatasetError(f"all {len(opinions)} ratings are {low:g}; nothing can be compared with them")
-    return Scale(low, high, higher_is_better)
+    return OpinionScale(low, high, higher_is_better)
 
 
 def _choices(options: Any) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets import files
 from agenticiqa.evaluation.datasets.files import Folder
-from agenticiqa.evaluation.samples import RatedSet, Sample, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
 
 TID2013_KINDS = (
     "white_noise", "chroma_noise", "correlated_noise", "masked_noise", "high_frequency_noise", "impulse_noise",
@@ -19,7 +19,7 @@ TID2013_KINDS = (
     "comfort_noise", "noisy_jpeg", "color_quantisation", "chromatic_aberration", "sparse_sampling",
 )  # fmt: skip
 # A win count: the worst 1 % lie at 0.92, the best rated picture at 6.8, and the unrated original above all of them.
-TID2013_SCALE = Scale(0, 9, knots=((0.92, 1.0), (7.0, 5.0)))
+TID2013_SCALE = OpinionScale(0, 9, knots=((0.92, 1.0), (7.0, 5.0)))
 # What CSIQ's table calls a distortion, and what folder and file names call it.
 CSIQ_FOLDERS = {"noise": "awgn", "awgn": "awgn", "blur": "blur", "contrast": "contrast", "fnoise": "fnoise",
                 "jpeg": "jpeg", "jpeg 2000": "jpeg2000", "jpeg2000": "jpeg2000"}  # fmt: skip
@@ -40,7 +40,7 @@ class _Pair(NamedTuple):
 
 
 def _found(
-    name: str, pairs: Iterable[_Pair], distorted: Folder, originals: Folder, scale: Scale, *notes: str
+    name: str, pairs: Iterable[_Pair], distorted: Folder, originals: Folder, scale: OpinionScale, *notes: str
 ) -> RatedSet:
     """The set of the pairs whose two pictures are there."""
     samples, missing = [], []
@@ -49,7 +49,7 @@ def _found(
         if image is None or reference is None:
             missing.append(pair.name if image is None else pair.original)
         else:
-            samples.append(Sample(pair.name, image, pair.opinion, reference, pair.group, pair.kind, pair.level))
+            samples.append(RatedPicture(pair.name, image, pair.opinion, reference, pair.group, pair.kind, pair.level))
     return RatedSet(name, tuple(samples), scale, tuple(missing), notes)
 
 
@@ -88,7 +88,7 @@ def kadid10k(root: Path) -> RatedSet:
         opinion, group = files.number(row["dmos"], "dmos.csv"), Path(row["ref_img"]).stem.upper()
         pairs.append(_Pair(row["dist_img"], row["ref_img"], opinion, group, kind, level))
     pictures = Folder(files.require(root, "images"))
-    return _found("kadid10k", pairs, pictures, pictures, Scale(1, 5))
+    return _found("kadid10k", pairs, pictures, pictures, OpinionScale(1, 5))
 
 
 def csiq(root: Path) -> RatedSet:
@@ -101,7 +101,7 @@ def csiq(root: Path) -> RatedSet:
             raise DatasetError(f"csiq.DMOS: unknown distortion {row['dst_type']!r}; known: {', '.join(CSIQ_FOLDERS)}")
         level, opinion = str(int(files.number(row["dst_lev"], "csiq.DMOS"))), files.number(row["dmos"], "csiq.DMOS")
         pairs.append(_Pair(f"{content}.{kind}.{level}.png", f"{content}.png", opinion, content, kind, level))
-    return _found("csiq", pairs, distorted, originals, Scale(0, 1, higher_is_better=False))
+    return _found("csiq", pairs, distorted, originals, OpinionScale(0, 1, higher_is_better=False))
 
 
 def _csiq_rows(path: Path) -> list[dict[str, str]]:
@@ -137,7 +137,11 @@ def live(root: Path) -> RatedSet:
     for kind in sizes:
         files.require(root, kind)
     return _found(
-        "live", pairs, Folder(root), Folder(files.require(root, "refimgs")), Scale(0, 100, higher_is_better=False)
+        "live",
+        pairs,
+        Folder(root),
+        Folder(files.require(root, "refimgs")),
+        OpinionScale(0, 100, higher_is_better=False),
     )
 
 
@@ -167,4 +171,4 @@ def pipal(root: Path) -> RatedSet:
             name = name.strip()
             group, kind = name.partition("_")[0].upper(), f"type {name.split('_')[1]}" if "_" in name else None
             pairs.append(_Pair(name, f"{group}.bmp", files.number(elo.strip(), path.name), group, kind))
-    return _found("pipal", pairs, Folder(*folders), originals, Scale(900, 1850), "opinions are Elo scores")
+    return _found("pipal", pairs, Folder(*folders), originals, OpinionScale(900, 1850), "opinions are Elo scores")

@@ -7,10 +7,10 @@ from pathlib import Path
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets import files
 from agenticiqa.evaluation.datasets.files import Folder
-from agenticiqa.evaluation.samples import RatedSet, Scale
+from agenticiqa.evaluation.samples import OpinionScale, RatedSet
 
 # Half of the photographs lie above 0.72: a straight line would call most of them good.
-BIQ2021_SCALE = Scale(
+BIQ2021_SCALE = OpinionScale(
     0, 1, knots=((0.149, 1.0), (0.42, 1.9), (0.53, 2.7), (0.62, 3.5), (0.70, 4.2), (0.78, 4.6), (0.891, 5.0))
 )
 LIVE_CHALLENGE_PRACTICE = 7
@@ -21,7 +21,7 @@ def agiqa3k(root: Path) -> RatedSet:
     rows = files.table(files.require(root, "data.csv"), "name", "mos_quality")
     rated = [(row["name"], files.number(row["mos_quality"], "data.csv"), None) for row in rows]
     note = "knowing only which generator made a picture is reported to give SRCC .626"
-    return files.listed("agiqa3k", Folder(root), rated, Scale(0, 4.5), note)
+    return files.listed("agiqa3k", Folder(root), rated, OpinionScale(0, 4.5), note)
 
 
 def bid(root: Path) -> RatedSet:
@@ -30,7 +30,7 @@ def bid(root: Path) -> RatedSet:
     rated = [entry for row in files.sheets(path)[0] if (entry := _bid_entry(row)) is not None]
     if not rated:
         raise DatasetError(f"{path}: no row holds an image number and an average grade from 0 to 5")
-    return files.listed("bid", Folder(files.require(root, "ImageDatabase")), rated, Scale(0, 5))
+    return files.listed("bid", Folder(files.require(root, "ImageDatabase")), rated, OpinionScale(0, 5))
 
 
 def _bid_entry(row: list[str]) -> tuple[str, float, None] | None:
@@ -63,7 +63,7 @@ def koniq10k(root: Path) -> RatedSet:
         (row["image_name"], files.number(row["mos"], path.name), None) for row in files.table(path, "image_name", "MOS")
     ]
     folder = files.require(root, "1024x768", "512x384")
-    return files.listed("koniq10k", Folder(folder), rated, Scale(1, 5), f"pictures of {folder.name}")
+    return files.listed("koniq10k", Folder(folder), rated, OpinionScale(1, 5), f"pictures of {folder.name}")
 
 
 def live_challenge(root: Path) -> RatedSet:
@@ -76,7 +76,7 @@ def live_challenge(root: Path) -> RatedSet:
     rated = [(name, float(opinion), None) for name, opinion in zip(names, opinions, strict=True)]
     note = f"the first {LIVE_CHALLENGE_PRACTICE} rated photographs, shown for practice, are left out"
     pictures = Folder(files.require(base, "Images"))
-    return files.listed("live-challenge", pictures, rated[LIVE_CHALLENGE_PRACTICE:], Scale(0, 100), note)
+    return files.listed("live-challenge", pictures, rated[LIVE_CHALLENGE_PRACTICE:], OpinionScale(0, 100), note)
 
 
 def spaq(root: Path) -> RatedSet:
@@ -89,4 +89,4 @@ def spaq(root: Path) -> RatedSet:
     name, opinion = names.index("image name"), names.index("mos")
     filled = [row for row in rows if len(row) > max(name, opinion) and row[name]]
     rated = [(row[name], files.number(row[opinion], path.name), None) for row in filled]
-    return files.listed("spaq", Folder(files.require(root, "TestImage")), rated, Scale(0, 100))
+    return files.listed("spaq", Folder(files.require(root, "TestImage")), rated, OpinionScale(0, 100))

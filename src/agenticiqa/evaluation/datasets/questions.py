@@ -9,7 +9,7 @@ from typing import Any
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.files import Folder, require
 from agenticiqa.evaluation.datasets.manifest import questions_of, read_numbered, read_rows
-from agenticiqa.evaluation.samples import Question, QuestionSet
+from agenticiqa.evaluation.samples import KnownQuestion, QuestionSet
 
 
 def agenticiqa_eval(root: Path) -> QuestionSet:
@@ -32,7 +32,7 @@ def qbench(root: Path) -> QuestionSet:
     return QuestionSet("qbench", tuple(questions), tuple(missing))
 
 
-def _qbench_question(where: str, entry: dict[str, Any], image: Path) -> Question:
+def _qbench_question(where: str, entry: dict[str, Any], image: Path) -> KnownQuestion:
     candidates, right = entry.get("candidates"), entry.get("correct_ans")
     if not isinstance(candidates, list) or right not in candidates or "question" not in entry:
         raise DatasetError(
@@ -41,4 +41,4 @@ def _qbench_question(where: str, entry: dict[str, Any], image: Path) -> Question
     choices = dict(zip(ascii_uppercase, map(str, candidates), strict=False))
     letter = ascii_uppercase[candidates.index(right)]
     kind, category = (str(entry[key]) if key in entry else None for key in ("type", "concern"))
-    return Question(where, image, str(entry["question"]), choices, letter, kind=kind, category=category)
+    return KnownQuestion(where, image, str(entry["question"]), choices, letter, kind=kind, category=category)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agenticiqa.errors import ReportError
-from agenticiqa.evaluation.ratings import USUAL, Sampling
+from agenticiqa.evaluation.ratings import USUAL, Resampling
 from agenticiqa.evaluation.report.sections import difference, interval
 from agenticiqa.evaluation.report.text_reports import latex_table, markdown_table
 from agenticiqa.evaluation.statistics import Difference, Interval, Values, bootstrap, paired_bootstrap, srcc
@@ -44,7 +44,6 @@ class Comparison:
     unshared: int
 
     def lines(self) -> list[list[str]]:
-        """The table under HEADINGS."""
         return [
             [
                 row.title, str(row.pictures), interval(row.first), interval(row.second),
@@ -54,7 +53,6 @@ class Comparison:
         ]  # fmt: skip
 
     def in_words(self) -> str:
-        """What was compared, and how."""
         left = f"; {self.unshared} pictures are in one report only and left out" if self.unshared else ""
         return (
             f"{self.dataset}: SRCC on the same pictures, {self.groups} groups resampled whole; 95 % intervals and "
@@ -79,7 +77,7 @@ class Comparison:
         }  # fmt: skip
 
 
-def compare_reports(first: Path, second: Path, sampling: Sampling = USUAL) -> Comparison:
+def compare_reports(first: Path, second: Path, sampling: Resampling = USUAL) -> Comparison:
     """The methods and tools that two reports share; raises ReportError where they rate other pictures.
 
     A report is a report.json of `agenticiqa evaluate`, or the folder it is in. Pictures of one group are resampled
@@ -108,7 +106,7 @@ def compare_reports(first: Path, second: Path, sampling: Sampling = USUAL) -> Co
 
 
 def _compared(
-    title: str, first: Values, second: Values, opinions: Values, groups: list[str], sampling: Sampling
+    title: str, first: Values, second: Values, opinions: Values, groups: list[str], sampling: Resampling
 ) -> Compared | None:
     both = np.isfinite(first) & np.isfinite(second)
     if both.sum() < _FEWEST or np.ptp(first[both]) == 0 or np.ptp(second[both]) == 0:

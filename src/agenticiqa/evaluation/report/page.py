@@ -16,7 +16,6 @@ from agenticiqa.report.pictures import picture_of
 
 
 def render_page(found: Evaluation) -> str:
-    """The report as HTML."""
     style = asset("page.css") + asset("page.css", "agenticiqa.evaluation.report")
     title = f"Evaluation on {found.rated.name}"
     head = f"<header><h1>{escape(title)}</h1>{_headline(found)}</header>"

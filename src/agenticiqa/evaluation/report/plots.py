@@ -97,11 +97,9 @@ class _Plane:
         self._x, self._y = _range(xs), _range(ys)
 
     def x(self, value: float) -> float:
-        """Where a value lies across."""
         return _MARGIN + (value - self._x[0]) / (self._x[1] - self._x[0]) * (_SIZE - _MARGIN - _EDGE)
 
     def y(self, value: float) -> float:
-        """Where a value lies down."""
         return _SIZE - _MARGIN - (value - self._y[0]) / (self._y[1] - self._y[0]) * (_SIZE - _MARGIN - _EDGE)
 
     def points(self, xs: Values, ys: Values) -> list[str]:
@@ -119,7 +117,6 @@ class _Plane:
         ]
 
     def axes(self, across: str, down: str) -> list[str]:
-        """Lines, ticks and names of both axes."""
         floor, right = _SIZE - _MARGIN, _SIZE - _EDGE
         shapes = [
             f'<line class="axis" x1="{_MARGIN}" x2="{right}" y1="{floor}" y2="{floor}"/>',

@@ -106,7 +106,6 @@ def choice_sections(questions: QuestionSet, found: Choices) -> list[Section]:
 
 
 def table(rows: Sequence[Row]) -> list[list[str]]:
-    """The lines of the table under HEADINGS."""
     return [
         [
             row.method.title,
@@ -132,14 +131,12 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 
 def interval(found: Interval | None) -> str:
-    """A figure with its 95 % interval."""
     if found is None:
         return "–"
     return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]" if found.repetitions else f"{found.value:.3f}"
 
 
 def difference(found: Difference) -> str:
-    """A difference with its 95 % interval."""
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
 
 
