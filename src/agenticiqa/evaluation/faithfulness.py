@@ -18,7 +18,7 @@ import yaml
 
 from agenticiqa.score_fusion import ScoreFusion
 
-Verdict = Literal["tied", "contradicting", "unsupported"]
+ClaimVerdict = Literal["tied", "contradicting", "unsupported"]
 # Explanations round scores to one decimal.
 _ROUNDING = 0.06
 _EXAMPLES = 10
@@ -31,7 +31,7 @@ class Checked:
     """One claim of an explanation and how it stands to the evidence."""
 
     claim: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     evidence: str
 
 
@@ -41,11 +41,11 @@ class Faithfulness:
 
     explanations: int
     claims: int
-    counts: dict[Verdict, int]
+    counts: dict[ClaimVerdict, int]
     without_claims: int
     examples: list[Checked]
 
-    def share(self, verdict: Verdict) -> float:
+    def share(self, verdict: ClaimVerdict) -> float:
         """The share of claims with this verdict; 0 without claims."""
         return self.counts.get(verdict, 0) / self.claims if self.claims else 0.0
 
@@ -139,7 +139,7 @@ def _known_scores(evidence: Mapping[str, Any]) -> dict[str, list[float]]:
     return known
 
 
-class Statement(NamedTuple):
+class Claims(NamedTuple):
     """What a sentence claims: distortions by category (true where a word says that there is none), and a level.
 
     `severity` is that of the distortions; `denied` denies all of them.
@@ -151,7 +151,7 @@ class Statement(NamedTuple):
     denied: bool
 
 
-def read_statement(text: str) -> Statement:
+def read_statement(text: str) -> Claims:
     """The claims of a sentence in lower case, in English or Chinese."""
     found = _matches(text, "nothing", "distortions", "any_distortion", "places")
     rest = _masked(text, found)
@@ -161,7 +161,7 @@ def read_statement(text: str) -> Statement:
     named = [match.row for match in found if match.group == "distortions"]
     absent = [(row["means"], row.get("absent", False) or (row.get("neutral", False) and approved)) for row in named]
     negations = sum(1 for _ in _everywhere(_masked(rest, severities), "negations"))
-    return Statement(
+    return Claims(
         # Of a category named twice the first mention counts.
         dict(reversed(absent)),
         severity,

@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartAgreement:
     name: str
     pictures: int
     srcc: Interval | None
@@ -86,7 +86,7 @@ def rate(
     return rows
 
 
-def by_part(method: Method, rated: RatedSet, key: str, sampling: Resampling = USUAL) -> list[Part]:
+def by_part(method: Method, rated: RatedSet, key: str, sampling: Resampling = USUAL) -> list[PartAgreement]:
     """SRCC for each distortion type (`kind`) or `level` of the set, where it has them."""
     labels = [getattr(sample, key) for sample in rated.samples]
     found = []
@@ -95,7 +95,7 @@ def by_part(method: Method, rated: RatedSet, key: str, sampling: Resampling = US
         x, y = method.scores[inside], rated.opinions[inside]
         clusters = [cluster for cluster, chosen in zip(rated.clusters, inside, strict=True) if chosen]
         interval = _interval(srcc, x, y, clusters, sampling) if _enough(x, y) else None
-        found.append(Part(name, int(inside.sum()), interval))
+        found.append(PartAgreement(name, int(inside.sum()), interval))
     return found
 
 

@@ -35,7 +35,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReportComparison:
     """The methods two reports share; `unshared` are pictures that only one of them holds."""
 
     dataset: str
@@ -77,7 +77,7 @@ class Comparison:
         }  # fmt: skip
 
 
-def compare_reports(first: Path, second: Path, sampling: Resampling = USUAL) -> Comparison:
+def compare_reports(first: Path, second: Path, sampling: Resampling = USUAL) -> ReportComparison:
     """The methods and tools that two reports share; raises ReportError where they rate other pictures.
 
     A report is a report.json of `agenticiqa evaluate`, or the folder it is in. Pictures of one group are resampled
@@ -102,7 +102,7 @@ def compare_reports(first: Path, second: Path, sampling: Resampling = USUAL) -> 
             scores, others = (_values(report, row["name"], names) for report in (one, other))
             compared = _compared(row["title"], scores, others, opinions, groups, sampling)
             rows += [compared] if compared else []
-    return Comparison(one["dataset"], rows, len(set(groups)), len(set(one["scores"]) ^ set(other["scores"])))
+    return ReportComparison(one["dataset"], rows, len(set(groups)), len(set(one["scores"]) ^ set(other["scores"])))
 
 
 def _compared(

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from agenticiqa.evaluation.ratings import Part
+from agenticiqa.evaluation.ratings import PartAgreement
 from agenticiqa.evaluation.statistics import LogisticFit, Values
 from agenticiqa.report.figures import svg
 
@@ -67,7 +67,7 @@ def calibration(scores: Values, common: Values) -> str:
     return svg(_SIZE, _SIZE, "Mean opinion by tenths of the score", shapes)
 
 
-def bars(parts: Sequence[Part]) -> str:
+def bars(parts: Sequence[PartAgreement]) -> str:
     """SRCC of each part with its interval, from 0 to 1; a negative one is drawn as 0 and its number tells."""
     width, shapes = 600, []
     room = width - _LABEL - 130

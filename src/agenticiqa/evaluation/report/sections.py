@@ -14,7 +14,7 @@ import yaml
 from agenticiqa.evaluation.evaluating import Evaluation
 from agenticiqa.evaluation.methods import Cost
 from agenticiqa.evaluation.multiple_choice import Accuracy, Choices
-from agenticiqa.evaluation.ratings import Part, Row
+from agenticiqa.evaluation.ratings import PartAgreement, Row
 from agenticiqa.evaluation.runs import FULL
 from agenticiqa.evaluation.samples import QuestionSet
 from agenticiqa.evaluation.statistics import Difference, Interval
@@ -31,7 +31,7 @@ PUBLISHED = "Published figures are of the whole set; where ours is of a part of 
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """A table with what has to be said below it; either may be missing."""
 
     title: str
@@ -62,30 +62,32 @@ def headline(found: Evaluation) -> list[str]:
     return lines
 
 
-def sections_of(found: Evaluation) -> list[Section]:
+def sections_of(found: Evaluation) -> list[ReportSection]:
     """The sections of a report on ratings that hold anything, the table of methods first."""
     said = [*remarks(found.shown), *_recorded(found), *_coverage(found), *_faithfulness(found)]
     tools = [line[:FIGURES] for line in table(found.tools)]
     published = beside_ours(found)
     worst = [[one.name, f"{one.opinion:.3g}", f"{one.fitted:.3g}", one.why] for one in worst_pictures(found)]
     sections = [
-        Section("Methods", HEADINGS, table(found.shown), said),
-        Section("By distortion type", *_parts("type", found.kinds)),
-        Section("By level", *_parts("level", found.levels)),
-        Section("Tools alone", ("tool", *HEADINGS[1:FIGURES]), tools, remarks(found.tools)),
-        Section("Largest disagreements", ("picture", "opinion", "score after the fit", "what the agent said"), worst),
-        Section(
+        ReportSection("Methods", HEADINGS, table(found.shown), said),
+        ReportSection("By distortion type", *_parts("type", found.kinds)),
+        ReportSection("By level", *_parts("level", found.levels)),
+        ReportSection("Tools alone", ("tool", *HEADINGS[1:FIGURES]), tools, remarks(found.tools)),
+        ReportSection(
+            "Largest disagreements", ("picture", "opinion", "score after the fit", "what the agent said"), worst
+        ),
+        ReportSection(
             "Beside published figures",
             ("method", "published SRCC", "PLCC", "measured here", "source"),
             published,
             [PUBLISHED] if published else [],
         ),
-        Section("Failures", lines=[f"{count} × {failure}" for failure, count in found.failures.items()]),
+        ReportSection("Failures", lines=[f"{count} × {failure}" for failure, count in found.failures.items()]),
     ]
     return [section for section in sections if section.rows or section.lines]
 
 
-def choice_sections(questions: QuestionSet, found: Choices) -> list[Section]:
+def choice_sections(questions: QuestionSet, found: Choices) -> list[ReportSection]:
     """The sections of a report on questions, the table of accuracies first."""
     order = "the order of the choices was not varied (--rotate)"
     if found.sensitive is not None:
@@ -98,9 +100,9 @@ def choice_sections(questions: QuestionSet, found: Choices) -> list[Section]:
     ]
     theirs = [[one["method"], one.get("accuracy", ""), one["source"]] for one in published(questions.name)]
     sections = [
-        Section("Accuracy", PARTS, accuracy_lines(found), [unable]),
-        Section("Right and given answers", ("right answer", *given), confusion),
-        Section("Beside published figures", ("method", "accuracy", "source"), theirs),
+        ReportSection("Accuracy", PARTS, accuracy_lines(found), [unable]),
+        ReportSection("Right and given answers", ("right answer", *given), confusion),
+        ReportSection("Beside published figures", ("method", "accuracy", "source"), theirs),
     ]
     return [section for section in sections if section.rows]
 
@@ -145,7 +147,7 @@ def _costs(cost: Cost) -> list[str]:
     return [f"{cost.calls:.2f}", f"{cost.tokens:.0f}", seconds, "unknown" if cost.usd is None else f"{cost.usd:.4f}"]
 
 
-def _parts(heading: str, parts: Sequence[Part]) -> tuple[Sequence[str], list[list[str]]]:
+def _parts(heading: str, parts: Sequence[PartAgreement]) -> tuple[Sequence[str], list[list[str]]]:
     return (heading, "pictures", "SRCC"), [[part.name, str(part.pictures), interval(part.srcc)] for part in parts]
 
 
@@ -212,7 +214,7 @@ def beside_ours(found: Evaluation) -> list[list[str]]:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class WorstPicture:
     """One picture, its opinion, its score after the logistic fit, and the agent's words."""
 
     name: str
@@ -222,7 +224,7 @@ class Disagreement:
     why: str
 
 
-def worst_pictures(found: Evaluation) -> list[Disagreement]:
+def worst_pictures(found: Evaluation) -> list[WorstPicture]:
     """The pictures with the largest residuals of the first method, the largest first."""
     if not found.rows or found.rows[0].fit is None:
         return []
@@ -230,7 +232,7 @@ def worst_pictures(found: Evaluation) -> list[Disagreement]:
     apart = np.nan_to_num(np.abs(fitted - found.rated.opinions), nan=-1.0)
     sign = 1 if found.rated.scale.higher_is_better else -1
     return [
-        Disagreement(sample.name, sample.image, sample.opinion, sign * float(fitted[row]), _words(found, int(row)))
+        WorstPicture(sample.name, sample.image, sample.opinion, sign * float(fitted[row]), _words(found, int(row)))
         for row in np.argsort(-apart, kind="stable")[:SHOWN_WORST]
         for sample in [found.rated.samples[row]]
         if apart[row] >= 0

@@ -18,7 +18,7 @@ from agenticiqa.evaluation.report.sections import (
     FIGURES,
     HEADINGS,
     PARTS,
-    Section,
+    ReportSection,
     accuracy_lines,
     choice_sections,
     headline,
@@ -79,7 +79,7 @@ def choices_markdown(questions: QuestionSet, found: Choices, provenance: Mapping
     return _markdown(questions.name, [count, *questions.notes], choice_sections(questions, found), provenance)
 
 
-def _markdown(name: str, lines: Sequence[str], sections: Sequence[Section], provenance: Mapping[str, Any]) -> str:
+def _markdown(name: str, lines: Sequence[str], sections: Sequence[ReportSection], provenance: Mapping[str, Any]) -> str:
     blocks = [f"# Evaluation on {name}", *lines]
     for section in sections:
         listed = "\n".join(f"- {line}" for line in section.lines)
