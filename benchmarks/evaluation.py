@@ -18,7 +18,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 from agenticiqa.evaluation.evaluating import evaluate_ratings
 from agenticiqa.evaluation.methods import ABLATIONS
-from agenticiqa.evaluation.ratings import USUAL
+from agenticiqa.evaluation.statistics import USUAL
 from tests.evaluation.sets import agent_parts, known_set, store_in
 
 LIMIT = 60.0

@@ -7,8 +7,8 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from agenticiqa.evaluation.evaluating import evaluate_ratings
-from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.report import write_report
+from agenticiqa.evaluation.statistics import Resampling
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 
 

@@ -16,11 +16,11 @@ from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evaluating import chosen_ablations, evaluate_ratings
 from agenticiqa.evaluation.evidence import TIMED, EvidenceStore, gather, time_runs
 from agenticiqa.evaluation.methods import ABLATIONS, Cost, Method, single_tools
-from agenticiqa.evaluation.ratings import Resampling, coverage, rate
+from agenticiqa.evaluation.ratings import coverage, rate
 from agenticiqa.evaluation.report.sections import headline, remarks
 from agenticiqa.evaluation.report.text_reports import as_json
 from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
-from agenticiqa.evaluation.statistics import LogisticFit
+from agenticiqa.evaluation.statistics import LogisticFit, Resampling
 from agenticiqa.parts import Parts, build_parts
 from agenticiqa.tools import default_registry
 from agenticiqa.tools.registry import ToolRegistry

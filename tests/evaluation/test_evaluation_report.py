@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from agenticiqa.cli import app
 from agenticiqa.evaluation.evaluating import Evaluation, evaluate_ratings
-from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.recorded import Recorded
 from agenticiqa.evaluation.report import write_report
 from agenticiqa.evaluation.report.comparison import compare_reports
 from agenticiqa.evaluation.report.sections import beside_ours, published
 from agenticiqa.evaluation.report.text_reports import as_json, latex_table, render_csv
+from agenticiqa.evaluation.statistics import Resampling
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
 

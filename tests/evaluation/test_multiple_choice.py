@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agenticiqa.evaluation.multiple_choice import answer_all, ask_with, rotated, tally
-from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.report.text_reports import choices_markdown
 from agenticiqa.evaluation.samples import KnownQuestion, QuestionSet
+from agenticiqa.evaluation.statistics import Resampling
 from agenticiqa.state import UNABLE
 from tests.support.agent import picture
 from tests.support.results import scripted_assessor

@@ -11,7 +11,6 @@ import pytest
 
 from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.methods import best_tool
-from agenticiqa.evaluation.ratings import Resampling
 from agenticiqa.evaluation.recorded import (
     Recorded,
     choose,
@@ -24,6 +23,7 @@ from agenticiqa.evaluation.recorded import (
     study_recorded,
 )
 from agenticiqa.evaluation.samples import OpinionScale, RatedPicture, RatedSet
+from agenticiqa.evaluation.statistics import Resampling
 from tests.support.agent import FixedTool, registry
 
 

@@ -21,9 +21,9 @@ from agenticiqa.outputs import refuse_overwriting
 if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.evaluation.evidence import OnPicture
-    from agenticiqa.evaluation.ratings import Resampling
     from agenticiqa.evaluation.report.sections import ReportSection
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
+    from agenticiqa.evaluation.statistics import Resampling
     from agenticiqa.parts import Parts
 
 PIPED_WIDTH = 220
@@ -81,9 +81,9 @@ def evaluate(
       agenticiqa evaluate --compare report-before report-now -o comparison
     """
     from agenticiqa.evaluation.evaluating import chosen_ablations
-    from agenticiqa.evaluation.ratings import Resampling
     from agenticiqa.evaluation.report.text_reports import RATING_FORMS
     from agenticiqa.evaluation.samples import QuestionSet
+    from agenticiqa.evaluation.statistics import Resampling
     from agenticiqa.parts import build_parts
 
     sampling = Resampling(repetitions, seed)

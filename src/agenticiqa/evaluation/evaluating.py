@@ -13,10 +13,11 @@ from agenticiqa.errors import UsageError
 from agenticiqa.evaluation.evidence import Evidence, EvidenceStore, OnPicture, gather, origin_of, time_runs
 from agenticiqa.evaluation.faithfulness import Faithfulness, examine
 from agenticiqa.evaluation.methods import ABLATIONS, IDENTICAL, Method, methods_of, runs_for, single_tools
-from agenticiqa.evaluation.ratings import USUAL, Coverage, PartAgreement, Resampling, Row, by_part, coverage, rate
+from agenticiqa.evaluation.ratings import Coverage, PartAgreement, Row, by_part, coverage, rate
 from agenticiqa.evaluation.recorded import Recorded, RecordedStudy, study_recorded
 from agenticiqa.evaluation.runs import FULL, TOOLS
 from agenticiqa.evaluation.samples import RatedSet
+from agenticiqa.evaluation.statistics import USUAL, Resampling
 from agenticiqa.parts import Parts
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from agenticiqa.assessor import Assessor
 from agenticiqa.errors import AgenticIQAError
-from agenticiqa.evaluation.ratings import USUAL, Resampling
 from agenticiqa.evaluation.samples import KnownQuestion
-from agenticiqa.evaluation.statistics import Interval, bootstrap, mean
+from agenticiqa.evaluation.statistics import USUAL, Interval, Resampling, mean
 from agenticiqa.state import UNABLE
 
 Ask = Callable[[KnownQuestion, dict[str, str]], str]
@@ -129,6 +128,6 @@ def _parts(answers: Sequence[Answered], key: str, sampling: Resampling) -> list[
 def _accuracy(name: str, answers: Sequence[Answered], sampling: Resampling) -> Accuracy:
     right = [float(one.right[0]) for one in answers]
     pictures = [str(one.question.image) for one in answers]
-    found = bootstrap(mean, right, right, clusters=pictures, repetitions=sampling.repetitions, seed=sampling.seed)
+    found = sampling.interval(mean, right, right, pictures)
     answered = sum(one.answer != UNABLE for one in answers) / len(answers)
     return Accuracy(name, len(answers), found, answered)

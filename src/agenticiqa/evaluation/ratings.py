@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from agenticiqa.evaluation.methods import Method
 from agenticiqa.evaluation.samples import RatedSet
 from agenticiqa.evaluation.statistics import (
+    USUAL,
     Difference,
     Interval,
     LogisticFit,
-    Statistic,
+    Resampling,
     Values,
-    bootstrap,
     fit_logistic,
     krcc,
-    paired_bootstrap,
     plcc,
     rmse,
     srcc,
@@ -26,15 +26,6 @@ from agenticiqa.evaluation.statistics import (
 
 # Fewer pictures than this have no correlation worth a number.
 LEAST = 5
-
-
-@dataclass(frozen=True)
-class Resampling:
-    repetitions: int = 1000
-    seed: int = 0
-
-
-USUAL = Resampling()
 
 
 @dataclass(frozen=True)
@@ -88,14 +79,13 @@ def rate(
 
 def by_part(method: Method, rated: RatedSet, key: str, sampling: Resampling = USUAL) -> list[PartAgreement]:
     """SRCC for each distortion type (`kind`) or `level` of the set, where it has them."""
-    labels = [getattr(sample, key) for sample in rated.samples]
+    labels = np.array([getattr(sample, key) for sample in rated.samples], object)
     found = []
     for name in dict.fromkeys(label for label in labels if label is not None):
-        inside = np.array([label == name for label in labels]) & np.isfinite(method.scores)
-        x, y = method.scores[inside], rated.opinions[inside]
-        clusters = [cluster for cluster, chosen in zip(rated.clusters, inside, strict=True) if chosen]
-        interval = _interval(srcc, x, y, clusters, sampling) if _enough(x, y) else None
-        found.append(PartAgreement(name, int(inside.sum()), interval))
+        rows = (labels == name) & np.isfinite(method.scores)
+        x, y = method.scores[rows], rated.opinions[rows]
+        interval = sampling.interval(srcc, x, y, _clusters(rated, rows)) if _enough(x, y) else None
+        found.append(PartAgreement(name, int(rows.sum()), interval))
     return found
 
 
@@ -114,22 +104,14 @@ def coverage(intervals: Sequence[Sequence[float] | None], rated: RatedSet) -> Co
 def _row(method: Method, rated: RatedSet, sampling: Resampling) -> Row:
     known = np.isfinite(method.scores)
     x, y = method.scores[known], rated.opinions[known]
-    clusters = [cluster for cluster, chosen in zip(rated.clusters, known, strict=True) if chosen]
     answered = float(known.mean())
     if not _enough(x, y):
         return Row(method, answered)
-    fit = fit_logistic(x, y)
-    fitted = fit(x)
-    return Row(
-        method,
-        answered,
-        _interval(srcc, x, y, clusters, sampling),
-        _interval(krcc, x, y, clusters, sampling),
-        # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
-        _interval(plcc, fitted, y, clusters, sampling),
-        _interval(rmse, fitted, y, clusters, sampling),
-        fit,
-    )
+    clusters, fit = _clusters(rated, known), fit_logistic(x, y)
+    # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
+    ranked = [sampling.interval(statistic, x, y, clusters) for statistic in (srcc, krcc)]
+    fitted = [sampling.interval(statistic, fit(x), y, clusters) for statistic in (plcc, rmse)]
+    return Row(method, answered, *ranked, *fitted, fit)
 
 
 def _lead(first: Method, other: Method, rated: RatedSet, sampling: Resampling) -> Difference | None:
@@ -139,19 +121,14 @@ def _lead(first: Method, other: Method, rated: RatedSet, sampling: Resampling) -
         return None
     if first.scores is other.scores:
         return Difference(0.0, 0.0, 0.0, 1.0, sampling.repetitions)
-    clusters = [cluster for cluster, chosen in zip(rated.clusters, both, strict=True) if chosen]
+    clusters = _clusters(rated, both)
     if len(set(clusters)) < 2:
         return None
-    return paired_bootstrap(
-        srcc, first.scores[both], other.scores[both], y,
-        clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
-    )  # fmt: skip
+    return sampling.difference(srcc, first.scores[both], other.scores[both], y, clusters)
 
 
-def _interval(statistic: Statistic, x: Values, y: Values, clusters: list[str], sampling: Resampling) -> Interval:
-    return bootstrap(
-        statistic, x, y, clusters=clusters, repetitions=sampling.repetitions, seed=sampling.seed,
-    )  # fmt: skip
+def _clusters(rated: RatedSet, rows: npt.NDArray[np.bool_]) -> list[str]:
+    return [cluster for cluster, chosen in zip(rated.clusters, rows, strict=True) if chosen]
 
 
 def _enough(x: Values, y: Values) -> bool:

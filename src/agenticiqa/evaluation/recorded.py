@@ -20,9 +20,9 @@ from agenticiqa.errors import DatasetError
 from agenticiqa.evaluation.datasets.manifest import read_rows
 from agenticiqa.evaluation.evidence import Evidence
 from agenticiqa.evaluation.methods import Chosen, Cost, Method, best_tool, mean_of_all
-from agenticiqa.evaluation.ratings import Resampling, Row, rate
+from agenticiqa.evaluation.ratings import Row, rate
 from agenticiqa.evaluation.samples import RatedSet
-from agenticiqa.evaluation.statistics import Values, require_scipy, srcc
+from agenticiqa.evaluation.statistics import Resampling, Values, require_scipy, srcc
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.tools.registry import ToolRegistry
 

@@ -254,6 +254,29 @@ def paired_bootstrap(
     return Difference(statistic(a, y) - statistic(b, y), low, high, _two_sided(drawn), repetitions)
 
 
+@dataclass(frozen=True)
+class Resampling:
+    """How the intervals of an evaluation are drawn."""
+
+    repetitions: int = 1000
+    seed: int = 0
+
+    def interval(self, statistic: Statistic, predicted: Numbers, observed: Numbers, clusters: Clusters) -> Interval:
+        return bootstrap(
+            statistic, predicted, observed, clusters=clusters, repetitions=self.repetitions, seed=self.seed
+        )
+
+    def difference(
+        self, statistic: Statistic, first: Numbers, second: Numbers, observed: Numbers, clusters: Clusters
+    ) -> Difference:
+        return paired_bootstrap(
+            statistic, first, second, observed, clusters=clusters, repetitions=self.repetitions, seed=self.seed
+        )
+
+
+USUAL = Resampling()
+
+
 def _values(numbers: Numbers) -> Values:
     return np.asarray(numbers, dtype=np.float64)
 

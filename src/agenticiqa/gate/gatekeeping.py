@@ -7,14 +7,14 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from agenticiqa.errors import AgenticIQAError, RuleError, SettingsError
-from agenticiqa.gate.rule_evaluation import TOOL_NAMES, is_measurement, judge, unjudged_category
+from agenticiqa.gate.rule_evaluation import TOOL_NAMES, Verdict, is_measurement, judge, unjudged_category
 from agenticiqa.gate.rules import Rule, comparisons, folded, objects_of, parse_rule
 from agenticiqa.question.object_words import names_like, object_called
 
@@ -161,26 +161,25 @@ class Gate:
     def __bool__(self) -> bool:
         return any(section.thresholds for section in self.sections)
 
+    def _rules(self) -> Iterator[Rule]:
+        return (threshold.rule for section in self.sections for threshold in section.thresholds)
+
     def measurements(self) -> list[str]:
         """The measurements that the rules name, as they are written there, each once."""
-        found = (
-            each.name
-            for section in self.sections
-            for threshold in section.thresholds
-            for each in comparisons(threshold.rule)
-            if is_measurement(each)
-        )
-        return list(dict.fromkeys(found))
+        found = (each for rule in self._rules() for each in comparisons(rule))
+        return list(dict.fromkeys(each.name for each in found if is_measurement(each)))
 
     def objects(self) -> list[str]:
         """The things that have to be located for the rules, each once."""
-        rules = (threshold.rule for section in self.sections for threshold in section.thresholds)
-        return list(dict.fromkeys(name for rule in rules for name in objects_of(rule)))
+        return list(dict.fromkeys(name for rule in self._rules() for name in objects_of(rule)))
 
     def require_known_objects(self) -> None:
         """Raises RuleError for a name that nothing can be located by, with names like it: it would never be found."""
+
+        from agenticiqa.embedded.regions.places import PLACES, place_called
+
         for name in self.objects():
-            if not can_be_located(name):
+            if place_called(name) not in PLACES and object_called(name) is None:
                 close = names_like(name)
                 hint = f"did you mean {' or '.join(close)}?" if close else "docs/objects.md lists what can be"
                 raise RuleError(f"nothing called {name!r} can be located; {hint}")
@@ -222,15 +221,23 @@ class Gate:
 
     def _judge(self, threshold: Threshold, record: Mapping[str, Any]) -> Failure | None:
         assessment = record.get("assessment")
-        if assessment is None:
-            return _failure(record, threshold, str(record.get("error") or "there is no assessment"), "unknown")
-        verdict = judge(threshold.rule, self._completed(threshold.rule, record))
-        failing = ("fails", "absent") if threshold.required else ("holds",)
-        if verdict.outcome in failing:
-            return _failure(record, threshold, verdict.reason, "failed")
-        if verdict.outcome == "absent":
+        verdict = Verdict("unknown", str(record.get("error") or "there is no assessment"))
+        if assessment is not None:
+            verdict = judge(threshold.rule, self._completed(threshold.rule, record))
+        is_met = verdict.outcome in (("fails", "absent") if threshold.required else ("holds",))
+        if verdict.outcome == "absent" and not is_met:
             self.report.not_applied[f"`{threshold.text}` ({verdict.reason})"] += 1
-        return _failure(record, threshold, verdict.reason, "unknown") if verdict.outcome == "unknown" else None
+        if not is_met and verdict.outcome != "unknown":
+            return None
+        return Failure(
+            str(record["sample_id"]),
+            record.get("image_path"),
+            (assessment or {}).get("score"),
+            threshold.text,
+            verdict.reason,
+            "failed" if is_met else "unknown",
+            threshold.required,
+        )
 
     def _completed(self, rule: Rule, record: Mapping[str, Any]) -> dict[str, Any]:
         """The assessment with what the rule compares measured, judged and located, where that was not done."""
@@ -282,19 +289,21 @@ class Gate:
         return readings
 
 
-def threshold(text: str, *, required: bool = False) -> Threshold:
-    return Threshold(f"require {text}" if required else text, parse_rule(text), required)
+def thresholds(fail_under: float | None, fail_if: Iterable[str], require: Iterable[str]) -> tuple[Threshold, ...]:
+    """What the options of a section, or of the command line, spell; raises RuleError."""
+    met = [*([] if fail_under is None else [f"score < {fail_under:g}"]), *fail_if]
+    required = (Threshold(f"require {text}", parse_rule(text), required=True) for text in require)
+    return (*(Threshold(text, parse_rule(text)) for text in met), *required)
 
 
 def gate_sections(
     fail_under: float | None, fail_if: Iterable[str], file: Path | None, require: Iterable[str] = ()
 ) -> list[Section]:
     """The sections of a file, if there is one; rules given by hand are added to each and stand for all pictures."""
-    given = (*map(threshold, _rules(fail_under, list(fail_if))), *(threshold(text, required=True) for text in require))
+    given = thresholds(fail_under, fail_if, require)
     read = read_sections(file) if file is not None else []
-    if not read:
-        return [Section(None, given)] if given else []
-    return [Section(None, given), *(replace(each, thresholds=each.thresholds + given) for each in read)]
+    own = [Section(None, given)] if given or read else []
+    return [*own, *(replace(each, thresholds=each.thresholds + given) for each in read)]
 
 
 def read_sections(path: Path) -> list[Section]:
@@ -323,40 +332,18 @@ def _section(path: Path, pattern: str | None, values: Mapping[str, Any]) -> Sect
     under = values.get("fail_under")
     if under is not None and (isinstance(under, bool) or not isinstance(under, int | float)):
         raise SettingsError(f"{where}: fail_under must be a number, not {under!r}")
-    fail_if, require = (_listed(where, key, values.get(key, [])) for key in ("fail_if", "require"))
+    lists = {key: [found] if isinstance(found := values.get(key, []), str) else found for key in ("fail_if", "require")}
+    for key, rules in lists.items():
+        if not isinstance(rules, list) or not all(isinstance(rule, str) for rule in rules):
+            raise SettingsError(f'{where}: {key} must be rules like ["SSIM < 0.95"], not {rules!r}')
     try:
-        met = [threshold(text) for text in _rules(under, fail_if)]
-        required = (threshold(text, required=True) for text in require)
-        return Section(pattern, (*met, *required), path)
+        return Section(pattern, thresholds(under, **lists), path)
     except RuleError as error:
         raise SettingsError(f"{where}: {error}") from error
 
 
-def _listed(where: str, key: str, rules: Any) -> list[str]:
-    listed = [rules] if isinstance(rules, str) else rules
-    if not isinstance(listed, list) or not all(isinstance(rule, str) for rule in listed):
-        raise SettingsError(f'{where}: {key} must be rules like ["SSIM < 0.95"], not {rules!r}')
-    return listed
-
-
-def _rules(fail_under: float | None, fail_if: list[str]) -> list[str]:
-    return ([] if fail_under is None else [f"score < {fail_under:g}"]) + fail_if
-
-
-def _failure(record: Mapping[str, Any], rule: Threshold, reason: str, outcome: Literal["failed", "unknown"]) -> Failure:
-    score = (record.get("assessment") or {}).get("score")
-    return Failure(str(record["sample_id"]), record.get("image_path"), score, rule.text, reason, outcome, rule.required)
-
-
 def _reading(tool: str, raw: float | None) -> dict[str, Any]:
     return {"tool": tool, "object_name": "Global", "raw": raw}
-
-
-def can_be_located(name: str) -> bool:
-    """Whether a name stands for a place or for a thing that is looked for."""
-    from agenticiqa.embedded.regions.places import PLACES, place_called
-
-    return place_called(name) in PLACES or object_called(name) is not None
 
 
 @cache

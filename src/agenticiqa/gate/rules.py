@@ -17,12 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from agenticiqa.errors import RuleError
 from agenticiqa.state import LEVEL_NAMES, LEVEL_SCORES, SEVERITIES, canonical_severity
 
 Operator = Literal["<", "<=", ">", ">=", "==", "!="]
+OPERATORS: dict[str, Operator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "=": "==", "!=": "!="}
 
 # An adjective alone is a comparison: what is less than moderately blurred is sharp.
 ADJECTIVES: dict[str, tuple[str, Operator, str]] = {
@@ -163,34 +164,34 @@ class _Parser:
         name = " ".join(words)
         if self._peek()[0] != "operator":
             return self._adjective(place, name)
-        operator = _operator(self._peek()[1])
+        operator = OPERATORS[self._peek()[1]]
         self._at += 1
         kind, written = self._peek()
+        value, by_severity = self._value(kind, written)
         self._at += 1
+        shown = f"{name} {operator} {SEVERITIES[int(value)] if by_severity else written}"
+        return Comparison(place, folded(name), operator, value, shown, by_severity)
+
+    def _value(self, kind: str, written: str) -> tuple[float, bool]:
+        """The number, and whether it is the step of a severity word."""
         if kind == "number":
-            value = float(written.rstrip(" %dDbBpPxX")) / (100 if written.endswith("%") else 1)
-            return Comparison(place, folded(name), operator, value, f"{name} {operator} {written}")
+            return float(written.rstrip(" %dDbBpPxX")) / (100 if written.endswith("%") else 1), False
         severity = canonical_severity(written)
         if kind == "word" and severity in SEVERITIES:
-            step = float(SEVERITIES.index(severity))
-            return Comparison(place, folded(name), operator, step, f"{name} {operator} {severity}", by_severity=True)
+            return float(SEVERITIES.index(severity)), True
         if kind == "word" and written.casefold() in LEVEL_VALUES:
-            return Comparison(
-                place, folded(name), operator, LEVEL_VALUES[written.casefold()], f"{name} {operator} {written}"
-            )
-        self._at -= 1
+            return LEVEL_VALUES[written.casefold()], False
         raise self._wrong(f"a number, a severity ({', '.join(SEVERITIES)}) or a level ({', '.join(LEVEL_VALUES)})")
 
     def _adjective(self, place: str | None, name: str) -> Comparison:
         if name.casefold() not in ADJECTIVES:
             raise self._wrong(f"a comparison after {name!r}, or one of: {', '.join(ADJECTIVES)}")
-        measured, operator, value = ADJECTIVES[name.casefold()]
-        if value in SEVERITIES:
-            return Comparison(place, measured, operator, float(SEVERITIES.index(value)), name, by_severity=True)
-        return Comparison(place, measured, operator, float(value), name)
+        measured, operator, written = ADJECTIVES[name.casefold()]
+        value, by_severity = self._value("number" if written.isdigit() else "word", written)
+        return Comparison(place, measured, operator, value, name, by_severity)
 
     def _peek(self) -> tuple[str, str]:
-        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "the end")
+        return self._tokens[self._at] if self._at < len(self._tokens) else _END
 
     def _take_word(self, word: str) -> bool:
         taken = self._peek()[0] == "word" and self._peek()[1].casefold() == word
@@ -201,14 +202,10 @@ class _Parser:
         return RuleError(f"rule {self._text!r}: expected {expected}, found {self._peek()[1]!r}; {_EXAMPLES}")
 
 
+_END = ("end", "the end")
 _EXAMPLES = "examples: `score < 3.5`, `blur >= moderate`, `face: sharp`, `SSIM < 0.95`"
 
 
 def folded(name: str) -> str:
     """A name without its case, hyphens and underscores."""
     return re.sub(r"[\s_-]+", " ", name).strip().casefold()
-
-
-def _operator(written: str) -> Operator:
-    spelled = "==" if written == "=" else written
-    return next(operator for operator in get_args(Operator) if operator == spelled)

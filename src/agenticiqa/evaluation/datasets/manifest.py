@@ -86,7 +86,9 @@ def _made(
 
     One DatasetError says what is wrong with all rows that cannot be used.
     """
-    made, missing, faults = [], [], []
+    made: list[Made] = []
+    missing: list[str] = []
+    faults: list[str] = []
     for count, (place, row) in enumerate(rows, 1):
         named = str(row.get("image") or row.get("img_path") or "")
         wanted = str(row.get("reference") or "")

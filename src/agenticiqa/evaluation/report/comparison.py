@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from agenticiqa.errors import ReportError
-from agenticiqa.evaluation.ratings import USUAL, Resampling
 from agenticiqa.evaluation.report.sections import difference, interval
 from agenticiqa.evaluation.report.text_reports import latex_table, markdown_table
-from agenticiqa.evaluation.statistics import Difference, Interval, Values, bootstrap, paired_bootstrap, srcc
+from agenticiqa.evaluation.statistics import USUAL, Difference, Interval, Resampling, Values, srcc
 from agenticiqa.outputs import csv_text
 
 FORMS = ("md", "tex", "csv")
@@ -111,17 +110,9 @@ def _compared(
     both = np.isfinite(first) & np.isfinite(second)
     if both.sum() < _FEWEST or np.ptp(first[both]) == 0 or np.ptp(second[both]) == 0:
         return None
-    a, b, y = first[both], second[both], opinions[both]
-    given: dict[str, Any] = {
-        "clusters": np.array(groups)[both], "repetitions": sampling.repetitions, "seed": sampling.seed,
-    }  # fmt: skip
-    return Compared(
-        title,
-        int(both.sum()),
-        bootstrap(srcc, a, y, **given),
-        bootstrap(srcc, b, y, **given),
-        paired_bootstrap(srcc, a, b, y, **given),
-    )
+    a, b, y, clusters = first[both], second[both], opinions[both], np.array(groups)[both]
+    intervals = (sampling.interval(srcc, scores, y, clusters) for scores in (a, b))
+    return Compared(title, int(both.sum()), *intervals, sampling.difference(srcc, a, b, y, clusters))
 
 
 def _values(report: Mapping[str, Any], method: str, names: list[str]) -> Values:
