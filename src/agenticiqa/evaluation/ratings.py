@@ -109,9 +109,15 @@ def _row(method: Method, rated: RatedSet, sampling: Resampling) -> Row:
         return Row(method, answered)
     clusters, fit = _clusters(rated, known), fit_logistic(x, y)
     # The curve is fitted once: the intervals of PLCC and RMSE are those under this curve.
-    ranked = [sampling.interval(statistic, x, y, clusters) for statistic in (srcc, krcc)]
-    fitted = [sampling.interval(statistic, fit(x), y, clusters) for statistic in (plcc, rmse)]
-    return Row(method, answered, *ranked, *fitted, fit)
+    return Row(
+        method,
+        answered,
+        sampling.interval(srcc, x, y, clusters),
+        sampling.interval(krcc, x, y, clusters),
+        sampling.interval(plcc, fit(x), y, clusters),
+        sampling.interval(rmse, fit(x), y, clusters),
+        fit,
+    )
 
 
 def _lead(first: Method, other: Method, rated: RatedSet, sampling: Resampling) -> Difference | None:

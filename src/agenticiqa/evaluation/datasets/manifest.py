@@ -103,7 +103,7 @@ def _made(
     if len(faults) == 1:
         raise DatasetError(f"{path}: {faults[0]}")
     if faults:
-        more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
+        more: list[str] = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
         shown = "\n  ".join([*faults[:_SHOWN_FAULTS], *more])
         raise DatasetError(f"{path}: {len(faults)} rows cannot be used\n  {shown}")
     return tuple(made), tuple(missing)

@@ -111,8 +111,8 @@ def _compared(
     if both.sum() < _FEWEST or np.ptp(first[both]) == 0 or np.ptp(second[both]) == 0:
         return None
     a, b, y, clusters = first[both], second[both], opinions[both], np.array(groups)[both]
-    intervals = (sampling.interval(srcc, scores, y, clusters) for scores in (a, b))
-    return Compared(title, int(both.sum()), *intervals, sampling.difference(srcc, a, b, y, clusters))
+    one, other = (sampling.interval(srcc, scores, y, clusters) for scores in (a, b))
+    return Compared(title, int(both.sum()), one, other, sampling.difference(srcc, a, b, y, clusters))
 
 
 def _values(report: Mapping[str, Any], method: str, names: list[str]) -> Values:
