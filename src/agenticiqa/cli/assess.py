@@ -20,7 +20,6 @@ from agenticiqa.outputs import STANDARD_INPUT, Place, refuse_overwriting, requir
 
 if TYPE_CHECKING:
     from agenticiqa.assessor import Assessment
-    from agenticiqa.gate.gatekeeping import Gate
     from agenticiqa.images import LoadedImage
 
 
@@ -71,6 +70,7 @@ def assess(
       agenticiqa assess photo.jpg --html photo.html
     """
     from agenticiqa.assessor import Assessor
+    from agenticiqa.assessor.wording import assessment_in_words
     from agenticiqa.gate.gatekeeping import SETTINGS_FILE
 
     refuse_picture_as_question(image, query)
@@ -92,9 +92,12 @@ def assess(
     if not gate.report.is_void:
         # Sections for other pictures are no mistake where one picture is judged.
         gate.report.unused_sections.clear()
-    from agenticiqa.assessor.wording import assessment_in_words
-
-    typer.echo(printable_json(as_json_with(gate, assessment)) if as_json else assessment_in_words(assessment, verbose))
+    if as_json:
+        judged = {"gate": gate.report.as_dict()} if gate else {}
+        values = {**json.loads(assessment.to_json()), **judged}
+        typer.echo(printable_json(json.dumps(values, indent=2, ensure_ascii=False)))
+    else:
+        typer.echo(assessment_in_words(assessment, verbose))
     if crop_dir is not None:
         _write_crops(settings.image_store().open(image), image.stem, assessment, crop_dir, html, inputs)
     if html is not None:
@@ -106,14 +109,6 @@ def assess(
     # A file that only lies in the working folder need not be about this picture.
     code = 0 if gate.report.is_void and gate_file is None else gate_code(gate)
     raise typer.Exit(code if assessment.answered else 1)
-
-
-def as_json_with(gate: Gate, assessment: Assessment) -> str:
-    """The assessment as JSON; where rules were given, with what came of them under `gate`, as `batch --json` has it."""
-    if not gate:
-        return assessment.to_json()
-    values = {**json.loads(assessment.to_json()), "gate": gate.report.as_dict()}
-    return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def _write_crops(

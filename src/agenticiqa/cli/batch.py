@@ -106,8 +106,8 @@ def batch(
     settings = shared.effective_settings(config, backend, offline, max_replan, mode, trust_folder=trust_folder)
     gate = gating.open_gate(fail_under, fail_if, gate_file, settings, require)
     limits = Limits(max_cost, max_calls, max_failures)
-    measured = tuple(gating.tools_of(gate, settings)) if gate.measurements() else ()
-    options = BatchOptions(engine, concurrency, address, query, align, force, limits, measured, tuple(gate.objects()))
+    measured, located = tuple(gating.tools_of(gate, settings)), tuple(gate.objects())
+    options = BatchOptions(engine, concurrency, address, query, align, force, limits, measured, located)
     manifest = open_manifest(inputs)
     if references is not None:
         pairing = pair_by_folder(manifest, references)

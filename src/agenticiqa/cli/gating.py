@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,8 +50,8 @@ JUnit = Annotated[Path | None, typer.Option("--junit", help="Also write passes a
 GitHub = Annotated[bool, typer.Option("--github", help="Print failures as GitHub annotations too.")]
 # XML 1.0 has no way to write these, however they are escaped.
 _FORBIDDEN = {number: "\ufffd" for number in range(32) if number not in (9, 10, 13)}
+# Failures that are printed; --json has all.
 _SHOWN = 50
-_WORST_FIRST = ("failure", "error", "skipped")
 
 
 def open_gate(
@@ -67,8 +67,7 @@ def open_gate(
     found = file or (Path(SETTINGS_FILE) if Path(SETTINGS_FILE).is_file() else None)
     sections = gate_sections(fail_under, fail_if or (), found, require or ())
     gate = Gate(sections, measuring(settings), locating(settings), judging_flaws(settings))
-    if gate.measurements():
-        tools_of(gate, settings)
+    tools_of(gate, settings)
     gate.require_known_objects()
     return gate
 
@@ -79,8 +78,8 @@ def tools_of(gate: Gate, settings: Settings) -> list[str]:
     from agenticiqa.gate.rules import folded
     from agenticiqa.parts import tools_for
 
-    known = {folded(name): name for name in tools_for(settings).names()}
     wanted = [TOOL_NAMES.get(name, name) for name in gate.measurements()]
+    known = {folded(name): name for name in tools_for(settings).names()} if wanted else {}
     for name in wanted:
         if name not in known:
             close = difflib.get_close_matches(name, dict.fromkeys([*RULE_WORDS, *known, *TOOL_NAMES]), 3)
@@ -187,11 +186,11 @@ def junit_xml(report: GateReport, names: Iterable[str], suite: str = "agenticiqa
         outcomes[f"section {pattern}"].append(("error" if report.is_void else "skipped", said, said))
     cases = [*names, *(f"section {pattern}" for pattern in report.unused_sections)]
     # A case counts once, as the worst that is told of it.
-    worst = Counter(
-        next((kind for kind in _WORST_FIRST if any(kind == e[0] for e in outcomes[name])), "") for name in cases
-    )
-    counts = {f"{kind}s".replace("skippeds", "skipped"): str(worst[kind]) for kind in _WORST_FIRST}
-    root = ElementTree.Element("testsuite", {"name": suite, "tests": str(len(cases)), **counts})
+    kinds = [{kind for kind, _, _ in outcomes[name]} for name in cases]
+    failures = sum("failure" in each for each in kinds)
+    errors = sum("error" in each and "failure" not in each for each in kinds)
+    counts = {"tests": len(cases), "failures": failures, "errors": errors, "skipped": kinds.count({"skipped"})}
+    root = ElementTree.Element("testsuite", {"name": suite, **{name: str(count) for name, count in counts.items()}})
     for name in cases:
         case = ElementTree.SubElement(root, "testcase", classname=suite, name=_xml(name))
         for kind, message, text in outcomes[name]:

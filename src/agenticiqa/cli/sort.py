@@ -51,11 +51,14 @@ def sort(
       agenticiqa sort results.jsonl --xmp darktable --yes
       agenticiqa sort sorted/undo.jsonl --undo
     """
-    from agenticiqa.audit.sorting import UNDO, carry_out, plan, verdicts_of
+    from agenticiqa.audit.sorting import UNDO, carry_out, plan, undo_all, verdicts_of
 
     if undo:
-        _undo(result)
-        return
+        done, left = undo_all(result)
+        typer.echo(f"{done} {'file' if done == 1 else 'files'} taken back")
+        for line in left:
+            typer.echo(printable(f"left as it is: {line}"), err=True)
+        raise typer.Exit(1 if left else 0)
     if output is None and xmp is None:
         raise UsageError("nothing to write: name a folder with -o, or a program with --xmp")
     if move and output is None:
@@ -79,13 +82,3 @@ def _in_words(steps: list[FileStep]) -> str:
         f"{action} {count} {'file' if count == 1 else 'files'} {'beside' if action == 'sidecar' else 'to'} {folder}"
         for (action, folder), count in sorted(counts.items(), key=lambda item: (item[0][0], str(item[0][1])))
     )
-
-
-def _undo(log: Path) -> None:
-    from agenticiqa.audit.sorting import undo_all
-
-    done, left = undo_all(log)
-    typer.echo(f"{done} {'file' if done == 1 else 'files'} taken back")
-    for line in left:
-        typer.echo(printable(f"left as it is: {line}"), err=True)
-    raise typer.Exit(1 if left else 0)

@@ -66,7 +66,7 @@ def examine(results: Sequence[Mapping[str, Any]]) -> Faithfulness:
 
 
 def check_claims(text: str, evidence: Mapping[str, Any]) -> list[Checked]:
-    """The claims of one explanation against `distortions`, `tools`, `score` and `levels` of its result."""
+    """The claims of one explanation against `distortions`, `tools` and `score` of its result."""
     return [claim for sentence in _SENTENCE.split(text) if sentence for claim in _sentence(sentence, evidence)]
 
 

@@ -39,7 +39,6 @@ class Cost:
     tokens: float = 0.0
     seconds: float | None = None
     usd: float | None = 0.0
-    recalled: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -183,5 +182,4 @@ def _mean_cost(results: Sequence[Found], seconds: float | None) -> Cost:
         tokens=sum(result.get("tokens", 0) for result in results) / count,
         seconds=seconds if seconds is not None else timed,
         usd=None if None in prices else math.fsum(price for price in prices if price is not None) / count,
-        recalled=sum(result.get("recalled", 0) for result in results) / count,
     )

@@ -240,7 +240,6 @@ def _summary(said: Assessment) -> Found:
         "model_score": said.model_score,
         "tool_score": said.tool_score,
         "interval": said.interval,
-        "levels": said.level_probabilities,
         "answer": said.answer,
         "reasoning": said.reasoning,
         "distortions": [finding.model_dump() for finding in said.distortions],
@@ -258,7 +257,6 @@ def _summary(said: Assessment) -> Found:
 def _cost(count: CallCount, tool_seconds: float) -> Mapping[str, Any]:
     return {
         "calls": count.calls,
-        "recalled": count.cache_hits,
         "tokens": count.input_tokens + count.output_tokens,
         "seconds": count.seconds + tool_seconds,
         "cost": count.cost_usd,

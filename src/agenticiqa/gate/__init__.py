@@ -3,15 +3,10 @@
 `parse_rule` reads a rule, `judge` holds it against one assessment and says why. docs/objects.md has the grammar.
 """
 
-from agenticiqa.gate.gatekeeping import Failure as Failure
 from agenticiqa.gate.gatekeeping import Gate as Gate
-from agenticiqa.gate.gatekeeping import GateReport as GateReport
-from agenticiqa.gate.gatekeeping import gate_sections as gate_sections
-from agenticiqa.gate.rule_evaluation import Outcome as Outcome
 from agenticiqa.gate.rule_evaluation import Verdict as Verdict
 from agenticiqa.gate.rule_evaluation import judge as judge
 from agenticiqa.gate.rules import Comparison as Comparison
-from agenticiqa.gate.rules import Rule as Rule
 from agenticiqa.gate.rules import comparisons as comparisons
 from agenticiqa.gate.rules import objects_of as objects_of
 from agenticiqa.gate.rules import parse_rule as parse_rule

@@ -176,6 +176,17 @@ def sheets(path: Path) -> list[list[list[str]]]:
     return found
 
 
+def rows_under(path: Path, tables: list[list[list[str]]], *columns: str) -> list[dict[str, str]]:
+    """The rows below the first header with these columns that fill all of them; DatasetError when no table has it."""
+    for table in tables:
+        for place, header in enumerate(table):
+            names = [cell.strip().lower() for cell in header]
+            if set(columns) <= set(names):
+                rows = (dict(zip(names, map(str.strip, row), strict=False)) for row in table[place + 1 :])
+                return [row for row in rows if all(row.get(column) for column in columns)]
+    raise DatasetError(f"{path}: no table with the columns {', '.join(columns)}")
+
+
 def _rows(sheet: ElementTree.Element, shared: list[str]) -> list[list[str]]:
     rows = []
     for row in sheet.iter(f"{_SPACE}row"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ TID2013_SCALE = OpinionScale(0, 9, knots=((0.92, 1.0), (7.0, 5.0)))
 # What CSIQ's table calls a distortion, and what folder and file names call it.
 CSIQ_FOLDERS = {"noise": "awgn", "awgn": "awgn", "blur": "blur", "contrast": "contrast", "fnoise": "fnoise",
                 "jpeg": "jpeg", "jpeg 2000": "jpeg2000", "jpeg2000": "jpeg2000"}  # fmt: skip
-_CSIQ_COLUMNS = ("image", "dst_type", "dst_lev", "dmos")
 # The order of LIVE's scores, with the number of pictures in each folder.
 LIVE_FOLDERS = {"jp2k": 227, "jpeg": 233, "wn": 174, "gblur": 174, "fastfading": 174}
 
@@ -94,31 +93,19 @@ def kadid10k(root: Path) -> RatedSet:
 def csiq(root: Path) -> RatedSet:
     """CSIQ: DMOS from 0 to 1, less is better; the table is a spreadsheet or a text export of it."""
     distorted, originals = Folder(files.require(root, "dst_imgs")), Folder(files.require(root, "src_imgs"))
+    path = files.require(root, "csiq.DMOS.xlsx", "csiq.DMOS.txt", "csiq.DMOS.csv")
+    if path.suffix.lower() == ".xlsx":
+        tables = files.sheets(path)
+    else:
+        tables = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in files.lines_of(path)]]
     pairs = []
-    for row in _csiq_rows(files.require(root, "csiq.DMOS.xlsx", "csiq.DMOS.txt", "csiq.DMOS.csv")):
+    for row in files.rows_under(path, tables, "image", "dst_type", "dst_lev", "dmos"):
         kind, content = CSIQ_FOLDERS.get(row["dst_type"].lower()), row["image"]
         if kind is None:
             raise DatasetError(f"csiq.DMOS: unknown distortion {row['dst_type']!r}; known: {', '.join(CSIQ_FOLDERS)}")
         level, opinion = str(int(files.number(row["dst_lev"], "csiq.DMOS"))), files.number(row["dmos"], "csiq.DMOS")
         pairs.append(_Pair(f"{content}.{kind}.{level}.png", f"{content}.png", opinion, content, kind, level))
     return _found("csiq", pairs, distorted, originals, OpinionScale(0, 1, higher_is_better=False))
-
-
-def _csiq_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of the first table that has the four columns needed."""
-    if path.suffix.lower() == ".xlsx":
-        candidates: Sequence[list[list[str]]] = files.sheets(path)
-    else:
-        candidates = [[re.split(r"[,\t]|\s{2,}", line.strip()) for line in files.lines_of(path)]]
-    for rows in candidates:
-        for place, row in enumerate(rows):
-            names = [cell.strip().lower() for cell in row]
-            if set(_CSIQ_COLUMNS) <= set(names):
-                columns = {name: names.index(name) for name in _CSIQ_COLUMNS}
-                last = max(columns.values())
-                body = [line for line in rows[place + 1 :] if len(line) > last and line[columns["dmos"]]]
-                return [{name: line[column].strip() for name, column in columns.items()} for line in body]
-    raise DatasetError(f"{path}: no table with the columns {', '.join(_CSIQ_COLUMNS)}")
 
 
 def live(root: Path) -> RatedSet:

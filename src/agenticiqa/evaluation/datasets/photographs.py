@@ -82,11 +82,6 @@ def live_challenge(root: Path) -> RatedSet:
 def spaq(root: Path) -> RatedSet:
     """SPAQ: smartphone photographs with opinions in a spreadsheet."""
     path = files.require(root, "Annotations/MOS and Image attribute scores.xlsx")
-    header, *rows = files.sheets(path)[0] or [[]]
-    names = [cell.lower() for cell in header]
-    if "image name" not in names or "mos" not in names:
-        raise DatasetError(f"{path}: the first row must name `Image name` and `MOS`; it has {', '.join(header)}")
-    name, opinion = names.index("image name"), names.index("mos")
-    filled = [row for row in rows if len(row) > max(name, opinion) and row[name]]
-    rated = [(row[name], files.number(row[opinion], path.name), None) for row in filled]
+    rows = files.rows_under(path, files.sheets(path), "image name", "mos")
+    rated = [(row["image name"], files.number(row["mos"], path.name), None) for row in rows]
     return files.listed("spaq", Folder(files.require(root, "TestImage")), rated, OpinionScale(0, 100))
