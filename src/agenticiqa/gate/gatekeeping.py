@@ -175,7 +175,6 @@ class Gate:
 
     def require_known_objects(self) -> None:
         """Raises RuleError for a name that nothing can be located by, with names like it: it would never be found."""
-
         from agenticiqa.embedded.regions.places import PLACES, place_called
 
         for name in self.objects():
