@@ -28,7 +28,7 @@ import numpy.typing as npt
 from agenticiqa.config import load_settings
 from agenticiqa.embedded.quality.quality_model import QualityJudgement, load_quality_model
 from agenticiqa.embedded.trunk import load_backbone
-from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
+from agenticiqa.evaluation.statistics import bootstrap, fit_logistic, krcc, paired_bootstrap, plcc, rmse, srcc
 from agenticiqa.tools import ToolRegistry, default_registry
 from agenticiqa.tools.synthetic.kinds import LEVELS, distort
 from agenticiqa.weights import WeightSet
@@ -184,14 +184,15 @@ def report_agreement(source: Source) -> None:
     print(f"\n## {source.name}: {len(source.opinions)} pictures, {len(set(source.clusters))} clusters")
     ours = source.scores["AIQA_NR research"]
     for name, scores in source.scores.items():
-        found = agreement(scores, source.opinions)
+        fit = fit_logistic(scores, source.opinions)
+        fitted = fit(scores)
         ranks = bootstrap(srcc, scores, source.opinions, clusters=source.clusters)
-        linear = bootstrap(plcc, found.fit(scores), source.opinions, clusters=source.clusters)
+        linear = bootstrap(plcc, fitted, source.opinions, clusters=source.clusters)
         lead = paired_bootstrap(srcc, ours, scores, source.opinions, clusters=source.clusters)
         print(
-            f"{name:18s} SRCC {ranks.value:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]  PLCC {found.plcc:.3f} "
-            f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {found.krcc:.3f}  RMSE {found.rmse:.3f}  "
-            f"fit {found.fit.form}  "
+            f"{name:18s} SRCC {ranks.value:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]  PLCC {linear.value:.3f} "
+            f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {krcc(scores, source.opinions):.3f}  RMSE {rmse(fitted, source.opinions):.3f}  "
+            f"fit {fit.form}  "
             f"lead {lead.value:+.3f} (p {lead.p_value:.3f})"
         )
 

@@ -33,7 +33,7 @@ from agenticiqa.embedded.full_reference.pair_model import (
     Prediction,
     load_model,
 )
-from agenticiqa.evaluation.statistics import agreement, bootstrap, paired_bootstrap, plcc, srcc
+from agenticiqa.evaluation.statistics import bootstrap, fit_logistic, krcc, paired_bootstrap, plcc, rmse, srcc
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import LEVEL_SCORES, LevelLetter
 from agenticiqa.tools.curve_fitting import evaluate, fit_curve
@@ -189,15 +189,17 @@ def _fused(levels: dict[LevelLetter, float]) -> float:
 
 def print_row(row: Row, pairs: Pairs, opinions: Floats) -> dict[str, object]:
     """One line: rank correlation with interval over photographs, the other figures, what was fitted."""
-    found = agreement(row.scores, opinions)
+    fitted = fit_logistic(row.scores, opinions)(row.scores)
+    ranks, error = krcc(row.scores, opinions), rmse(fitted, opinions)
+    linear = plcc(fitted, opinions)
     interval = bootstrap(srcc, row.scores, opinions, clusters=pairs.group)
     plain = plcc(row.scores, opinions)
     print(
-        f"{row.name:38s} SRCC {found.srcc:.4f} [{interval.low:.3f}, {interval.high:.3f}]  PLCC {found.plcc:.4f} "
-        f"(unfitted {plain:.4f})  KRCC {found.krcc:.4f}  RMSE {found.rmse:.3f}  fitted on: {row.fitted_on}"
+        f"{row.name:38s} SRCC {interval.value:.4f} [{interval.low:.3f}, {interval.high:.3f}]  PLCC {linear:.4f} "
+        f"(unfitted {plain:.4f})  KRCC {ranks:.4f}  RMSE {error:.3f}  fitted on: {row.fitted_on}"
     )
-    return {"name": row.name, "fitted_on": row.fitted_on, "srcc": found.srcc, "low": interval.low,
-            "high": interval.high, "plcc": found.plcc, "krcc": found.krcc, "rmse": found.rmse}  # fmt: skip
+    return {"name": row.name, "fitted_on": row.fitted_on, "srcc": interval.value, "low": interval.low,
+            "high": interval.high, "plcc": linear, "krcc": ranks, "rmse": error}  # fmt: skip
 
 
 def print_checks(pairs: Pairs, opinions: Floats, rows: list[Row], judged: list[Prediction]) -> dict[str, object]:

@@ -14,7 +14,6 @@ from agenticiqa.evaluation.methods import best_tool
 from agenticiqa.evaluation.recorded import (
     Recorded,
     choose,
-    expected_level,
     fit_temperature,
     fuse,
     level_probabilities,
@@ -34,7 +33,7 @@ def test_two_levels_become_a_binomial_worked_by_hand() -> None:
     found = level_probabilities(values, "two-level")
 
     assert found[0] == pytest.approx(np.array([1, 12, 54, 108, 81]) / 256, abs=1e-12)
-    assert expected_level(found)[0] == pytest.approx(4.0, abs=1e-12)
+    assert (found @ np.arange(1, 6))[0] == pytest.approx(4.0, abs=1e-12)
 
 
 def test_fusion_from_two_level_logits_is_worked_by_hand() -> None:
@@ -63,13 +62,13 @@ def test_fusion_from_five_level_log_probabilities_with_a_temperature_is_worked_b
 def test_without_a_tool_the_fused_score_is_the_models() -> None:
     beliefs = level_probabilities(np.array([[1.0, 0.0]]), "two-level")
 
-    assert fuse(np.array([math.nan]), beliefs, 1.0) == pytest.approx(expected_level(beliefs), abs=1e-12)
+    assert fuse(np.array([math.nan]), beliefs, 1.0) == pytest.approx(beliefs @ np.arange(1, 6), abs=1e-12)
 
 
 def test_the_temperature_that_made_the_opinions_is_found_again() -> None:
     gaps = np.linspace(-6, 6, 400)
     values = np.stack([gaps, np.zeros(400)], axis=1)
-    opinions = expected_level(level_probabilities(values, "two-level", 3.0))
+    opinions = level_probabilities(values, "two-level", 3.0) @ np.arange(1, 6)
 
     assert fit_temperature(values, "two-level", opinions) == pytest.approx(3.0, rel=0.1)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agenticiqa.cli import shared_options as shared
-from agenticiqa.cli.terminal import print_table
+from agenticiqa.cli.terminal import print_table, shown_count
 from agenticiqa.logs import printable
 from agenticiqa.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
-    from agenticiqa.config import Settings
     from agenticiqa.evaluation.evidence import OnPicture
     from agenticiqa.evaluation.report.sections import ReportSection
     from agenticiqa.evaluation.samples import QuestionSet, RatedSet
@@ -100,7 +98,8 @@ def evaluate(
     reports = () if output is None else (output, *(output / f"report.{kind}" for kind in RATING_FORMS))
     shared.guard_outputs(settings, reports, (manifest, recorded, *found.files()))
     parts = build_parts(settings)
-    with _working(settings, verbose, quiet) as on_picture:
+    with shown_count(quiet) as on_picture:
+        shared.start_logging(settings, verbose, quiet)
         if isinstance(found, QuestionSet):
             shown = _questions(found.thinned(limit, seed), parts, sampling, rotate, output, on_picture)
         else:
@@ -247,21 +246,3 @@ def _questions(
 
 def _command() -> str:
     return "agenticiqa " + shlex.join(sys.argv[1:])
-
-
-@contextmanager
-def _working(settings: Settings, verbose: bool, quiet: bool) -> Iterator[OnPicture | None]:
-    """The log, and a count on stderr: moving on a terminal, every hundredth elsewhere."""
-    if not quiet and sys.stderr.isatty():
-        from rich.console import Console
-
-        # While this runs, what is logged to stderr is printed above the moving line.
-        with Console(stderr=True).status("starting") as status:
-            shared.start_logging(settings, verbose)
-            yield lambda done, of: status.update(f"{done} of {of}")
-        return
-    shared.start_logging(settings, verbose, quiet)
-    if quiet:
-        yield None
-    else:
-        yield lambda done, of: typer.echo(f"{done} of {of}", err=True) if done % 100 == 0 or done == of else None

@@ -34,12 +34,30 @@ def shown_progress(quiet: bool = False, verbose: bool = False) -> Iterator[Calla
     elif not sys.stderr.isatty():
         yield lambda event: typer.echo(in_a_line(event), err=True)
     else:
-        from rich.console import Console
-        from rich.text import Text
+        with _moving_line() as show:
+            yield lambda event: show(in_a_line(event) if verbose else _STEPS[event.node])
 
-        # While this runs, what is logged to stderr is printed above the moving line.
-        with Console(stderr=True).status(Text("starting")) as status:
-            yield lambda event: status.update(Text(in_a_line(event) if verbose else _STEPS[event.node]))
+
+@contextmanager
+def shown_count(quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """A listener for how many of how many are done; None when quiet."""
+    if quiet:
+        yield None
+    elif not sys.stderr.isatty():
+        yield lambda done, of: typer.echo(f"{done} of {of}", err=True) if done % 100 == 0 or done == of else None
+    else:
+        with _moving_line() as show:
+            yield lambda done, of: show(f"{done} of {of}")
+
+
+@contextmanager
+def _moving_line() -> Iterator[Callable[[str], None]]:
+    """Shows a text in place of the last one; what is logged to stderr meanwhile is printed above it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text("starting")) as status:
+        yield lambda text: status.update(Text(text))
 
 
 def in_a_line(event: ProgressEvent) -> str:

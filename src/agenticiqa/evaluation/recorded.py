@@ -90,10 +90,6 @@ def level_probabilities(values: Values, form: Form, temperature: float = 1.0) ->
     return np.asarray(ways * good ** np.arange(5) * (1 - good) ** np.arange(4, -1, -1), np.float64)
 
 
-def expected_level(probabilities: Values) -> Values:
-    return np.asarray(probabilities @ LEVELS, np.float64)
-
-
 def fuse(tool_means: Values, probabilities: Values, eta: float) -> Values:
     """The fused score of every picture by the product's own formula; without a tool mean it is the model's."""
     fusion = ScoreFusion(eta=eta)
@@ -129,7 +125,10 @@ def fit_temperature(values: Values, form: Form, common: Values) -> float:
     require_scipy()
     from scipy.optimize import minimize_scalar
 
-    wanted = _shares(common)
+    below = np.clip(np.floor(common), 1, 4)
+    rows, wanted = np.arange(len(common)), np.zeros((len(common), 5))
+    wanted[rows, below.astype(int) - 1] = 1 - (common - below)
+    wanted[rows, below.astype(int)] = common - below
 
     def loss(log_temperature: float) -> float:
         probabilities = level_probabilities(values, form, math.exp(log_temperature))
@@ -137,15 +136,6 @@ def fit_temperature(values: Values, form: Form, common: Values) -> float:
 
     found = minimize_scalar(loss, bounds=(math.log(0.05), math.log(50)), method="bounded")
     return math.exp(float(found.x))
-
-
-def _shares(common: Values) -> Values:
-    below = np.clip(np.floor(common), 1, 4)
-    upper = common - below
-    rows, shares = np.arange(len(common)), np.zeros((len(common), 5))
-    shares[rows, below.astype(int) - 1] = 1 - upper
-    shares[rows, below.astype(int)] = upper
-    return shares
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,20 +152,16 @@ def _by_name(
     for row in rows:
         if not row.get(key):
             raise DatasetError(f"{path}: a row lacks the picture's name ({key}): {dict(row)}")
-        name, numbers = _plain(str(row[key])), _numbers(row, order, path)
+        try:
+            numbers = tuple(float(row[level]) for level in order)
+        except (KeyError, TypeError, ValueError):
+            raise DatasetError(f"{path}: a row lacks a number for {', '.join(order)}: {dict(row)}") from None
+        if any(math.isnan(number) or number == math.inf for number in numbers):
+            raise DatasetError(f"{path}: log-values must be numbers below infinity: {dict(row)}")
+        name = _plain(str(row[key]))
         if found.setdefault(name, numbers) != numbers:
             raise DatasetError(f"{path}: two rows say different things of {name}; keep one row for each file name")
     return found
-
-
-def _numbers(row: Mapping[str, Any], order: Sequence[str], path: Path) -> tuple[float, ...]:
-    try:
-        numbers = tuple(float(row[name]) for name in order)
-    except (KeyError, TypeError, ValueError):
-        raise DatasetError(f"{path}: a row lacks a number for {', '.join(order)}: {dict(row)}") from None
-    if any(math.isnan(number) or number == math.inf for number in numbers):
-        raise DatasetError(f"{path}: log-values must be numbers below infinity: {dict(row)}")
-    return numbers
 
 
 def _plain(name: str) -> str:
@@ -213,7 +199,7 @@ def study_recorded(
     held = ~fitting
     methods = [
         Method("fused", f"fused, η = {choice.eta:g}", fuse(mean.scores, beliefs, choice.eta), Cost()),
-        Method("recorded model", f"recorded model alone ({recorded.form})", expected_level(beliefs), Cost()),
+        Method("recorded model", f"recorded model alone ({recorded.form})", beliefs @ LEVELS, Cost()),
         replace(mean, note=""),
         best_tool(rest, part.opinions, tools, among=fitting),
     ]

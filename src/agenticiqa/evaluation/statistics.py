@@ -106,18 +106,6 @@ class LogisticFit:
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """The four figures of a score against mean opinions."""
-
-    srcc: float
-    krcc: float
-    plcc: float
-    rmse: float
-    fit: LogisticFit
-    count: int
-
-
-@dataclass(frozen=True)
 class Interval:
     """A statistic with its bootstrap interval; of one cluster there is none: NaN ends and no repetitions."""
 
@@ -204,16 +192,6 @@ def fit_logistic(predicted: Numbers, observed: Numbers) -> LogisticFit:
     if found.success:
         return fitted(np.insert(found.x, 3, 0.0), "five parameters did not converge; four did", "four-parameter")
     return fitted(line, "no logistic converged; a straight line", "line")
-
-
-def agreement(predicted: Numbers, observed: Numbers) -> Agreement:
-    """All four figures, PLCC and RMSE after the logistic fit."""
-    fit = fit_logistic(predicted, observed)
-    fitted = fit(predicted)
-    return Agreement(
-        srcc(predicted, observed), krcc(predicted, observed), plcc(fitted, observed), rmse(fitted, observed),
-        fit, len(_values(observed)),
-    )  # fmt: skip
 
 
 def bootstrap(
