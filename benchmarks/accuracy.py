@@ -189,9 +189,10 @@ def report_agreement(source: Source) -> None:
         ranks = bootstrap(srcc, scores, source.opinions, clusters=source.clusters)
         linear = bootstrap(plcc, fitted, source.opinions, clusters=source.clusters)
         lead = paired_bootstrap(srcc, ours, scores, source.opinions, clusters=source.clusters)
+        ordered, error = krcc(scores, source.opinions), rmse(fitted, source.opinions)
         print(
             f"{name:18s} SRCC {ranks.value:.3f} [{ranks.low:.3f}, {ranks.high:.3f}]  PLCC {linear.value:.3f} "
-            f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {krcc(scores, source.opinions):.3f}  RMSE {rmse(fitted, source.opinions):.3f}  "
+            f"[{linear.low:.3f}, {linear.high:.3f}]  KRCC {ordered:.3f}  RMSE {error:.3f}  "
             f"fit {fit.form}  "
             f"lead {lead.value:+.3f} (p {lead.p_value:.3f})"
         )

@@ -78,9 +78,12 @@ def gather(
 
 def _known(sample: RatedPicture, runs: list[str], parts: Parts, store: EvidenceStore) -> dict[str, Found]:
     known = store.recall(sample.image, sample.reference)
-    wanted = [
-        name for name in runs if name not in known or (name == TOOLS and _lacks_a_tool(known[TOOLS], sample, parts))
-    ]
+    wanted = [name for name in runs if name not in known]
+    if TOOLS in runs and TOOLS in known:
+        # A tool may run here now that did not when the picture was measured.
+        tried = {*known[TOOLS]["raw"], *known[TOOLS]["tool_errors"]}
+        if not tried.issuperset(fitting_tools(parts.tools, sample.reference is not None)):
+            wanted.append(TOOLS)
     if wanted:
         found = carry_out(wanted, parts, sample.image, sample.reference)
         if TOOLS in known and TOOLS in found:
@@ -89,12 +92,6 @@ def _known(sample: RatedPicture, runs: list[str], parts: Parts, store: EvidenceS
         known |= found
         store.keep(sample.image, sample.reference, known)
     return known
-
-
-def _lacks_a_tool(measured: Found, sample: RatedPicture, parts: Parts) -> bool:
-    """Whether a tool runs here now that did not when the picture was measured."""
-    tried = {*measured["raw"], *measured["tool_errors"]}
-    return not tried.issuperset(fitting_tools(parts.tools, sample.reference is not None))
 
 
 def _is_remote(parts: Parts) -> bool:
@@ -125,15 +122,11 @@ def origin_of(settings: Settings) -> str:
     roles = [settings.role(role).model_dump() for role in ROLES]
     overlay = settings.tools_overlay_path()
     curves = overlay.read_bytes() if overlay.is_file() else b""
-    return cache_key(version("agenticiqa"), pipeline, roles, hashlib.sha256(curves).hexdigest(), _weights())
-
-
-def _weights() -> list[tuple[str, int, int]]:
-    """Names, sizes and dates of the shipped models and curves: a new one makes old results stale."""
+    # Sizes and dates of the shipped models and curves: a new one makes old results stale.
     root = Path(str(resources.files("agenticiqa")))
-    files = [*root.glob("weights/*"), *root.glob("tools/*.json")]
-    found = [(path.name, path.stat()) for path in sorted(files) if path.is_file()]
-    return [(name, stat.st_size, stat.st_mtime_ns) for name, stat in found]
+    files = [path for path in sorted([*root.glob("weights/*"), *root.glob("tools/*.json")]) if path.is_file()]
+    shipped = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return cache_key(version("agenticiqa"), pipeline, roles, hashlib.sha256(curves).hexdigest(), shipped)
 
 
 def _digest(path: Path) -> str:

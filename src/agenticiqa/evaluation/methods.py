@@ -78,7 +78,12 @@ def methods_of(
             found.append(made[name]())
         else:
             method = _agent(name, name.replace("-", " "), evidence, timings)
-            found.append(_marked(method, full, backend))
+            # Fusing sums in another order than the model's own mean: the last bits may differ.
+            if np.allclose(method.scores, full.scores, rtol=0, atol=1e-9, equal_nan=True):
+                reason = _BY_CONSTRUCTION.get(name) if backend == EMBEDDED_BACKEND else None
+                note = f"{IDENTICAL}: {reason}" if reason else "the same score on every picture"
+                method = replace(method, scores=full.scores, note=note)
+            found.append(method)
     return found
 
 
@@ -135,22 +140,9 @@ def _agent(run: str, title: str, evidence: Evidence, timings: dict[str, float]) 
     return Method(run, title, values_of(run, "score", evidence), _mean_cost(results, timings.get(run)))
 
 
-def _marked(method: Method, full: Method, backend: str) -> Method:
-    """The method with a note when it gives the agent's score on every picture."""
-    # Fusing sums in another order than the model's own mean: the last bits may differ.
-    same = np.allclose(method.scores, full.scores, rtol=0, atol=1e-9, equal_nan=True)
-    if not same:
-        return method
-    reason = _BY_CONSTRUCTION.get(method.name) if backend == EMBEDDED_BACKEND else None
-    note = f"{IDENTICAL}: {reason}" if reason else "the same score on every picture"
-    return replace(method, scores=full.scores, note=note)
-
-
 def _plain_mean(evidence: Evidence, full: Method) -> Method:
-    model, tool = (values_of(FULL, key, evidence) for key in ("model_score", "tool_score"))
-    scores = np.where(
-        np.isfinite(model) & np.isfinite(tool), (model + tool) / 2, np.where(np.isfinite(model), model, tool)
-    )
+    parts = np.stack([values_of(FULL, key, evidence) for key in ("model_score", "tool_score")])
+    scores = np.asarray(np.ma.masked_invalid(parts).mean(0).filled(np.nan), np.float64)
     note = "half the model's score, half the mean of the tools the agent ran"
     return Method("no-fusion-weights", "no fusion weights", scores, full.cost, note)
 

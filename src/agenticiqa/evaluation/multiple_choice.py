@@ -97,15 +97,14 @@ def tally(answers: Sequence[Answered], sampling: Resampling = USUAL) -> Choices:
     keys = {"task": "task", "question kind": "kind", "category": "category"}
     parts = {title: _parts(answers, key, sampling) for title, key in keys.items()}
     turned = [one for one in answers if len(one.given) > 1]
+    right = [is_right for one in turned for is_right in one.right]
     return Choices(
         overall=_accuracy("all", answers, sampling),
         parts={title: found for title, found in parts.items() if found},
         confusion=dict(Counter((one.question.answer, one.answer) for one in answers)),
         unable=sum(one.answer == UNABLE for one in answers) / len(answers),
         sensitive=sum(len(set(one.given)) > 1 for one in turned) / len(turned) if turned else None,
-        over_orders=sum(map(sum, (one.right for one in turned))) / sum(len(one.right) for one in turned)
-        if turned
-        else None,
+        over_orders=sum(right) / len(right) if right else None,
     )
 
 

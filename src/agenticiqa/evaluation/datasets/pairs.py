@@ -114,7 +114,14 @@ def live(root: Path) -> RatedSet:
     opinions, originals = files.matrix(scores, "dmos_new", "dmos"), files.matrix(scores, "orgs")
     references = list(files.texts(files.matrix(files.require(root, "refnames_all.mat"), "refnames_all")))
     files.require_equal(root, scores=len(opinions), marks=len(originals), references=len(references))
-    sizes = _live_sizes(root, len(opinions))
+    sizes = LIVE_FOLDERS
+    if len(opinions) != sum(sizes.values()):
+        # Not as published: as the `info.txt` of each folder lists them.
+        sizes = {name: len(files.lines_of(files.require(root, f"{name}/info.txt"))) for name in LIVE_FOLDERS}
+    if len(opinions) != sum(sizes.values()):
+        raise DatasetError(
+            f"{root}: {len(opinions)} scores, but the folders' info.txt list {sum(sizes.values())} pictures"
+        )
     places = [(kind, place) for kind, size in sizes.items() for place in range(1, size + 1)]
     pairs = [
         _Pair(f"{kind}/img{place}.bmp", original, float(opinion), Path(original).stem.lower(), kind)
@@ -130,17 +137,6 @@ def live(root: Path) -> RatedSet:
         Folder(files.require(root, "refimgs")),
         OpinionScale(0, 100, higher_is_better=False),
     )
-
-
-def _live_sizes(root: Path, count: int) -> dict[str, int]:
-    """How many scores belong to each folder: as published, or as the `info.txt` of each folder lists them."""
-    if count == sum(LIVE_FOLDERS.values()):
-        return LIVE_FOLDERS
-    lists = {name: files.require(root, f"{name}/info.txt") for name in LIVE_FOLDERS}
-    sizes = {name: len(files.lines_of(path)) for name, path in lists.items()}
-    if count != sum(sizes.values()):
-        raise DatasetError(f"{root}: {count} scores, but the folders' info.txt list {sum(sizes.values())} pictures")
-    return sizes
 
 
 def pipal(root: Path) -> RatedSet:

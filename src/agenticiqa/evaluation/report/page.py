@@ -18,7 +18,11 @@ from agenticiqa.report.pictures import picture_of
 def render_page(found: Evaluation) -> str:
     style = asset("page.css") + asset("page.css", "agenticiqa.evaluation.report")
     title = f"Evaluation on {found.rated.name}"
-    head = f"<header><h1>{escape(title)}</h1>{_headline(found)}</header>"
+    lines = "".join(
+        f'<p class="{"held-out" if line.startswith("Not held out") else "soft"}">{escape(line)}</p>'
+        for line in headline(found)
+    )
+    head = f"<header><h1>{escape(title)}</h1>{lines}</header>"
     return plain_page(title, style, f"{head}<main>{''.join(_sections(found))}</main>")
 
 
@@ -36,12 +40,6 @@ def _sections(found: Evaluation) -> list[str]:
         if each.title == "Methods":
             shown.append(_section("Score and opinion", _plots(found)))
     return [*shown, _section("Provenance", _provenance(found))]
-
-
-def _headline(found: Evaluation) -> str:
-    lines = headline(found)
-    classes = ["held-out" if line.startswith("Not held out") else "soft" for line in lines]
-    return "".join(f'<p class="{kind}">{escape(line)}</p>' for kind, line in zip(classes, lines, strict=True))
 
 
 def _plots(found: Evaluation) -> str:
