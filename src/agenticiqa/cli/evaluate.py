@@ -107,8 +107,19 @@ def evaluate(
             shown = _ratings(rated, parts, ablations, sampling, recorded, seen, output, on_picture, jobs)
     if as_json:
         typer.echo(json.dumps(shown.values, indent=2, ensure_ascii=False))
-    else:
-        shown.print()
+        return
+    for line in shown.lines:
+        typer.echo(printable(line))
+    for section in shown.sections:
+        if section.rows:
+            print_table(section.headings, section.rows, PIPED_WIDTH)
+        for line in section.lines:
+            typer.echo(printable(line))
+    if output is not None:
+        kinds = (
+            "report.md and .json" if isinstance(found, QuestionSet) else "report.html, report.md, .tex, .csv and .json"
+        )
+        typer.echo(printable(f"report written to {output / kinds}"))
 
 
 @dataclass(frozen=True)
@@ -118,22 +129,6 @@ class _Shown:
     values: dict[str, Any]
     lines: list[str]
     sections: list[ReportSection]
-    written: list[Path]
-
-    def print(self) -> None:
-        for line in self.lines:
-            typer.echo(printable(line))
-        for section in self.sections:
-            if section.rows:
-                print_table(section.headings, section.rows, PIPED_WIDTH)
-            for line in section.lines:
-                typer.echo(printable(line))
-        _tell_written(self.written)
-
-
-def _tell_written(files: list[Path]) -> None:
-    if files:
-        typer.echo(printable(f"written: {', '.join(map(str, files))}"))
 
 
 def _refuse_beside_compare(**given: object) -> None:
@@ -154,7 +149,8 @@ def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Resampli
     typer.echo(found.in_words())
     print_table(HEADINGS, found.lines(), PIPED_WIDTH)
     if output is not None:
-        _tell_written(write_texts(output, "comparison", found.texts()))
+        files = write_texts(output, "comparison", found.texts())
+        typer.echo(printable(f"written: {', '.join(map(str, files))}"))
 
 
 def _read(
@@ -217,9 +213,10 @@ def _ratings(
         recorded=None if recorded is None else read_recorded(recorded),
         command=_command(),
     )
-    written = [] if output is None else write_report(found, output)
+    if output is not None:
+        write_report(found, output)
     sections = [section for section in sections_of(found) if section.title in PRINTED]
-    return _Shown(as_json(found), headline(found), sections, written)
+    return _Shown(as_json(found), headline(found), sections)
 
 
 def _questions(
@@ -239,9 +236,10 @@ def _questions(
     answers = answer_all(questions.questions, ask_with(Assessor(parts=parts)), rotate=rotate, on_question=on_question)
     found, provenance = tally(answers, sampling), provenance_of(parts.settings, parts, sampling, _command())
     values = {**choices_json(questions, answers, found), "provenance": provenance}
-    written = [] if output is None else write_choices(questions, found, values, provenance, output)
+    if output is not None:
+        write_choices(questions, found, values, provenance, output)
     count = f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
-    return _Shown(values, [count], choice_sections(questions, found)[:1], written)
+    return _Shown(values, [count], choice_sections(questions, found)[:1])
 
 
 def _command() -> str:

@@ -82,7 +82,9 @@ def sections_of(found: Evaluation) -> list[ReportSection]:
             published,
             [PUBLISHED] if published else [],
         ),
-        ReportSection("Failures", lines=[f"{count} × {failure}" for failure, count in found.failures.items()]),
+        ReportSection(
+            "Failures", lines=[f"failed {count} times: {failure}" for failure, count in found.failures.items()]
+        ),
     ]
     return [section for section in sections if section.rows or section.lines]
 

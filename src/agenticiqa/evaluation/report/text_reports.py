@@ -41,19 +41,19 @@ _HOW = (
 )
 
 
-def write_report(found: Evaluation, folder: Path) -> list[Path]:
+def write_report(found: Evaluation, folder: Path) -> None:
     """Writes report.html, .md, .tex, .csv and .json."""
     markdown = _markdown(found.rated.name, [*headline(found), _HOW], sections_of(found), found.provenance)
     forms = (render_page(found), markdown, render_latex(found), render_csv(found), json_text(as_json(found)))
-    return write_texts(folder, "report", dict(zip(RATING_FORMS, forms, strict=True)))
+    write_texts(folder, "report", dict(zip(RATING_FORMS, forms, strict=True)))
 
 
 def write_choices(
     questions: QuestionSet, found: Choices, values: Mapping[str, Any], provenance: Mapping[str, Any], folder: Path
-) -> list[Path]:
+) -> None:
     """Writes report.md and report.json about questions."""
     markdown = choices_markdown(questions, found, provenance)
-    return write_texts(folder, "report", {"md": markdown, "json": json_text(values)})
+    write_texts(folder, "report", {"md": markdown, "json": json_text(values)})
 
 
 def write_texts(folder: Path, name: str, texts: Mapping[str, str]) -> list[Path]:
