@@ -49,8 +49,8 @@ SMALLEST, LARGEST = 0.01, 0.95
 SECOND_PATCH = 0.25
 
 
-def subject_box(pixels: Pixels) -> tuple[Box, float] | None:
-    """The box of what stands out and how clearly it does, 0 to 1; None where nothing or everything does."""
+def find_subject(pixels: Pixels) -> Located | None:
+    """What stands out, with how clearly it does as its confidence; None where nothing or everything does."""
     salient = saliency(pixels)
     strength = float(salient.max())
     mask = (salient >= SALIENT * strength).astype(np.uint8)
@@ -62,7 +62,7 @@ def subject_box(pixels: Pixels) -> tuple[Box, float] | None:
     height, width = mask.shape
     left, top, wide, high = large[:, : cv2.CC_STAT_AREA].T
     box = left.min() / width, top.min() / height, (left + wide).max() / width, (top + high).max() / height
-    return box, float(salient[mask > 0].mean())
+    return Located("subject", float(salient[mask > 0].mean()), box)
 
 
 def saliency(pixels: Pixels, side: int = SUBJECT_SIDE) -> Floats:
@@ -147,8 +147,8 @@ class Scene:
         return find_faces(self.pixels)
 
     @cached_property
-    def _subject(self) -> tuple[Box, float] | None:
-        return subject_box(self.pixels)
+    def _subject(self) -> Located | None:
+        return find_subject(self.pixels)
 
     def _clear_things(self) -> list[Located]:
         kept: list[Located] = []
@@ -168,7 +168,7 @@ class Scene:
                 for face in sorted(likely, key=lambda face: -box_area(face.box))
             ]
         if asked.kind in ("subject", "foreground"):
-            return [Located(asked.kind, self._subject[1], self._subject[0])] if self._subject else []
+            return [replace(self._subject, kind=asked.kind)] if self._subject else []
         return [] if asked.kind in NOT_CLASSES else self._of_class(asked.kinds, several=asked.several)
 
     def _of_class(self, kinds: Sequence[str], *, several: bool) -> list[Located]:
