@@ -84,7 +84,7 @@ def calibrate(
 
 
 # What a gate on single pictures can use: the score, and measurements in which more of one thing is plainly worse.
-GATED = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSED", "PIQE")
+GATE_MEASUREMENTS = ("BLUR_RADIUS", "NOISE_SIGMA", "BLOCKINESS", "OVEREXPOSED", "UNDEREXPOSED", "PIQE")
 
 
 def _from_accepted(
@@ -142,7 +142,9 @@ def _measured(settings: Settings, folder: Path, stop: Callable[[], bool]) -> dic
             raise typer.Exit(INTERRUPTED_CODE)
         try:
             score = assessor.assess(sample.image_path).score
-            values = measure_with(assessor.parts.tools, settings.image_store(), sample.image_path, None, GATED)
+            values = measure_with(
+                assessor.parts.tools, settings.image_store(), sample.image_path, None, GATE_MEASUREMENTS
+            )
         except AgenticIQAError as error:
             typer.echo(printable(f"left out: {error}"), err=True)
             continue

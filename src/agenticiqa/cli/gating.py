@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from agenticiqa.config import Settings
     from agenticiqa.gate.gatekeeping import Failure, Gate, GateReport, JudgeFlaws, LocateObjects, MeasureTool
 
-VOID = 2
+NO_PICTURE_CODE = 2
 """Exit code of a gate that no picture was held against: its patterns are wrong."""
-BELOW = 3
+FAILED_CODE = 3
 """Exit code of a picture that meets a rule it must not meet; 1 is a failure, 2 a wrong request."""
 
 FailUnder = Annotated[
@@ -145,9 +145,9 @@ def tell(gate: Gate, names: Iterable[str], junit: Path | None, github: bool, bes
 def gate_code(gate: Gate) -> int:
     """3 where a rule was met, 1 where one could not be judged, 2 where no rule was for any picture, else 0."""
     if gate and gate.report.is_void:
-        return VOID
+        return NO_PICTURE_CODE
     if gate.report.failed:
-        return BELOW
+        return FAILED_CODE
     return 1 if gate.report.unknown else 0
 
 

@@ -74,7 +74,12 @@ def load_settings(
     layers: list[tuple[str, Mapping[str, Any]]] = [("packaged defaults", packaged_defaults())]
     found = None
     if path or variables.get(CONFIG_VARIABLE):
-        named = _named_file(path, variables)
+        named = Path(path or variables[CONFIG_VARIABLE])
+        if not named.is_file():
+            origin_of_name = "the argument" if path else f"${CONFIG_VARIABLE}"
+            raise SettingsError(
+                f"{named}: no such settings file (named by {origin_of_name}); correct the path or leave it out"
+            )
         layers.append((str(named), read_settings_file(named, variables)))
     else:
         own = user_folder(variables)
@@ -160,14 +165,6 @@ def _is_setting(key: str) -> bool:
             return False
         model = fields[part].annotation
     return True
-
-
-def _named_file(argument: str | Path | None, variables: Mapping[str, str]) -> Path:
-    named = Path(argument or variables[CONFIG_VARIABLE])
-    if not named.is_file():
-        origin = "the argument" if argument else f"${CONFIG_VARIABLE}"
-        raise SettingsError(f"{named}: no such settings file (named by {origin}); correct the path or leave it out")
-    return named
 
 
 def read_settings_file(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:

@@ -39,7 +39,10 @@ def _sections(found: Evaluation) -> list[str]:
         shown.append(_section(each.title, body, wide=not each.title.startswith("By ")))
         if each.title == "Methods":
             shown.append(_section("Score and opinion", _plots(found)))
-    return [*shown, _section("Provenance", _provenance(found))]
+    whole = escape(json.dumps(found.provenance, indent=2, ensure_ascii=False))
+    again = f"<p>To run it again:</p><pre>{escape(str(found.provenance['command']))}</pre>"
+    rest = f"<details><summary>Everything else</summary><pre>{whole}</pre></details>"
+    return [*shown, _section("Provenance", again + rest)]
 
 
 def _plots(found: Evaluation) -> str:
@@ -71,13 +74,6 @@ def _worst(found: Evaluation) -> str:
         for one in worst_pictures(found)
     ]
     return f'<div class="worst">{"".join(figures)}</div>'
-
-
-def _provenance(found: Evaluation) -> str:
-    whole = escape(json.dumps(found.provenance, indent=2, ensure_ascii=False))
-    command = escape(str(found.provenance["command"]))
-    rest = f"<details><summary>Everything else</summary><pre>{whole}</pre></details>"
-    return f"<p>To run it again:</p><pre>{command}</pre>{rest}"
 
 
 def _thumbnail(image: object) -> str:

@@ -64,7 +64,7 @@ def headline(found: Evaluation) -> list[str]:
 
 def sections_of(found: Evaluation) -> list[ReportSection]:
     """The sections of a report on ratings that hold anything, the table of methods first."""
-    said = [*remarks(found.shown), *_recorded(found), *_coverage(found), *_faithfulness(found)]
+    said = [*remarks(found.shown), *_findings(found)]
     tools = [line[:FIGURES] for line in table(found.tools)]
     published = beside_ours(found)
     worst = [[one.name, f"{one.opinion:.3g}", f"{one.fitted:.3g}", one.why] for one in worst_pictures(found)]
@@ -163,37 +163,33 @@ def _accuracy(title: str, one: Accuracy) -> list[str]:
     return [title, str(one.questions), interval(one.accuracy), f"{one.answered:.1%}"]
 
 
-def _recorded(found: Evaluation) -> list[str]:
-    if found.recorded is None:
-        return []
-    study, choice = found.recorded, found.recorded.choice
-    groups = ", ".join(choice.fitted_groups[:20]) + (" …" if len(choice.fitted_groups) > 20 else "")
-    return [
-        f"Recorded outputs ({study.form}) of {study.joined} pictures; temperature {choice.temperature:.4g} and η "
-        f"{choice.eta:g} were chosen on {choice.fitted_on} pictures (contents {groups}); figures are of the other "
-        f"{study.held_out}"
-    ]
-
-
-def _coverage(found: Evaluation) -> list[str]:
-    if found.coverage is None:
-        return []
-    one = found.coverage
-    return [
-        f"The score's 95 % interval holds {one.share:.1%} of {one.pictures} opinions with a mean width of "
-        f"{one.width:.2f} points; a constant interval that holds 95 % of these opinions is {one.constant:.2f} wide."
-    ]
-
-
-def _faithfulness(found: Evaluation) -> list[str]:
-    if found.faithfulness is None:
-        return []
-    one = found.faithfulness
-    return [
-        f"Of {one.claims} claims in {one.explanations} explanations {one.share('tied'):.1%} are tied to the agent's "
-        f"own evidence, {one.share('contradicting'):.1%} contradict it and {one.share('unsupported'):.1%} are "
-        f"unsupported; {one.without_claims} explanations claim nothing that can be checked."
-    ]
+def _findings(found: Evaluation) -> list[str]:
+    """What was found besides the table: the choices of a fusion study, coverage, and faithfulness."""
+    lines = []
+    if found.recorded is not None:
+        study, choice = found.recorded, found.recorded.choice
+        groups = ", ".join(choice.fitted_groups[:20]) + (" …" if len(choice.fitted_groups) > 20 else "")
+        lines.append(
+            f"Recorded outputs ({study.form}) of {study.joined} pictures; temperature {choice.temperature:.4g} and η "
+            f"{choice.eta:g} were chosen on {choice.fitted_on} pictures (contents {groups}); figures are of the other "
+            f"{study.held_out}"
+        )
+    if found.coverage is not None:
+        held = found.coverage
+        lines.append(
+            f"The score's 95 % interval holds {held.share:.1%} of {held.pictures} opinions with a mean width of "
+            f"{held.width:.2f} points; a constant interval that holds 95 % of these opinions is {held.constant:.2f} "
+            "wide."
+        )
+    if found.faithfulness is not None:
+        said = found.faithfulness
+        lines.append(
+            f"Of {said.claims} claims in {said.explanations} explanations {said.share('tied'):.1%} are tied to the "
+            f"agent's own evidence, {said.share('contradicting'):.1%} contradict it and "
+            f"{said.share('unsupported'):.1%} are unsupported; {said.without_claims} explanations claim nothing that "
+            "can be checked."
+        )
+    return lines
 
 
 def published(dataset: str) -> list[dict[str, Any]]:
