@@ -8,7 +8,6 @@ from agenticiqa.config.settings import ADDRESS_VARIABLES as ADDRESS_VARIABLES
 from agenticiqa.config.settings import KEY_VARIABLES as KEY_VARIABLES
 from agenticiqa.config.settings import ROLES as ROLES
 from agenticiqa.config.settings import BackendLimits as BackendLimits
-from agenticiqa.config.settings import FusionWeights as FusionWeights
 from agenticiqa.config.settings import LoggingSettings as LoggingSettings
 from agenticiqa.config.settings import QwenSettings as QwenSettings
 from agenticiqa.config.settings import RoleSettings as RoleSettings

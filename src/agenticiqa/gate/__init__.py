@@ -4,7 +4,6 @@
 """
 
 from agenticiqa.gate.gatekeeping import Gate as Gate
-from agenticiqa.gate.rule_evaluation import Verdict as Verdict
 from agenticiqa.gate.rule_evaluation import judge as judge
 from agenticiqa.gate.rules import Comparison as Comparison
 from agenticiqa.gate.rules import comparisons as comparisons
