@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -44,41 +45,59 @@ class Agent:
         self.heard.append(f"{progress:g} {message}")
 
 
-def endless(tell: OnEvent) -> None:
-    """Work that never ends by itself."""
-    while True:
-        tell(STEP)
-        time.sleep(0.02)
+class Endless:
+    """Work that never ends by itself, and how much of it is being done."""
+
+    def __init__(self) -> None:
+        self.at_work = 0
+
+    def __call__(self, tell: OnEvent) -> None:
+        self.at_work += 1
+        try:
+            while True:
+                tell(STEP)
+                time.sleep(0.02)
+        finally:
+            self.at_work -= 1
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Returns once it holds."""
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 def test_a_cancelled_call_ends_its_work_also_while_it_waits_for_a_place() -> None:
-    agent, calls = Agent(), Calls(time_limit=60, at_once=1)
+    agent, calls, work = Agent(), Calls(time_limit=60, at_once=1), Endless()
 
-    async def cancel_both() -> int:
+    async def cancel_both() -> None:
         context = cast(Context[Any, Any], agent)
-        begun = [asyncio.create_task(calls.carry_out(context, endless)) for _ in range(2)]
-        await asyncio.sleep(0.3)
-        assert calls.computing == 1
+        begun = [asyncio.create_task(calls.carry_out(context, work)) for _ in range(2)]
+        await until(lambda: work.at_work == 1)
         for task in begun:
             task.cancel()
         await asyncio.gather(*begun, return_exceptions=True)
         await asyncio.sleep(0.5)
-        return calls.computing
+        await until(lambda: work.at_work == 0)
 
-    assert asyncio.run(cancel_both()) == 0
+    asyncio.run(cancel_both())
+
+    assert work.at_work == 0
     assert agent.heard[0] == "1 executor started"
 
 
 def test_a_call_that_takes_too_long_is_ended_with_a_sentence() -> None:
-    calls = Calls(time_limit=0.3)
+    calls, work = Calls(time_limit=0.3), Endless()
 
-    async def wait() -> int:
+    async def wait() -> None:
         with pytest.raises(ToolError, match=r"took longer than 0\.3 seconds"):
-            await calls.carry_out(cast(Context[Any, Any], Agent()), endless)
-        await asyncio.sleep(0.3)
-        return calls.computing
+            await calls.carry_out(cast(Context[Any, Any], Agent()), work)
+        await until(lambda: work.at_work == 0)
 
-    assert asyncio.run(wait()) == 0
+    asyncio.run(wait())
+
+    assert work.at_work == 0
 
 
 def test_the_agent_ends_at_its_next_step_when_its_listener_says_so() -> None:

@@ -243,7 +243,7 @@ class FullStore(Store):
 def test_a_full_disk_ends_a_run_as_failed_at_worst(service: Service, refusals: int, status: str) -> None:
     run = submitted(service, "a.png")
     service.store.close()
-    store = FullStore(service.store.path)
+    store = FullStore(service.options.storage / "service.sqlite")
     service.store = service.retention._store = store
     store.refusals = refusals
 

@@ -34,8 +34,6 @@ class Calls:
         self._time_limit = time_limit
         self._places = threading.BoundedSemaphore(at_once)
         self._threads = anyio.CapacityLimiter(at_once + WAITING)
-        self.computing = 0
-        """How many calls are being computed."""
 
     async def carry_out(self, context: Context[Any, Any], work: Callable[[OnEvent], _Found]) -> _Found:
         """What the work gives; raises ToolError with a sentence, also when the time limit has passed.
@@ -63,11 +61,9 @@ class Calls:
             while not self._places.acquire(timeout=POLL):
                 if stop.is_set():
                     raise Stopped
-            self.computing += 1
             try:
                 return work(tell)
             finally:
-                self.computing -= 1
                 self._places.release()
         except Stopped:
             # Nobody waits for it any more; raised on, it would be reported as a failure of the thread.

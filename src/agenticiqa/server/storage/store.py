@@ -38,7 +38,6 @@ class Store:
     """The database; every method is one short transaction and may be called from any thread."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._lock = threading.Lock()
         self._connection, self.moved_aside = open_sound_database(path)
         self.is_damaged = False
