@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,11 +174,7 @@ def job_runs(
     most = service.options.max_job_items
     lines: list[Json] = [{"image_path": path} for path in paths]
     lines += _manifest_lines(manifest, most) if manifest else []
-    count = len(images) + len(lines)
-    if not count:
-        raise Problem("image_missing", "a job needs `images`, `paths` or a `manifest`")
-    if count > most:
-        raise invalid("images", f"a job may have {most} images, not {count}; split it")
+    _require_count(len(images) + len(lines), most)
     items = []
     for place, upload in enumerate(images, 1):
         run_id = new_id()
@@ -189,11 +185,21 @@ def job_runs(
     for line in lines:
         reference = named(line["reference_path"], "reference") if line.get("reference_path") else None
         items.append((new_id(), run_of(line, named(line["image_path"], "image-1"), reference)))
-    ids = Counter((request.sample or {})["sample_id"] for _, request in items)
-    twice = next((name for name, times in ids.items() if times > 1), None)
-    if twice is not None:
-        raise invalid("sample_id", f"{twice!r} is used twice; give every image an id of its own")
+    _require_distinct((request.sample or {})["sample_id"] for _, request in items)
     return items
+
+
+def _require_count(count: int, most: int) -> None:
+    if not count:
+        raise Problem("image_missing", "a job needs `images`, `paths` or a `manifest`")
+    if count > most:
+        raise invalid("images", f"a job may have {most} images, not {count}; split it")
+
+
+def _require_distinct(ids: Iterable[str]) -> None:
+    twice = [name for name, times in Counter(ids).items() if times > 1]
+    if twice:
+        raise invalid("sample_id", f"{twice[0]!r} is used twice; give every image an id of its own")
 
 
 def _manifest_lines(manifest: UploadFile, most: int) -> list[Json]:
