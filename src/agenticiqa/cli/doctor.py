@@ -154,7 +154,14 @@ def tool_checks(registry: ToolRegistry) -> list[Check]:
     ]
     silent = {name for name in names if registry.card(name).role == "attribute"}
     mute = [name for name in running if name not in voting and name not in silent]
-    return checks + [_without_curve(registry, name) for name in mute]
+    for name in mute:
+        if registry.is_calibrated_on_first_use(name):
+            said, remedy = "runs; it gets its curve and its vote when it is first used", f"calibrate --ladder {name}"
+            checks.append(Check(f"tool {name}", True, said, f"agenticiqa {remedy}"))
+        else:
+            said = f"runs, but cannot vote: {registry.refusal(name) or 'it has no curve'}"
+            checks.append(Check(f"tool {name}", False, said, "agenticiqa calibrate --manifest RATINGS"))
+    return checks
 
 
 def _pyiqa(registry: ToolRegistry) -> list[Check]:
@@ -172,14 +179,6 @@ def _pyiqa(registry: ToolRegistry) -> list[Check]:
     here = sum(registry.available(name) is None and not registry.get(name).to_fetch() for name in others)
     said = f"{len(others)} more metrics by name (pyiqa:NAME), {here} of them without a download"
     return [Check("pyiqa", True, said, "agenticiqa tools")]
-
-
-def _without_curve(registry: ToolRegistry, name: str) -> Check:
-    if registry.is_calibrated_on_first_use(name):
-        remedy = f"agenticiqa calibrate --ladder {name}"
-        return Check(f"tool {name}", True, "runs; it gets its curve and its vote when it is first used", remedy)
-    reason = registry.refusal(name) or "it has no curve"
-    return Check(f"tool {name}", False, f"runs, but cannot vote: {reason}", "agenticiqa calibrate --manifest RATINGS")
 
 
 def extra_checks() -> list[Check]:

@@ -65,16 +65,15 @@ def tid2013(root: Path) -> RatedSet:
         rated = [(name, files.number(opinion, str(path))) for opinion, name in lines]
     distorted = Folder(files.require(root, "distorted_images", "distorted"), any_suffix=True)
     originals = Folder(files.require(root, "reference_images", "reference"), any_suffix=True)
-    return _found("tid2013", [_tid2013_pair(*each) for each in rated], distorted, originals, TID2013_SCALE)
-
-
-def _tid2013_pair(name: str, opinion: float) -> _Pair:
-    pieces = Path(name).stem.split("_")
-    known = len(pieces) == 3 and pieces[1].isdigit() and 1 <= int(pieces[1]) <= len(TID2013_KINDS)
-    if not known or not pieces[2].isdigit():
-        raise DatasetError(f"{name}: is not reference_type_level, as in I01_01_1.bmp")
-    group, kind = pieces[0].upper(), TID2013_KINDS[int(pieces[1]) - 1]
-    return _Pair(name, f"{group}.bmp", opinion, group, kind, str(int(pieces[2])))
+    pairs = []
+    for name, opinion in rated:
+        pieces = Path(name).stem.split("_")
+        numbered = len(pieces) == 3 and pieces[1].isdigit() and pieces[2].isdigit()
+        if not numbered or not 1 <= int(pieces[1]) <= len(TID2013_KINDS):
+            raise DatasetError(f"{name}: is not reference_type_level, as in I01_01_1.bmp")
+        group, kind, level = pieces[0].upper(), TID2013_KINDS[int(pieces[1]) - 1], str(int(pieces[2]))
+        pairs.append(_Pair(name, f"{group}.bmp", opinion, group, kind, level))
+    return _found("tid2013", pairs, distorted, originals, TID2013_SCALE)
 
 
 def kadid10k(root: Path) -> RatedSet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from agenticiqa.errors import DatasetError
@@ -27,19 +28,16 @@ def agiqa3k(root: Path) -> RatedSet:
 def bid(root: Path) -> RatedSet:
     """BID: large photographs with real blur; the spreadsheet holds the number of each and its average grade."""
     path = files.require(root, "DatabaseGrades.xlsx")
-    rated = [entry for row in files.sheets(path)[0] if (entry := _bid_entry(row)) is not None]
+    rated: list[tuple[str, float, None]] = []
+    for row in files.sheets(path)[0]:
+        # Headings have no numbers.
+        with suppress(ValueError, IndexError):
+            place, grade = int(float(row[0])), float(row[1])
+            if 0 <= grade <= 5:
+                rated.append((f"DatabaseImage{place:04d}.JPG", grade, None))
     if not rated:
         raise DatasetError(f"{path}: no row holds an image number and an average grade from 0 to 5")
     return files.listed("bid", Folder(files.require(root, "ImageDatabase")), rated, OpinionScale(0, 5))
-
-
-def _bid_entry(row: list[str]) -> tuple[str, float, None] | None:
-    """The picture and grade of a row whose first two cells are numbers; headings have none."""
-    try:
-        place, grade = int(float(row[0])), float(row[1])
-    except (ValueError, IndexError):
-        return None
-    return (f"DatabaseImage{place:04d}.JPG", grade, None) if 0 <= grade <= 5 else None
 
 
 def biq2021(root: Path) -> RatedSet:
