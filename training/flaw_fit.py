@@ -25,7 +25,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agenticiqa.embedded.distortions.flaw_model import CURVE, GATE_AND_PRESENCE, LEAST_CORRECTION, load_first_opinions
+from agenticiqa.embedded.distortions.flaw_model import (
+    CURVE,
+    GATE_AND_PRESENCE,
+    LEAST_CORRECTION,
+    RANKS,
+    load_first_opinions,
+)
 from agenticiqa.embedded.distortions.parts import box_of
 from agenticiqa.limits import MODERATE, SLIGHT, STRONGEST
 from agenticiqa.state import DISTORTION_CATEGORIES
@@ -54,6 +60,9 @@ SHARE_WEIGHTS = {"looks": 3.0, "other": 3.0, "camera": 0.4, "hard": 0.6, "mmp2k"
 DEEP, OPINIONS = 2112, 62
 MEASURED_OF_PART = 14
 RELUCTANCE = 0.1
+# How far a network that was fitted further goes back to where it began: half way it knows both.
+BACK = 0.5
+INPUTS = [f"{name}_{what}" for name in ("whole", "part") for what in ("centre", "scale", "projection")]
 # How many photographs in which other people see none of a flaw may be called moderately flawed, and the lowest output
 # that is moderate; of those our eyes judged, as many as the kernel's curves allow.
 FALSE_ALARMS_OF_PEOPLE, LEAST_MODERATE = 0.03, 1.0
@@ -71,6 +80,7 @@ BLURS = {"defocus": "defocus_blur", "motion": "motion_blur", "soft": "gaussian_b
 # heard.
 WEIGHTS = {
     "looks": 1.0, "other": 1.0, "mmp2k": 1.0, "resized": 0.4, "parts": 1.5, "camera": 0.4, "hard": 0.6, "whole": 0.0,
+    "ladders": 1.0,
 }  # fmt: skip
 FACTORS = {
     "out of focus": "blur", "motion blur": "blur", "overexposure": "bright", "underexposure": "dark",
@@ -207,6 +217,8 @@ def _labels(name: str, notes: list[dict[str, Any]], table: Path | None) -> list[
         return [_by_people(told.get(note["name"], [])) for note in notes]
     if name == "parts":
         return [_in_part(note) for note in notes]
+    if name == "ladders":
+        return [_everywhere(note) for note in notes]
     return [_made(note) for note in notes]
 
 
@@ -261,6 +273,13 @@ def _in_part(note: Mapping[str, Any]) -> Label:
     placed[:] = np.clip((covered[:, None] - 0.1) / 0.7, 0, 1) * strengths
     # What fills a corner disturbs less than what fills the picture.
     whole[:] = strengths * (0.6 + 0.4 * covered.mean())
+    _kinds_of_shot(kinds, note["shot"])
+    return whole, placed, kinds
+
+
+def _everywhere(note: Mapping[str, Any]) -> Label:
+    whole, placed, kinds = _nothing()
+    whole[:] = placed[:] = np.array(note["flaws"])
     _kinds_of_shot(kinds, note["shot"])
     return whole, placed, kinds
 
@@ -325,10 +344,8 @@ def with_folds(examples: Examples) -> Examples:
         for a, b in zip(first, second, strict=True):
             fold[rows[b]] = fold[rows[a]]
         fold_of = {str(examples.names[row]): fold[row] for row in rows}
-        for n, name in enumerate(examples.names):
-            fold[n] = (
-                fold_of.get(Path(str(name)).name, fold[n]) if examples.source[n] in ("resized", "parts") else fold[n]
-            )
+        for n in np.flatnonzero(np.isin(examples.source, ("resized", "parts", "ladders"))):
+            fold[n] = fold_of.get(Path(str(examples.names[n])).name, fold[n])
     examples.fold = fold
     return examples
 
@@ -360,23 +377,44 @@ def prepare(values: Floats, arrays: Mapping[str, Floats], name: str) -> Floats:
 
 
 class Network(torch.nn.Module):
-    """Parts first, then the whole with the most and the mean of what was found in its parts."""
+    """Parts first, then the whole with the ranks and the mean of what was found in its parts."""
 
     def __init__(self, whole: int, part: int) -> None:
         super().__init__()
         flaws = len(FLAWS)
         self.part = _layers(part + CONTEXT, PART_HIDDEN, flaws)
-        self.whole = _layers(whole + 2 * flaws, *HIDDEN, flaws + len(KIND_NAMES))
+        self.whole = _layers(whole + (len(RANKS) + 1) * flaws, *HIDDEN, flaws + len(KIND_NAMES))
         self.light, self.heavy = torch.nn.Dropout(0.1), torch.nn.Dropout(0.4)
         # People of another source call the same flaw by other amounts.
         self.slope = torch.nn.Parameter(torch.ones(flaws))
         self.shift = torch.nn.Parameter(torch.zeros(flaws))
 
+    def approach(self, arrays: Mapping[str, Floats], member: int, share: float) -> None:
+        """Goes so far of the way to a fitted network."""
+        for name in ("part", "whole"):
+            for depth, layer in enumerate(getattr(self, name)):
+                weight, bias = (
+                    arrays[f"{name}_{what}_{member}_{depth}"].astype(np.float32) for what in ("weight", "bias")
+                )
+                layer.weight.data.lerp_(torch.from_numpy(weight.T.copy()), share)
+                layer.bias.data.lerp_(torch.from_numpy(bias), share)
+
+    def meet(self, whole: torch.Tensor, parts: torch.Tensor, opinions: torch.Tensor, wanted: torch.Tensor) -> None:
+        """Sets the scale of the others to what fits their labels as the network is."""
+        said = self.eval()(whole, parts)[0].detach() + opinions
+        for flaw in range(len(FLAWS)):
+            known = ~wanted[:, flaw].isnan()
+            if known.any():
+                told = torch.stack([said[known, flaw], torch.ones(int(known.sum()))], dim=1)
+                self.slope.data[flaw], self.shift.data[flaw] = torch.linalg.lstsq(told, wanted[known, flaw]).solution
+        self.train()
+
     def forward(self, whole: torch.Tensor, parts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         context = whole[:, None, :CONTEXT].expand(-1, parts.shape[1], -1)
         values = torch.relu(self.part[0](self.light(torch.cat([parts, context], dim=2))))
         placed = self.part[1](self.heavy(values))
-        values = torch.cat([self.light(whole), placed.amax(1), placed.mean(1)], dim=1)
+        ranked = placed.sort(dim=1, descending=True).values[:, RANKS]
+        values = torch.cat([self.light(whole), ranked.flatten(1), placed.mean(1)], dim=1)
         for layer in self.whole[:-1]:
             values = self.heavy(torch.relu(layer(values)))
         strengths, kinds = self.whole[-1](values).split((len(FLAWS), len(KIND_NAMES)), dim=1)
@@ -388,11 +426,18 @@ def _layers(*widths: int) -> torch.nn.ModuleList:
 
 
 def train(
-    inputs: tuple[Floats, Floats], examples: Examples, rows: npt.NDArray[np.bool_], seed: int, epochs: int
+    inputs: tuple[Floats, Floats],
+    examples: Examples,
+    rows: npt.NDArray[np.bool_],
+    member: int,
+    epochs: int,
+    start: Mapping[str, Floats] | None = None,
 ) -> Network:
-    """One network on some of the rows."""
-    torch.manual_seed(seed)
+    """One network on some of the rows, going on from the one of that number where there is a start."""
+    torch.manual_seed(member)
     network = Network(inputs[0].shape[1], inputs[1].shape[2])
+    if start is not None:
+        network.approach(start, member, 1)
     optimiser = torch.optim.AdamW(network.parameters(), 1e-3, weight_decay=0.05)
     first = examples.features[:, -OPINIONS:][:, : len(FLAWS) + len(KIND_NAMES)]
     main = np.array([(*FLAWS, "none").index(name) if name else -1 for name in examples.main])
@@ -402,7 +447,10 @@ def train(
     )
     foreign = torch.from_numpy(examples.source[rows] == "mmp2k").float()
     steps = epochs * -(-len(whole) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 3e-3, total_steps=steps)
+    if start is not None:
+        network.meet(whole, parts, opinions[:, : len(FLAWS)], torch.where(foreign[:, None] > 0, wanted, torch.nan))
+    fastest = 3e-3 if start is None else 2e-3
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, fastest, total_steps=steps)
     for _ in range(epochs):
         for batch in torch.randperm(len(whole)).split(BATCH):
             noisy = whole[batch] + 0.1 * torch.randn_like(whole[batch])
@@ -425,6 +473,8 @@ def train(
             ((cost * weight[batch]).sum() / weight[batch].sum()).backward()
             optimiser.step()
             schedule.step()
+    if start is not None:
+        network.approach(start, member, BACK)
     return network.eval()
 
 
@@ -461,9 +511,14 @@ def read_all(cache: Path, terms: WeightSet, table: Path | None) -> Examples:
     return with_folds(Examples(*(np.concatenate([getattr(s, f.name) for s in sets]) for f in fields(Examples))))
 
 
-def fit(examples: Examples, epochs: int) -> tuple[dict[str, Floats], Floats, Floats]:
-    """All arrays but the curves, and what each network says of the whole and the parts of the fold it did not see."""
-    arrays = fit_inputs(examples)
+def fit(
+    examples: Examples, epochs: int, start: Mapping[str, Floats] | None = None
+) -> tuple[dict[str, Floats], Floats, Floats]:
+    """All arrays but the curves, and what each network says of the whole and the parts of the fold it did not see.
+
+    Networks that go on from earlier ones keep the inputs of those.
+    """
+    arrays = fit_inputs(examples) if start is None else {name: np.asarray(start[name]) for name in INPUTS}
     inputs = (
         prepare(examples.features, arrays, "whole"),
         prepare(examples.parts, arrays, "part"),
@@ -472,7 +527,7 @@ def fit(examples: Examples, epochs: int) -> tuple[dict[str, Floats], Floats, Flo
     placed = np.zeros_like(examples.placed)
     for member in range(FOLDS):
         outside = examples.fold == member
-        network = train(inputs, examples, ~outside, member, epochs)
+        network = train(inputs, examples, ~outside, member, epochs, start)
         with torch.no_grad():
             strengths, found, _ = network(*(torch.from_numpy(values[outside]) for values in inputs))
         corrections = torch.nn.functional.softshrink(strengths, LEAST_CORRECTION).numpy()
@@ -618,25 +673,31 @@ def main() -> None:
     parser.add_argument("--terms", choices=("research", "open"), default="research")
     parser.add_argument("--mmp2k", type=Path, help="table of MMP-2K's labels")
     parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--start", type=Path, help="weights of a detector whose networks are fitted further")
     parser.add_argument("--keep", type=Path, help="where what is said of the folds is kept")
     given = parser.parse_args()
     torch.set_num_threads(1)
     examples = read_all(given.cache, given.terms, given.mmp2k)
     with_honest_opinions(examples, given.terms)
     examples, people = with_people(examples, given.terms)
-    arrays, found, placed = fit(examples, given.epochs)
-    joined = found.copy()
-    for fold in range(FOLDS):
-        outside = examples.fold == fold
-        joined[outside] = with_share(examples[outside], found[outside], fit_share(examples, found, ~outside))
-    arrays |= fit_share(examples, found, np.ones(len(found), bool))
-    found = joined
-    arrays |= people | {"curves": fit_curves(examples, found)}
-    whole = on_scale(found, arrays["curves"])
-    arrays["slope"] = np.array(fit_slope(examples, whole), np.float32)
+    start = dict(np.load(given.start)) if given.start else None
+    arrays, found, placed = fit(examples, given.epochs, start)
+    if start is None:
+        joined = found.copy()
+        for fold in range(FOLDS):
+            outside = examples.fold == fold
+            joined[outside] = with_share(examples[outside], found[outside], fit_share(examples, found, ~outside))
+        arrays |= fit_share(examples, found, np.ones(len(found), bool)) | people
+        arrays |= {"curves": fit_curves(examples, joined), "kinds": np.array(KIND_NAMES)}
+        whole = on_scale(joined, arrays["curves"])
+        arrays["slope"] = np.array(fit_slope(examples, whole), np.float32)
+    else:
+        # What comes before and behind the networks stays.
+        arrays = start | arrays
+        whole = on_scale(with_share(examples, found, arrays), arrays["curves"])
     if given.keep:
         np.savez(given.keep, whole=whole, placed=placed, **arrays)  # type: ignore[arg-type]
-    ship(f"detector_{given.terms}", arrays | {"kinds": np.array(KIND_NAMES)})
+    ship(f"detector_{given.terms}", arrays)
     report(examples, whole, placed)
 
 

@@ -17,6 +17,7 @@ from agenticiqa.embedded.distortions.flaw_model import (
     LAYERS,
     LEAST_CORRECTION,
     MEMBERS,
+    RANKS,
     FirstOpinions,
     FlawModel,
     load_flaw_model,
@@ -58,7 +59,7 @@ def a_model(share: float = -50.0) -> FlawModel:
     told = WHOLE + 1 + len(FLAWS) + KINDS + 1
     part = [np.zeros((PART + CONTEXT, PART), np.float32), np.zeros((PART, len(FLAWS)), np.float32)]
     part[0][0, 0] = part[1][0, :] = 1
-    whole = [np.zeros((told + 2 * len(FLAWS), 2), np.float32), np.eye(2, dtype=np.float32)]
+    whole = [np.zeros((told + (len(RANKS) + 1) * len(FLAWS), 2), np.float32), np.eye(2, dtype=np.float32)]
     whole[0][0, 0] = whole[0][told, 1] = 1
     whole.append(np.ones((2, len(FLAWS) + KINDS), np.float32))
     arrays: dict[str, npt.NDArray[Any]] = {

@@ -28,6 +28,8 @@ from agenticiqa.weights import WeightSet, read_arrays
 Floats = npt.NDArray[np.float32]
 Arrays = Mapping[str, npt.NDArray[Any]]
 MEMBERS, PARTS, LAYERS = 5, 16, {"part": 2, "whole": 3}
+# Which of its parts the whole hears, from the most flawed to the least: how far they differ tells a fault of one part.
+RANKS = [0, 3, 8, 15]
 # How many of the whole's main directions a part is shown beside its own features.
 CONTEXT = 32
 # How many of the whole's features the model of damage is shown: the pooled trunk, and the first of the measurements.
@@ -142,7 +144,8 @@ class FlawModel:
     def _member(self, number: int, whole: Floats, parts: Floats) -> tuple[Floats, Floats]:
         context = np.broadcast_to(whole[:CONTEXT], (len(parts), CONTEXT))
         placed = self._layers("part", number, np.concatenate([parts, context], axis=1))
-        return self._layers("whole", number, np.concatenate([whole, placed.max(axis=0), placed.mean(axis=0)])), placed
+        ranked = -np.sort(-placed, axis=0)[RANKS]
+        return self._layers("whole", number, np.concatenate([whole, ranked.ravel(), placed.mean(axis=0)])), placed
 
     def _layers(self, name: str, number: int, values: Floats) -> Floats:
         for depth in range(LAYERS[name]):
