@@ -3,9 +3,9 @@
     python -m training.flaw_pictures looks --cache DIR --data BIQ2021 --imagenet DIR --chunk 0
 
 The sets: `looks`, `other` and `choice` are photographs labelled by our eyes, `mmp2k` those labelled by its people,
-`parts` photographs damaged in a part only, `ladders` whole ones with one fault of any strength, `camera` and `hard` pictures through a camera and by known kinds, `resized`
-the labelled ones at other sizes, `hecd` recoloured ones. What each picture is stands in `notes`; labels are read when
-the detector is fitted.
+`parts` photographs damaged in a part only, `ladders` whole ones with one fault of any strength, `camera` and `hard`
+pictures through a camera and by known kinds, `resized` the labelled ones at other sizes, `hecd` recoloured ones. What
+each picture is stands in `notes`; labels are read when the detector is fitted.
 """
 
 from __future__ import annotations
