@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import re
 import time
@@ -20,17 +21,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from agenticiqa.embedded.answers.answering import answer
-from agenticiqa.embedded.answers.evidence import Evidence, gather
+from agenticiqa.embedded.answers.evidence import Evidence, gather, without
+from agenticiqa.embedded.answers.file_facts import facts_of
 from agenticiqa.embedded.client import plan_for
 from agenticiqa.embedded.findings import Look
+from agenticiqa.images import LoadedImage, load_image
 from agenticiqa.question.asked import Compare, Declined, Question, YesNo
 from agenticiqa.question.read import read_question
 from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LevelLetter
 from agenticiqa.values import Distortion, Judgement
 from benchmarks.reading_marks import Mark, mark
-from benchmarks.reading_pictures import PHOTOGRAPHS, VERSIONS, version_of
+from benchmarks.reading_pictures import PHOTOGRAPHS, VERSIONS, Pixels, version_of
 
 LOCKED = Path(__file__).parents[1] / "training/questions/LOCKED.md"
 TARGETS = dict.fromkeys(("zh", "de", "es", "fr", "ja", "pt", "other"), (0.85, 0.05)) | {"en": (0.90, 0.04)}
@@ -151,7 +155,10 @@ def told(question: Question, evidence: Evidence) -> str:
     # Which place is meant is not judged here: every place looks like the whole.
     named = question.places if isinstance(question, Compare) else None
     places = dict.fromkeys(named or (), evidence.places["centre"])
-    return answer(question, replace(evidence, places={**evidence.places, **places})).text
+    seen = without(evidence, question.topic.excepted)
+    given = answer(question, replace(seen, places={**evidence.places, **places}))
+    # What counts is the value: a statement without a yes or a no is none, in whatever word it begins.
+    return "" if isinstance(question, YesNo) and given.value is None and given.why_not is None else given.text
 
 
 def known_evidence() -> dict[str, Evidence]:
@@ -170,24 +177,33 @@ def known_evidence() -> dict[str, Evidence]:
         findings = tuple(flaw if flaw and flaw.category == each.category else each for each in absent)
         levels: dict[LevelLetter, float] = {"D": 0.5, "E": 0.5} if flaw else {"A": 0.7, "B": 0.3}
         look = Look(Judgement(levels), findings)
-        found[f"known {version}"] = replace(gather({GLOBAL: look}), places={"centre": look}, asked_place="centre")
+        found[f"known {version}"] = _with_file(look, load_image(_as_png(version_of(PHOTOGRAPHS[0], version))))
     return found
+
+
+def _as_png(pixels: Pixels) -> bytes:
+    """The picture as a user has it: a file, of which facts are asked for too."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def _with_file(look: Look, image: LoadedImage) -> Evidence:
+    """The evidence of one look; a "where" question needs some place, and which one is not judged here."""
+    evidence = gather({GLOBAL: look})
+    return replace(evidence, places={"centre": look}, asked_place="centre", size=image.size, file=facts_of(image))
 
 
 def evidence_by_picture() -> dict[str, Evidence]:
     """What the shipped eyes see in every version, each looked at once."""
     from agenticiqa.embedded.combined_models import shipped_perception
-    from agenticiqa.images import load_image
 
     eyes = shipped_perception("research")
     found = {}
     for photograph in PHOTOGRAPHS:
         for version in VERSIONS:
-            look = eyes.look(load_image(version_of(photograph, version)))
-            # A "where" question needs some place; which one is not judged here.
-            found[f"{photograph} {version}"] = replace(
-                gather({GLOBAL: look}), places={"centre": look}, asked_place="centre"
-            )
+            image = load_image(_as_png(version_of(photograph, version)))
+            found[f"{photograph} {version}"] = _with_file(eyes.look(image), image)
     return found
 
 

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import yaml
 
+from agenticiqa.question.choices import lettered
+from agenticiqa.question.exact_words import normalise
 from agenticiqa.state import UNABLE
 from agenticiqa.tools.synthetic.kinds import KINDS
 
@@ -58,6 +60,7 @@ _LEVELS = {
     "D": ("moderate", "severe"),
     "E": ("severe",),
 }
+_LEVEL_WORDS = dict(zip(("excellent", "good", "fair", "poor", "bad"), _LEVELS.values(), strict=True))
 _FLAWS: dict[str, tuple[str, ...]] = {
     "blur": ("blur", "smoothing", "模糊", "平滑", "Unschärfe", "desenfoque", "flou", "ボケ", "desfoque"),
     "noise": ("noise", "噪", "Rauschen", "ruido", "bruit", "ノイズ", "ruído", "grain"),
@@ -94,6 +97,9 @@ def mark(row: Mapping[str, Any], version: str, text: str) -> Mark:
     if isinstance(accepted, Mapping):
         return "right" if _within(text, accepted) else "wrong"
     told = said(text, row["intent"])
+    if row["intent"] == "degree":
+        # Of "how good" and "how sharp" the sets name levels, which stand for how little of the flaw there is.
+        accepted = [degree for each in accepted for degree in _LEVEL_WORDS.get(each, (each,))]
     if row["intent"] == "yesno" and not told:
         return "declined"  # a statement without a yes or a no
     return "right" if told & set(accepted) else "wrong"
@@ -207,6 +213,10 @@ def _names_of_flaws() -> dict[str, tuple[str, ...]]:
 
 def _chosen(text: str, accepted: list[str], row: Mapping[str, Any]) -> bool:
     given = _plain(_value(text))
+    # Of choices given apart the letter is told, and the text is as right.
+    texts = {letter.casefold(): choice for letter, choice in lettered(row.get("choices", ())).items()}
+    if given in texts and _plain(texts[given]) in map(_plain, accepted):
+        return True
     wanted = [_plain(option) for option in accepted]
     if given in wanted:
         return True
@@ -221,7 +231,7 @@ def _chosen(text: str, accepted: list[str], row: Mapping[str, Any]) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(str(text).split()).strip(" .。!?\"'()[]").casefold()
+    return " ".join(normalise(str(text)).split()).strip(" .。!?\"'()[]").casefold()
 
 
 @lru_cache(maxsize=1)

@@ -88,7 +88,8 @@ def test_every_shipped_file_has_the_recorded_size_and_all_leave_room_for_a_wheel
     sizes = {name: len(read_weights(name)) for name in manifest()}
 
     assert sizes == {name: entry["bytes"] for name, entry in manifest().items()}
-    assert sum(sizes.values()) <= 54_000_000
+    # All else in the wheel takes less than two megabytes.
+    assert sum(sizes.values()) <= 57_000_000
 
 
 def test_a_changed_weight_file_is_refused() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agenticiqa.question.asked import Choose
-from agenticiqa.question.choices import match_choice, split_alternatives, split_choices
+from agenticiqa.question.choices import match_choice, split_choices
+from agenticiqa.question.model import read
 from agenticiqa.question.read import read_question
 from agenticiqa.question.scales import ends_said, scale_in
 
@@ -43,7 +44,7 @@ def test_labelled_options_are_split_from_the_question(text: str, stem: str, opti
     ],
 )
 def test_alternatives_without_labels_are_found(text: str, options: list[str]) -> None:
-    assert list(split_alternatives(text)[1]) == options
+    assert list(read(text).offered) == options
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,8 @@ def test_alternatives_without_labels_are_found(text: str, options: list[str]) ->
         ("请按百分制打分", 0, 100),
         ("0 none, 3 heavy: which?", 0, 3),
         ("Sharpness in percent?", 0, 100),
+        ("from −3 (dull) to +3 (garish)", -3, 3),
+        ("out of 10, where 1 is awful", 1, 10),
     ],
 )
 def test_the_scale_of_a_rating_is_found(text: str, low: float, high: float) -> None:

@@ -42,25 +42,6 @@ def written() -> list[Row]:
     ]
 
 
-def split(rows: list[Row], seed: int = 0) -> tuple[list[Row], list[Row]]:
-    """Training and held-out rows: one English author, and a fifth of the pairs of every other language."""
-    kept, held = [], [row for row in rows if row["file"] == "en-b"]
-    grouped: dict[str, dict[Any, list[Row]]] = {}
-    for number, row in enumerate(rows):
-        if row["file"] in ("zh", "other"):
-            key = ("pair", row["pair"]) if "pair" in row else ("line", number)
-            grouped.setdefault(row["lang"], {}).setdefault(key, []).append(row)
-        elif row["file"] != "en-b":
-            kept.append(row)
-    rng = random.Random(seed)
-    for pairs in grouped.values():
-        keys = sorted(pairs)
-        rng.shuffle(keys)
-        for place, key in enumerate(keys):
-            (held if place < len(keys) // 5 else kept).extend(pairs[key])
-    return kept, held
-
-
 def changed(row: Row, rng: random.Random) -> Row:
     """The phrasing with words of the lexicon exchanged, stock sentences around it, typos; its meaning kept."""
     if rng.random() < 0.3:

@@ -56,6 +56,8 @@ KINDS = (
     "cast", "oversaturated", "dull", "halos", "upscaled", "clipped", "crushed",
 )  # fmt: skip
 SCALES = ("fine", "flaw", "centred")
+# Fields of GUIDE.md that a line holds all of or none; the words tell them of a line without them.
+FINER = ("limit", "part", "use", "fact", "which", "by", "beside")
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class Row:
     beside: str | None = None
     reference: str | None = None
     flags: tuple[str, ...] | None = None
+    # Where in the text the options stand that it offers; none of a question that offers nothing.
+    offered: tuple[tuple[int, int], ...] | None = None
     source: str = field(default="made", compare=False)
 
 
@@ -99,16 +103,27 @@ def written_now(folder: Path) -> list[Row]:
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip():
-                rows += map(with_particulars, _from_guide(json.loads(line), file.stem))
-    return rows
+                rows += _from_guide(json.loads(line), file.stem)
+    return _of_no_attribute(rows)
+
+
+def _of_no_attribute(rows: Sequence[Row]) -> list[Row]:
+    """The rows, but an option that was offered about several attributes ("normal", "OK") names none by itself."""
+    named: dict[str, set[str]] = {}
+    for row in rows:
+        if row.option is not None and row.attributes:
+            named.setdefault(row.text.casefold(), set()).update(row.attributes)
+    return [
+        replace(row, attributes=()) if row.option is not None and len(named.get(row.text.casefold(), ())) > 1 else row
+        for row in rows
+    ]
 
 
 def held_out(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Training and held-out rows: whole authors (`en-b`, files ending in `-held`) and a fifth of the former pairs."""
-    _, held = phrasings.split(phrasings.written())
-    texts = {row["q"] for row in held}
-    apart = [row for row in rows if row.text in texts or row.source.endswith("-held")]
-    return [row for row in rows if not (row.text in texts or row.source.endswith("-held"))], apart
+    """Training and held-out rows; of files ending in `-held` nothing is learnt, nor of a text that stands in one."""
+    held = [row for row in rows if row.source.endswith("-held")]
+    texts = {row.text for row in held if row.option is None}
+    return [row for row in rows if not row.source.endswith("-held") and row.text not in texts], held
 
 
 def made(rng: random.Random) -> Row:
@@ -124,22 +139,44 @@ def made(rng: random.Random) -> Row:
         return with_particulars(_made_scale(language, rng))
     if draw < 0.76:
         return _particular(language, rng)
-    if draw < 0.83:
+    if draw < 0.82:
         return with_particulars(_stray(language, rng))
+    if draw < 0.88:
+        return with_particulars(_made_choice(language, rng))
     return made_option(language, rng)
 
 
 def changed(row: Row, rng: random.Random) -> Row:
     """The row with stock sentences around it and typos; its meaning kept."""
-    if row.option is not None or row.scope not in (None, (0, 0)):
+    if row.language == "en" and row.scope and rng.random() < 0.4:
+        row = _of_another_thing(row, rng)
+    if row.option is not None or row.offered or row.scope not in (None, (0, 0)):
         return replace(row, text=row.text.lower()) if rng.random() < 0.2 else row
-    old = {"q": row.text, "lang": row.language, "intent": "decline" if row.intent == "declined" else row.intent}
-    old |= {"attribute": (row.attributes or ("none",))[0], "several": len(row.attributes or ()) > 1}
+    old: dict[str, Any] = {
+        "q": row.text,
+        "lang": row.language,
+        "intent": "decline" if row.intent == "declined" else row.intent,
+    }
+    old |= {"attribute": (row.attributes or ("none",))[0]}
+    old["several"] = len(row.attributes or ()) > 1
     if old["several"] or row.source not in _FORMER:
         old = phrasings._surrounded(old, rng, 0.12 if row.intent in ("declined", "choose") else 0.25)
         return replace(row, text=phrasings._surface(old["q"], rng))
     new = phrasings.changed(old, rng)
     return replace(row, text=new["q"], attributes=row.attributes if row.intent == "declined" else (new["attribute"],))
+
+
+_NAMED = re.compile(r"(?P<whose>the|this|that|my|his|her|our|their) [a-z]+( [a-z]+)?", re.IGNORECASE)
+
+
+def _of_another_thing(row: Row, rng: random.Random) -> Row:
+    """The question asked of another thing than the one it names, where it names one in a few plain words."""
+    start, end = row.scope or (0, 0)
+    named = _NAMED.fullmatch(row.text[start:end])
+    if named is None or row.offered or row.intent not in ("yesno", "degree", "score", "advice"):
+        return row
+    other = f"{named['whose']} {rng.choice(_things())}"
+    return replace(row, text=row.text[:start] + other + row.text[end:], scope=(start, start + len(other)))
 
 
 _FORMER = {path.stem for path in (phrasings.FOLDER / "phrasings").glob("*.jsonl")}
@@ -218,6 +255,39 @@ def _with_options(known: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     return {**known, "text": text, "attributes": tuple(named)}
 
 
+def _made_choice(language: str, rng: random.Random) -> Row:
+    """A question that offers two to four options without letters, and where they stand."""
+    words = phrasings._lexicon()[language]
+    attribute = rng.choice(phrasings.ATTRIBUTES[:-1])
+    draw = rng.random()
+    if draw < 0.4:
+        drawn = [rng.choice(words[attribute]["fine_adj"]), rng.choice(words[attribute]["flaw_adj"])]
+    elif draw < 0.7:
+        named = rng.sample(phrasings.ATTRIBUTES[:-1], rng.choice((2, 3, 4)))
+        drawn = [re.sub(r"^an? ", "", rng.choice(words[name]["flaw_noun"])) for name in named]
+    else:
+        grades = rng.choice((LEVELS, SEVERITIES[:-1]))
+        drawn = [str(rng.choice(_options()[language][each])) for each in rng.sample(grades, rng.choice((2, 3, 4)))]
+    drawn = list(dict.fromkeys(drawn))
+    rng.shuffle(drawn)
+    text, *marks = rng.choice(list(_several()[language]["offers"]))
+    text = str(text).replace("{N}", str(rng.choice(words[attribute]["neutral"])))
+    comma, last = (str(mark) for mark in (marks or [", ", ", "]))
+    text, spans = _offering(text, drawn, comma, last)
+    return Row(text, language, "choose", kind="-", scope=(0, 0), offered=spans)
+
+
+def _offering(text: str, options: Sequence[str], comma: str, last: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The text with the options at its mark, joined by `comma` and before the last one by `last`, and their places."""
+    before, _, after = text.partition("{O}")
+    spans = []
+    for place, option in enumerate(options):
+        before += "" if place == 0 else last if place == len(options) - 1 else comma
+        spans.append((len(before), len(before) + len(option)))
+        before += option
+    return before + after, tuple(spans)
+
+
 def _stray(language: str, rng: random.Random) -> Row:
     """A question that is not about quality."""
     words = _strays()[language]
@@ -289,6 +359,7 @@ def _from_phrasing(row: dict[str, Any]) -> Row:
         joined="one" if intent == "yesno" and row["file"] == "made" else None,
         high_means=yes_means if intent in ("score", "compare", "degree") else None,
         limit=limit if intent == "yesno" else None,
+        offered=None if intent in ("choose", "compare", "where") else (),
         source=row["file"],
     )
 
@@ -299,6 +370,10 @@ def _from_guide(row: dict[str, Any], source: str) -> list[Row]:
     place = text.find(named) if named else 0
     scale = row.get("scale") or {}
     kind = str(row.get("kind") or "-").split(":")[0]
+    high_means = _high_means(scale) if intent == "score" and scale else row.get("high_means")
+    if intent == "where" and row.get("which") in ("any", "most", "least"):
+        # The place with the least of a flaw is the best one.
+        high_means = "fine" if row["which"] == "least" else "flaw"
     question = Row(
         text,
         language,
@@ -307,12 +382,39 @@ def _from_guide(row: dict[str, Any], source: str) -> list[Row]:
         kind=kind if kind in KINDS else None,
         yes_means=row.get("yes_means") if intent == "yesno" else None,
         joined=(row.get("combine") or "one") if intent == "yesno" else None,
-        high_means=_high_means(scale) if intent == "score" else row.get("high_means"),
+        high_means=high_means if high_means in SCALES else None,
+        limit=row.get("limit") if intent == "yesno" else None,
         scope=(place, place + len(named)) if place >= 0 else None,
+        offered=_offered(row),
         source=source,
     )
+    question = replace(with_particulars(question), **_told(row))
     options = [_from_option(option, language, source) for option in row.get("options", ())]
     return [question, *(option for option in options if option)]
+
+
+def _offered(row: dict[str, Any]) -> tuple[tuple[int, int], ...] | None:
+    """Where a question's options stand in it; None where that is not known."""
+    if row["intent"] in ("where", "compare"):
+        return None
+    spans, end = [], 0
+    for option in row.get("options", ()):
+        start = row["q"].lower().find(option["text"].lower(), end)
+        if start < 0:
+            return () if row.get("layout") == "data" else None
+        end = start + len(option["text"])
+        spans.append((start, end))
+    return tuple(spans)
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """The finer parts of a meaning, where a row was written with them: what it leaves out is not so."""
+    if not any(name in row for name in FINER):
+        return {}
+    told: dict[str, Any] = {name: row.get(name, "-") for name in FINER[1:]}
+    needed = {"compare": ("by", "beside"), "measure": ("fact",)}.get(row["intent"], ())
+    told = {name: value for name, value in told.items() if name in row or name not in needed}
+    return {**told, "flags": tuple(row.get("flags", ()))}
 
 
 def _high_means(scale: dict[str, Any]) -> str | None:
@@ -372,3 +474,8 @@ def _strays() -> Any:
 @lru_cache(maxsize=1)
 def _several() -> Any:
     return yaml.safe_load((FOLDER / "several.yaml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _things() -> list[str]:
+    return list(yaml.safe_load((FOLDER / "things.yaml").read_text(encoding="utf-8")))

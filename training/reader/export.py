@@ -29,17 +29,17 @@ SMALL = 4096
 
 
 class Read(nn.Module):
-    """One text in, the probabilities of every head and of the words that name a thing out."""
+    """One text in, the probabilities of every head out, and per piece of a thing's name and of an option's words."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
         self.reader = reader
 
     def forward(self, pieces: Any) -> tuple[Any, ...]:
-        """Probabilities in the order of the heads, the scope's last."""
+        """Probabilities in the order of the heads, those per piece last."""
         scores = self.reader(pieces, torch.ones(pieces.shape))
         told = [scores[head].softmax(-1) if head in CHOICES else scores[head].sigmoid() for head in HEADS]
-        return (*told, scores["scope"].sigmoid())
+        return (*told, scores["scope"].sigmoid(), scores["offered"].softmax(-1))
 
 
 def averaged(states: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def written(state: dict[str, Any]) -> onnx.ModelProto:
         warnings.simplefilter("ignore")
         torch.onnx.export(
             Read(reader.eval()), (torch.arange(12)[None],), wide, input_names=["pieces"], opset_version=17,
-            output_names=[*HEADS, "scope"], dynamic_axes={"pieces": {1: "length"}, "scope": {1: "length"}},
-            dynamo=False,
+            output_names=[*HEADS, "scope", "offered"], dynamo=False,
+            dynamic_axes={name: {1: "length"} for name in ("pieces", "scope", "offered")},
         )  # fmt: skip
     model = onnx.load_from_string(wide.getvalue())
     _in_bytes(model.graph)

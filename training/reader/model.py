@@ -37,6 +37,8 @@ HEADS: dict[str, tuple[str, ...]] = {
     "reference": REFERENCES,
     "flags": FLAGS,
 }
+# Per token whether an option that the question offers begins here, goes on, or neither.
+OFFERED = ("-", "begins", "goes on")
 CHOICES = {head: values for head, values in HEADS.items() if head not in SEVERAL}
 
 
@@ -66,7 +68,7 @@ class Block(nn.Module):
 
 
 class Reader(nn.Module):
-    """Word pieces to the scores of every head and, per token, whether it belongs to the words that name a thing."""
+    """Word pieces to the scores of every head; per token, whether it belongs to a thing's name or to an option."""
 
     def __init__(self, vocabulary: int, layers: int) -> None:
         super().__init__()
@@ -76,10 +78,10 @@ class Reader(nn.Module):
         self.blocks = nn.ModuleList(Block() for _ in range(layers))
         self.weigh = nn.Linear(WIDTH, len(HEADS))
         self.heads = nn.ModuleDict({head: nn.Linear(2 * WIDTH, len(values)) for head, values in HEADS.items()})
-        self.scope = nn.Linear(WIDTH, 1)
+        self.scope, self.offered = nn.Linear(WIDTH, 1), nn.Linear(WIDTH, len(OFFERED))
 
     def forward(self, pieces: Any, present: Any) -> dict[str, Any]:
-        """Scores by head, and `scope` per token."""
+        """Scores by head, and `scope` and `offered` per token."""
         states = self.drop(self.norm(self.word(pieces) + self.place(torch.arange(pieces.shape[1]))))
         mask = (1.0 - present[:, None, None, :]) * -1e4
         for block in self.blocks:
@@ -89,7 +91,7 @@ class Reader(nn.Module):
         first = states[:, :1].expand(-1, len(HEADS), -1)
         pooled = self.drop(torch.cat([pooled, first], -1))
         scores = {head: self.heads[head](pooled[:, place]) for place, head in enumerate(HEADS)}
-        return {**scores, "scope": self.scope(states)[..., 0]}
+        return {**scores, "scope": self.scope(states)[..., 0], "offered": self.offered(states)}
 
 
 def from_pretrained(file: Path, vocabulary: int, layers: int, kept: list[int]) -> Reader:

@@ -12,7 +12,7 @@ from agenticiqa.question.exact_words import normalise
 from agenticiqa.question.model import Reading, read
 from agenticiqa.question.read import not_about_quality, read_question
 from training.questions import phrasings
-from training.reader.compose import Row, held_out, written_before, written_now
+from training.reader.compose import Row, held_out, written_now
 
 # Of the questions about quality this share may be declined, of those for a yes or no this share read the other way.
 DECLINED, INVERTED = 0.015, 0.005
@@ -21,11 +21,12 @@ Read = tuple[Row, Reading]
 
 
 def main() -> None:
-    """Prints the tables, by language and for rows of the files written by the guide apart."""
-    _, held = held_out([*written_before(), *written_now(phrasings.FOLDER / "guided")])
+    """Prints the tables, of all and by language."""
+    _, held = held_out(written_now(phrasings.FOLDER / "guided"))
     rows = [(row, read(normalise(row.text))) for row in held if row.option is None]
-    groups = {"all": rows, "written by the guide": [each for each in rows if each[0].source.endswith("-held")]}
-    groups |= {language: [each for each in rows if each[0].language == language] for language in LANGUAGES}
+    groups = {"all": rows} | {
+        language: [each for each in rows if each[0].language == language] for language in LANGUAGES
+    }
     for name, group in groups.items():
         print(f"{name}, {len(group)} questions\n  not about quality: {declining(group)}\n  polarity: {polarity(group)}")
         print(f"  as it stands: {as_it_stands(group)}", flush=True)

@@ -1,11 +1,10 @@
 """Trains the reader.
 
-    python -m training.reader.train --start MINILM_DIR --rows FOLDER --out reader.pt [--layers 4] [--hold-out]
-    python -m training.reader.train --former reader.pt --rows FOLDER --out better.pt [--hold-out]
+    python -m training.reader.train --start MINILM_DIR --rows FOLDER --out reader.pt
+    python -m training.reader.train --former reader.pt --rows FOLDER --out better.pt
 
 Runs in the environment that has torch. MINILM_DIR holds `model.fp16.safetensors` and `vocab.txt`; a former reader may
-have had fewer heads. `--hold-out` keeps the held-out rows apart and prints how they are read after every epoch;
-weights are saved after every epoch.
+have had fewer heads. How the held-out rows are read is printed, and the weights are saved, after every epoch.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from agenticiqa.question.word_pieces import pieces_of
+from agenticiqa.question.word_pieces import Piece, pieces_of
 from training.reader.compose import Row, changed, held_out, made, written_before, written_now
-from training.reader.model import CHOICES, HEADS, LONGEST, SEVERAL, Reader, continued, from_pretrained
+from training.reader.model import CHOICES, HEADS, LONGEST, OFFERED, SEVERAL, Reader, continued, from_pretrained
 
 WEIGHT = {
     "intent": 1.0,
@@ -47,9 +46,12 @@ WEIGHT = {
     "reference": 0.3,
     "flags": 1.0,
 }
+OFFERED_WEIGHT = 3.0
+# What begins without published weights.
+NEW = ("heads", "weigh", "scope", "offered")
 BATCH, RATE, HEAD_RATE = 32, 1e-4, 1e-3
 # A word piece is kept if it stands in a training text or among the first, most frequent, of the published vocabulary.
-FREQUENT = 8000
+FREQUENT = 6000
 
 
 def vocabulary_of(published: Sequence[str], texts: Sequence[str]) -> tuple[dict[str, int], list[int]]:
@@ -79,10 +81,11 @@ def batch_of(rows: Sequence[Row], vocabulary: dict[str, int]) -> tuple[Any, Any,
     """Pieces, which of them are there, and the labels (-1 where a row has none)."""
     read = [pieces_of(row.text, vocabulary, LONGEST, option=row.option is not None) for row in rows]
     width = max(len(each) for each in read)
-    pieces, present, scope = (
+    pieces, present, scope, offered = (
         torch.zeros(len(rows), width, dtype=torch.long),
         torch.zeros(len(rows), width),
         torch.full((len(rows), width), -1.0),
+        torch.full((len(rows), width), -1),
     )
     for place, (row, each) in enumerate(zip(rows, read, strict=True)):
         pieces[place, : len(each)] = torch.tensor([piece.number for piece in each])
@@ -92,6 +95,8 @@ def batch_of(rows: Sequence[Row], vocabulary: dict[str, int]) -> tuple[Any, Any,
                 row.scope[0] <= piece.start and piece.end <= row.scope[1] and piece.end > piece.start for piece in each
             ]
             scope[place, : len(each)] = torch.tensor(inside).float()
+        if row.offered is not None:
+            offered[place, : len(each)] = torch.tensor(_offered(each, row.offered))
     labels: dict[str, Any] = {
         head: torch.tensor([values.index(value) if (value := getattr(row, head)) in values else -1 for row in rows])
         for head, values in CHOICES.items()
@@ -100,8 +105,19 @@ def batch_of(rows: Sequence[Row], vocabulary: dict[str, int]) -> tuple[Any, Any,
         told = [getattr(row, head) for row in rows]
         labels[head] = torch.tensor([[float(name in (each or ())) for name in HEADS[head]] for each in told])
         labels[f"{head}_known"] = torch.tensor([float(each is not None) for each in told])
-    labels["scope"] = scope
+    labels["scope"], labels["offered"] = scope, offered
     return pieces, present, labels
+
+
+def _offered(pieces: Sequence[Piece], spans: Sequence[tuple[int, int]]) -> list[int]:
+    """For each piece whether an option begins there, goes on, or neither."""
+    told: list[int] = []
+    began: set[tuple[int, int]] = set()
+    for piece in pieces:
+        inside = [span for span in spans if span[0] <= piece.start < span[1] and piece.end > piece.start]
+        told.append(OFFERED.index("goes on" if set(inside) & began else "begins" if inside else "-"))
+        began.update(inside)
+    return told
 
 
 def loss_of(scores: dict[str, Any], labels: dict[str, Any]) -> Any:
@@ -118,6 +134,11 @@ def loss_of(scores: dict[str, Any], labels: dict[str, Any]) -> Any:
     told = labels["scope"] >= 0
     if told.any():
         total = total + functional.binary_cross_entropy_with_logits(scores["scope"][told], labels["scope"][told])
+    if (labels["offered"] >= 0).any():
+        # Nearly all pieces are of no option.
+        total = total + OFFERED_WEIGHT * functional.cross_entropy(
+            scores["offered"].flatten(0, 1), labels["offered"].flatten(), ignore_index=-1
+        )
     return total
 
 
@@ -126,8 +147,8 @@ def train(
 ) -> None:
     """Fits the reader, the rows changed anew and others made in every epoch."""
     rng = random.Random(given.seed)
-    heads = [value for name, value in reader.named_parameters() if name.startswith(("heads", "weigh", "scope"))]
-    encoder = [value for name, value in reader.named_parameters() if not name.startswith(("heads", "weigh", "scope"))]
+    heads = [value for name, value in reader.named_parameters() if name.startswith(NEW)]
+    encoder = [value for name, value in reader.named_parameters() if not name.startswith(NEW)]
     groups = [{"params": encoder, "base": given.rate * RATE}, {"params": heads, "base": given.rate * HEAD_RATE}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
     length = sum(_times(row, given) for row in kept) + given.made
@@ -140,7 +161,10 @@ def train(
             for group in optimizer.param_groups:
                 group["lr"] = group["base"] * share
             pieces, present, labels = batch_of(chunk, vocabulary)
-            loss = loss_of(reader(pieces, present), labels)
+            # Half as long in short numbers; the sums of the loss are made in full ones.
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                scores = reader(pieces, present)
+            loss = loss_of({head: each.float() for head, each in scores.items()}, labels)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(reader.parameters(), 1.0)
@@ -183,6 +207,10 @@ def accuracy(reader: Reader, rows: Sequence[Row], vocabulary: dict[str, int]) ->
                     told = labels["scope"][place] >= 0
                     same = (scores["scope"][place] > 0)[told] == (labels["scope"][place] > 0)[told]
                     right[f"{group} scope"].append(bool(same.all()))
+                if row.offered is not None and row.intent == "choose":
+                    told = labels["offered"][place] >= 0
+                    same = scores["offered"][place].argmax(-1)[told] == labels["offered"][place][told]
+                    right[f"{group} offered"].append(bool(same.all()))
     return {name: f"{sum(marks) / len(marks):.3f} of {len(marks)}" for name, marks in sorted(right.items())}
 
 
@@ -215,14 +243,13 @@ def main() -> None:
     begins.add_argument("--former", type=Path)
     options.add_argument("--rows", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--layers", type=int, default=4)
+    options.add_argument("--layers", type=int, default=6)
     options.add_argument("--epochs", type=int, default=3)
     options.add_argument("--made", type=int, default=6000)
     options.add_argument("--rate", type=float, default=1.0, help="share of the rates, less where a reader is continued")
     options.add_argument("--english", type=float, default=1.0, help="share of the English rows that an epoch reads")
     options.add_argument("--often", nargs="*", default=[], help="names of files whose rows an epoch reads three times")
     options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--hold-out", action="store_true")
     given = options.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(given.seed)
@@ -231,7 +258,7 @@ def main() -> None:
     texts = [row.text for row in rows] + [made(rng).text for _ in range(20_000)]
     reader, vocabulary = _begun(given, texts)
     print(f"{len(kept)} rows, {len(held)} held out, {len(vocabulary)} pieces", flush=True)
-    train(reader, kept if given.hold_out else rows, held, vocabulary, given)
+    train(reader, kept, held, vocabulary, given)
 
 
 if __name__ == "__main__":

@@ -41,21 +41,6 @@ _TRAILING = LatePattern(
     r"(?=\s*(?:[,;/?.!\n]|$|or\b|oder\b|ou?\b|还是|或|それとも|か))"
     r"|(?P<zh>[^,;。?:!\n]{1,16}?)(?:请?[选填回答复说输出按]{1,2})\s*[\"']?(?P<zh_name>[A-Z]|[0-9])[\"']?(?=[,;。\s?]|$)"
 )
-_OR = LatePattern(
-    r"\s*(?:,\s*)?\b(?:or else|or|oder|ou|vs\.?|versus)\b\s*|\s+o\s+"
-    r"|\s*(?:还是|還是|或者|或是|抑或|それとも)\s*|(?<=[かな])、"
-)
-_COMMA = LatePattern(r"\s*[,、;]\s*|\s*\?\s+(?=\w)")
-_SENTENCE = LatePattern(r"(?<=[.?!。])\s+|\n+|(?<=[。?!])|\s+[-–]\s+")
-_QUOTED = LatePattern(r"[\"“「']([^\"”」'\n]{1,40})[\"”」'](?!\s*:)")
-_BULLET = LatePattern(r"(?m)^[ \t]*(?:[-*•–]\s+(.{1,40}?)|[<\[]([^<>\[\]\n]{1,40})[>\]])[ \t]*$")
-_PART = r"[^\s/|,;:?!()\[\]{}\"]{1,60}(?: [^\s/|,;:?!()\[\]{}\"]{1,60}){0,2}"
-_SLASHED = LatePattern(rf"{_PART}(?:\s*[/|]\s*{_PART})+")
-_BRACKETED = LatePattern(r"[{(\[]([^{}()\[\]\"]+,[^{}()\[\]\"]+)[})\]]")
-_LISTED = LatePattern(
-    r"(?:one of|exactly one of|von|entre|between|choose from|eins von|:)\s*:?\s*([^.?!:\n]+,[^.?!:\n]+)",
-    re.IGNORECASE,
-)
 # What stands before the first option of "Would you say it is sharp or blurry?" and belongs to no option.
 _LEAD_IN = LatePattern(
     r"^.*?\b(?:is|are|was|were|it's|that's|looks?|appears?|as|call (?:it|this)|either|between|whether|under|say"
@@ -65,13 +50,6 @@ _LEAD_IN = LatePattern(
     r"|^.*?(?:ist (?:es|das(?: \w+)?|die \w+|dieses \w+)|está|es|est(?:-elle|-ce|-il)?|é|ficou|se ve)\s+"
     r"(?:(?:la|el|a|o|esta|essa|cette|l') ?\w+ )?(?=\w)"
     r"|^.*?(?:是|属于|算)(?=\S)|^(?:这张|这|画面|照片|图片|图像|片子)+(?:的|看起来)?(?=\S)|^.*?[はが](?=\S)|^¿",
-    re.IGNORECASE,
-)
-_TAIL = LatePattern(
-    r"(?<=\S)(?:[\s,]+|(?<=[\u3040-\u9fff]))"
-    r"(?:(?:which(?: one)?(?: is it| would| of)?|what do you|pick|choose|in your opinion|one word|please"
-    r"|quality[- ]wise|would you say|is it|wise|dear|lol"
-    r"|ですか|でしょうか|どちら|どっち|哪个|哪一个|选一个|呢|吗|的?问题).*)$",
     re.IGNORECASE,
 )
 # Where the last option of a list ends and the next sentence begins.
@@ -152,15 +130,6 @@ def split_choices(text: str) -> tuple[str, dict[str, str]]:
     return text, {}
 
 
-def split_alternatives(text: str) -> tuple[str, dict[str, str]]:
-    """The same for options without labels ("sharp or blurry?", "flat/punchy"): each option is its own label."""
-    text = normalise(text)
-    for find in (_bulleted, _quoted, _slashed, _joined, _listed, _in_a_row, _asked_in_turn):
-        if (found := find(text)) and len(set(found[1])) >= 2:
-            return found[0], {option: option for option in found[1]}
-    return text, {}
-
-
 def _are_names(names: Sequence[str]) -> bool:
     """Whether these can be labels: all different, and numbers only without gaps ("1 = good, 5 = bad" is a scale)."""
     if len(names) < 2 or len(set(names)) != len(names):
@@ -235,89 +204,6 @@ def _to_the_end_of_the_list(option: str, *, is_last: bool) -> str:
         return option
     first_line = option.lstrip().split("\n", 1)[0]
     return _AFTER_LIST.split(first_line + " ", maxsplit=1)[0]
-
-
-def _bulleted(text: str) -> tuple[str, list[str]] | None:
-    """Options on lines of their own behind a sign: "- negligible", "* strong", "<blur>"."""
-    lines = list(_BULLET.finditer(text))
-    options = [(line[1] or line[2]).strip(_EDGES) for line in lines]
-    return (text[: lines[0].start()].strip(_EDGES) or text, options) if len(options) >= 2 and all(options) else None
-
-
-def _quoted(text: str) -> tuple[str, list[str]] | None:
-    options = [option.strip(_EDGES) for option in _QUOTED.findall(text)]
-    options = [part for option in options for part in (option.split("|") if "|" in option else [option])]
-    return (text, options) if len(options) >= 2 and all(options) else None
-
-
-def _slashed(text: str) -> tuple[str, list[str]] | None:
-    for match in _SLASHED.finditer(text):
-        options = [part.strip(_EDGES) for part in re.split(r"[/|]", _AFTER_LIST.split(match.group(), maxsplit=1)[0])]
-        if all(options) and not re.fullmatch(r"[\d\s]+", "".join(options)):
-            options[0] = _without_lead_in(options[0], is_first=True) or options[0]
-            return text[: match.start()].strip(_EDGES) or text, options
-    return None
-
-
-def _joined(text: str) -> tuple[str, list[str]] | None:
-    for sentence in _SENTENCE.split(re.sub(r"[?,]\s*(それとも|还是|or\b)", r" \1", text)):
-        if not sentence or not _OR.search(sentence):
-            continue
-        body = sentence.rpartition(":")[2] if _OR.search(sentence.rpartition(":")[2]) else sentence.partition(":")[0]
-        *pieces, last = _OR.split(body)
-        parts = [part for piece in pieces for part in _COMMA.split(piece)] + _COMMA.split(last)[:1]
-        options = [_TAIL.sub("", part).strip(_EDGES) for part in parts]
-        options = [option for option in options if option]
-        if len(options) >= 2:
-            return text, _trimmed(options)
-    return None
-
-
-def _listed(text: str) -> tuple[str, list[str]] | None:
-    for match in (*_BRACKETED.finditer(text), *_LISTED.finditer(text)):
-        options = [_TAIL.sub("", part).strip(_EDGES) for part in _COMMA.split(match.group(1))]
-        if len(options) >= 2 and all(options):
-            return text[: match.start()].strip(_EDGES) or text, options
-    return None
-
-
-def _in_a_row(text: str) -> tuple[str, list[str]] | None:
-    """ "优、良、中、差", "Bad - Poor - Fair", "acceptable, borderline, unacceptable?", "AとB、どっち?"."""
-    if both := re.search(r"(?:^|[はが:。])([^はが:。?]+)と([^はが:。?]+?)[、,]?(?:どっち|どちら)", text):
-        return text, [both[1], both[2]]
-    for sentence in re.split(r"[.?!。:\n]", text):
-        for sign in ("・", "、", r"\s+[-–]\s+", r",\s*"):
-            options = [_TAIL.sub("", part).strip(_EDGES) for part in re.split(sign, sentence)]
-            options = [re.sub(r"(?:のうち|のどれ|——|哪|どれ).*$", "", option) for option in options]
-            options = [option for option in options if option]
-            if len(options) >= 3 and max(len(option.split()) for option in options) <= 4:
-                return text, _trimmed(options)
-    return None
-
-
-def _asked_in_turn(text: str) -> tuple[str, list[str]] | None:
-    """ "Sharp? Soft? Somewhere in between?" """
-    options = [part.strip(_EDGES) for part in text.split("?")[:-1]]
-    if len(options) >= 2 and all(0 < len(option) <= 24 and len(option.split()) <= 4 for option in options):
-        return text, _trimmed(options)
-    return None
-
-
-def _trimmed(options: list[str]) -> list[str]:
-    """The options without the words that lead into the first or end the last."""
-    if len(options) > 2 and re.match(r"(?:what|which|how|was|qué|que|quel|o que)\b", options[0], re.IGNORECASE):
-        options = options[1:]
-    heads = {option.split()[0].lower() for option in options[1:] if option.split()}
-    first_words = options[0].split()
-    # "Is the value too low, too high or neither?": options begin alike.
-    if start := next((place for place, word in enumerate(first_words) if place and word.lower() in heads), 0):
-        options = [" ".join(first_words[start:]), *options[1:]]
-    longest = max((len(option.split()) for option in options[1:]), default=3)
-    first = _without_lead_in(options[0], is_first=True) or options[0]
-    # "How is the brightness, too low, right or too high?": what is much longer than the rest is the question.
-    if len(options) > 2 and len(first.split()) > longest + 2:
-        return options[1:]
-    return [first, *(_without_lead_in(option, is_first=False) or option for option in options[1:])]
 
 
 def match_choice(answer: str, choices: Mapping[str, str]) -> str:

@@ -10,12 +10,12 @@ from agenticiqa.question.late_pattern import LatePattern
 from agenticiqa.values import Language
 
 _CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_QUOTES = str.maketrans("‘’“”`", "''\"\"'")
+_SIGNS = str.maketrans("‘’“”`−", "''\"\"'-")
 
 
 def normalise(text: str) -> str:
     """The text with full-width signs, curly quotes and line ends made plain; letters keep their case."""
-    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS)
     return re.sub(r"[ \t\r\f\v]+", " ", plain).strip()
 
 
@@ -168,13 +168,24 @@ def per_inch(text: str) -> float | None:
 
 # Single words offered as amounts, of which nothing but the list they stand in tells the meaning.
 AMOUNTS = {
-    **dict.fromkeys(("low", "低", "niedrig", "gering", "bajo", "baja", "faible", "bas", "baixo", "baixa"), "low"),
-    **dict.fromkeys(("medium", "中", "mittel", "medio", "media", "moyen", "moyenne", "médio", "média"), "medium"),
-    **dict.fromkeys(("high", "高", "hoch", "alto", "alta", "élevé", "élevée", "haut"), "high"),
-    **dict.fromkeys(
-        ("none", "无", "keine", "keins", "ninguno", "ninguna", "aucun", "aucune", "nenhum", "なし"), "none"
-    ),
-}
+    **dict.fromkeys((
+        "low", "too low", "too little", "not enough", "insufficient", "低", "太低", "过低", "不足", "低すぎる",
+        "niedrig", "zu niedrig", "gering", "zu gering", "bajo", "baja", "demasiado bajo", "demasiado baja",
+        "insuficiente", "faible", "trop faible", "insuffisant", "insuffisante", "bas", "trop bas", "baixo", "baixa",
+        "muito baixo", "muito baixa",
+    ), "low"),
+    **dict.fromkeys((
+        "medium", "中", "mittel", "medio", "media", "moyen", "moyenne", "médio", "média",
+    ), "medium"),
+    **dict.fromkeys((
+        "high", "too high", "too much", "excessive", "高", "太高", "过高", "过度", "高すぎる", "hoch", "zu hoch",
+        "zu viel", "alto", "alta", "demasiado alto", "demasiado alta", "excesivo", "excesiva", "élevé", "élevée",
+        "trop élevé", "trop élevée", "haut", "excessif", "muito alto", "muito alta", "excessivo", "excessiva",
+    ), "high"),
+    **dict.fromkeys((
+        "none", "无", "keine", "keins", "ninguno", "ninguna", "aucun", "aucune", "nenhum", "なし",
+    ), "none"),
+}  # fmt: skip
 _ABSENT = LatePattern(
     r"\b(?:not|n't) (?:exist|present|there|visible|apply)|\b(?:absent|least)\b|不存在|没有出现"
     r"|nicht (?:vorhanden|vorkommt|vor\b)"

@@ -25,10 +25,11 @@ LONGEST = 96
 
 @dataclass(frozen=True)
 class Reading:
-    """How likely every value of every head is, and the words that name a thing or a part, in their order."""
+    """How likely every value of every head is, the words that name a thing or a part, and the options offered."""
 
     probabilities: Mapping[str, Mapping[str, float]]
     named: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
 
     def best(self, head: str) -> str:
         """The likeliest value of a head."""
@@ -51,21 +52,28 @@ def read(text: str, *, option: bool = False) -> Reading:
     session, heads, vocabulary = _shipped()
     plain = simplified(text)
     pieces = pieces_of(plain, vocabulary, LONGEST, option=option)
-    *found, inside = session.run(None, {"pieces": np.array([[piece.number for piece in pieces]], dtype=np.int64)})
+    *found, inside, offered = session.run(
+        None, {"pieces": np.array([[piece.number for piece in pieces]], dtype=np.int64)}
+    )
     told = {
         head: dict(zip(values, map(float, likely[0]), strict=True))
         for (head, values), likely in zip(heads.items(), found, strict=True)
     }
-    return Reading(told, _named(text, pieces, inside[0]))
+    named = _spans(text, pieces, [_GOES_ON if likely > 0.5 else 0 for likely in inside[0]])
+    return Reading(told, named, _spans(text, pieces, offered[0].argmax(-1)))
 
 
-def _named(text: str, pieces: Sequence[Piece], inside: Any) -> tuple[str, ...]:
-    """The words of each run of pieces that is likelier than not inside a name, whole words each."""
+# What is said of a piece: that a span of words begins with it, that it is inside one, or neither (0).
+_BEGINS, _GOES_ON = 1, 2
+
+
+def _spans(text: str, pieces: Sequence[Piece], said: Sequence[int]) -> tuple[str, ...]:
+    """The different spans of whole words; one goes on only where no other words stand between its pieces."""
     spans: list[list[int]] = []
-    for piece, likely in zip(pieces, inside, strict=True):
-        if likely <= 0.5 or piece.end == 0:
+    for piece, each in zip(pieces, said, strict=True):
+        if not each or piece.end == 0:
             continue
-        if spans and not text[spans[-1][1] : piece.start].strip():
+        if spans and each == _GOES_ON and not text[spans[-1][1] : piece.start].strip():
             spans[-1][1] = piece.end
         else:
             spans.append([piece.start, piece.end])

@@ -34,7 +34,7 @@ from agenticiqa.question.asked import (
     Where,
     YesNo,
 )
-from agenticiqa.question.choices import Choices, lettered, split_alternatives, split_choices
+from agenticiqa.question.choices import Choices, lettered, split_choices
 from agenticiqa.question.exact_words import (
     AMOUNTS,
     asks_for_absent,
@@ -56,15 +56,17 @@ from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
-# Chosen on held-out rows by `training.reader.thresholds`: of 826 yes/no questions 8 are read the other way round and
-# 169 left open (at .985: 4 and 237, "Is the image sharp?" among them); of what is about quality 1.5 % are declined.
-SURE_POLARITY = 0.975
-LIKELY_NOT_ABOUT_QUALITY = 0.05
+# Chosen on held-out rows by `training.reader.thresholds`: of 240 yes/no questions 8 are read the other way round and 24
+# left open (at .9: 9 and 15); of what is about quality .9 % is declined, of what is not 80 %.
+SURE_POLARITY = 0.95
+LIKELY_NOT_ABOUT_QUALITY = 0.12
 SURELY = 0.97
 SURE_INTENT = 0.4
 SURELY_NAMED = 0.8
 SURE_PRAISE = 0.8
+LIKELY_PRAISE = 0.6
 SURE_OPTION = 0.4
+SURELY_JOINED, FAINTLY = 0.9, 0.2
 # Of a question with choices one is right, so it takes more to decline it.
 SURELY_NO_CHOICE = 0.7
 
@@ -79,9 +81,9 @@ _READINGS: dict[Attribute, tuple[str, ...]] = {
     "dark": ("mean brightness", "clipped shadows"), "bright": ("clipped highlights", "mean brightness"),
     "exposure": ("mean brightness",), "contrast": ("contrast",), "colour": ("saturation",),
 }  # fmt: skip
-_MEASURED = ("blur", "noise", "compression", "dark", "bright", "exposure", "contrast")
 _LEVELS = {"excellent": 5.0, "good": 4.0, "fair": 3.0, "poor": 2.0, "bad": 1.0}
 _SEVERITIES = {"none": 0.0, "slight": 1.0, "moderate": 2.0, "severe": 3.0, "extreme": 4.0}
+_PRAISE = ("fine", "good", "excellent", "none", "none_of_these")
 _ENDS: dict[Attribute, tuple[ScaleEnd, ScaleEnd]] = {
     "exposure": ("dark", "bright"), "dark": ("dark", "bright"), "bright": ("dark", "bright"),
     "contrast": ("contrast_down", "contrast_up"), "colour": ("saturation_down", "saturation_up"),
@@ -155,16 +157,18 @@ class _Asked:
         no_choice = {"true", "agree"} & set(self.reading.several("flags")) or _OR_NOT.search(self.text)
         offers = self.reading.best("intent") in ("choose", "compare")
         if not options and not no_choice and offers:
-            options = split_alternatives(self.text)[1]
+            offered = self.reading.offered
+            options = {option: option for option in offered} if len(offered) > 1 else {}
         meanings = {label: read_option(text, self.attributes[0]) for label, text in options.items()}
         if not self.labelled and all(meaning.truth is not None for meaning in meanings.values()):
             options, meanings = {}, {}
         # "Which is sharper, the face or the background?" asks for one of two places.
         things = [name for text in options.values() for name in things_in(text)]
         if options and not self.labelled and all(place_named(name) or object_called(name) for name in things):
-            topic = replace(self._topic("where"), scope=tuple(things))
             if not set(things) <= {"left", "right"}:
+                topic = replace(self._topic("where"), scope=tuple(things))
                 return self._where(topic, self._reply("where", labelled=False))
+            options = {}
         if not self.labelled and self.reading.best("intent") == "compare":
             options = {}
         intent = self._intent(has_options=bool(options))
@@ -284,7 +288,13 @@ class _Asked:
         joined, conditions = self.reading.best("joined"), None
         if joined not in ("one", "except") and len(self.attributes) > 1:
             conditions = Conditions(cast(Any, joined), tuple(self._flaw(name) for name in self.attributes))
-        part = self.reading.best("part") if topic.flaw.attribute == "blur" and not topic.scope else "-"
+        part = self.reading.best("part") if topic.flaw.attribute == "blur" else "-"
+        if part != "-":
+            # "Everything" and "any part" are the whole picture.
+            topic = replace(
+                topic, scope=tuple(name for name in topic.scope if place_named(name) or object_called(name))
+            )
+            part = "-" if topic.scope else part
         return YesNo(
             topic,
             reply,
@@ -357,18 +367,14 @@ class _Asked:
 
     def _where(self, topic: Topic, reply: Reply) -> Where:
         """ "Which side is sharper?" and "Where is it sharp?" want the place with the least of a flaw."""
-        praises = all(self.reading.probabilities[head]["fine"] > 0.7 for head in ("yes_means", "high_means"))
+        praises = self.reading.probabilities["high_means"]["fine"] > SURE_PRAISE
         least = praises or self.reading.best("which") == "least"
         return Where(topic, replace(reply, which="least") if least and reply.which else reply, least)
 
     def _measure(self, topic: Topic, reply: Reply) -> Question:
-        likely = self.reading.probabilities["fact"]
-        fact = max((name for name in likely if name != "-"), key=likely.__getitem__)
-        # Of these a number is measured, whatever fact of the file the question resembles.
-        if likely[fact] < 0.3 and (
-            self.attributes[0] in _MEASURED or (self.attributes[0] == "colour" and likely["-"] > SURELY)
-        ):
-            fact = "-"
+        fact = self.reading.best("fact")
+        if fact == "-" and self.attributes[0] == "colour" and self.reading.sure("fact") < SURELY:
+            fact = "tint"  # what is wanted of a color is seldom a number
         if self.tool:
             return Measure(topic, reply, "fine")
         if fact == "unmeasured":
@@ -376,7 +382,10 @@ class _Asked:
         if fact != "-":
             polarity = {"grey": "flaw", "colour": "fine"}.get(grey_or_colour(self.text) if fact == "grey" else "")
             return Measure(topic, reply, cast("Polarity | None", polarity), fact=cast(Fact, fact))
-        names = [(CATEGORY_OF[each], name) for each in self.attributes for name in _READINGS.get(each, ())]
+        # A number is measured of something, however faintly it is named.
+        likeliest = cast(Attribute, self.reading.best("attributes"))
+        named = self.attributes if self.attributes[0] in _READINGS else (likeliest,)
+        names = [(CATEGORY_OF[each], name) for each in named for name in _READINGS.get(each, ())]
         if self._kind() in ("clipped", "crushed"):
             names.sort(key=lambda each: not each[1].startswith("clipped"))
         return Measure(topic, reply, readings=tuple(names))
@@ -390,6 +399,12 @@ def not_about_quality(reading: Reading) -> float:
 def _attributes(reading: Reading) -> tuple[Attribute, ...]:
     """What a text is about: all that is likelier than not, else the likeliest; of everything where nothing is named."""
     likeliest = reading.best("attributes") if reading.best("intent") in ("yesno", "degree") else "overall"
+    if reading.best("joined") not in ("one", "except") and reading.sure("joined") > SURELY_JOINED:
+        # Two things are asked about, though one of them may be heard faintly.
+        likely = {name: p for name, p in reading.probabilities["attributes"].items() if name != "overall"}
+        both = tuple(sorted(likely, key=likely.__getitem__, reverse=True)[:2])
+        if likely[both[1]] > FAINTLY:
+            return cast("tuple[Attribute, ...]", tuple(dict.fromkeys((*reading.several("attributes"), *both))))
     return cast("tuple[Attribute, ...]", reading.several("attributes") or (likeliest,))
 
 
@@ -440,10 +455,15 @@ def read_option(text: str, asked: Attribute = "overall") -> OptionMeaning:
     likely = reading.probabilities["attributes"]
     named = [name for name in reading.several("attributes") if name in CATEGORY_OF and likely[name] > SURELY_NAMED]
     if reading.sure("option") < SURE_OPTION:
-        return OptionMeaning()
+        # A plain word of praise, whatever it praises: "fine".
+        praise = sum(reading.probabilities["option"][word] for word in _PRAISE)
+        return OptionMeaning(level=4.0) if praise > LIKELY_PRAISE and not named else OptionMeaning()
     if said in ("flaw", "fine") or (named and said in ("all", "same", "other")):
         stances = reading.probabilities["option"]
-        return _claim(plain, "flaw" if stances["flaw"] >= stances["fine"] else "fine", reading)
+        claims = _claim(plain, "flaw" if stances["flaw"] >= stances["fine"] else "fine", reading)
+        # Words that name no flaw speak of what is asked about.
+        of_asked = claims.says is None and asked in CATEGORY_OF and said in ("flaw", "fine")
+        return OptionMeaning(attribute=asked, says=cast(Polarity, said)) if of_asked else claims
     attribute = named[0] if named else None
     if said in _SEVERITIES:
         says = ("fine" if said == "none" else "flaw") if attribute else None
@@ -502,9 +522,10 @@ def _in_their_light(meanings: Mapping[str, OptionMeaning], texts: Mapping[str, s
     if len(truths) == 1:
         praised = found[truths[0]].truth
         found[truths[0]] = OptionMeaning(level=4.0) if praised else OptionMeaning(nothing=True, severity=0.0)
-    if any(meaning.says == "flaw" for meaning in found.values()):
+    if any(meaning.says == "flaw" or meaning.amount in ("low", "high") for meaning in found.values()):
         for label, meaning in found.items():
-            if meaning.says == "fine" and not read(texts[label], option=True).several("attributes"):
+            praised = meaning.says == "fine" or (meaning.level or 0.0) >= 3.5
+            if praised and max(read(texts[label], option=True).probabilities["attributes"].values()) < SURELY_NAMED:
                 found[label] = OptionMeaning(nothing=True, severity=0.0)
     # "Sharpness" beside "Blurs" is the category of too much of it.
     for label, meaning in found.items():

@@ -29,6 +29,7 @@ _OUT_OF = LatePattern(
     rf"|puntos|pontos|points?\b|punkte|point scale|[- ]point|级|級|分)",
     re.IGNORECASE,
 )
+_CENTRED = LatePattern(r"(?<![\w.])-\s?(?P<half>\d{1,3})(?![\w.])(?=.*(?<![\w.])\+?\s?(?P=half)(?![\w.]))", re.DOTALL)
 _ANY_NUMBER = LatePattern(rf"(?<![A-Za-z0-9.])(?:{_N})(?![A-Za-z0-9])", re.IGNORECASE)
 _PERCENT = LatePattern(
     r"percent|per cent|prozent|por ?ciento|por ?cento|pour ?cent|百分(?!制)|パーセント|%", re.IGNORECASE
@@ -95,6 +96,8 @@ def scale_in(text: str) -> Scale | None:
         return Scale(0.0, 1.0, "letter")
     marks: Literal["number", "stars"] = "stars" if _STARS.search(plain) else "number"
     german = bool(_GERMAN_GRADE.search(plain))
+    if centred := _CENTRED.search(plain):
+        return Scale(-float(centred["half"]), float(centred["half"]), marks)
     for match in _FROM_TO.finditer(plain):
         low, high = _number(match["low"]), _number(match["high"])
         if low < high <= 1000:
@@ -104,18 +107,24 @@ def scale_in(text: str) -> Scale | None:
     for match in _OUT_OF.finditer(plain):
         whole = _number(match["whole"] or match["full"])
         if whole >= 3:
-            return Scale(1.0 if whole == 5 and (marks == "stars" or "段階" in match.group()) else 0.0, whole, marks)
+            begins_at_one = 1.0 in _named(plain) or (whole == 5 and (marks == "stars" or "段階" in match.group()))
+            return Scale(1.0 if begins_at_one else 0.0, whole, marks)
     if _PERCENT.search(plain):
         return Scale(0.0, 100.0, "percent")
     if german:
         return Scale(1.0, 6.0, best_is_low=True)
     # "0 none, 3 heavy", "ten is top": the numbers named are the ends.
-    named = sorted({_number(match.group()) for match in _ANY_NUMBER.finditer(plain)})
+    named = _named(plain)
     if len(named) >= 2 and named[0] <= 1 < named[-1] <= 1000:
         return Scale(named[0], named[-1], marks, german)
     if named and 3 <= named[-1] <= 100:
         return Scale(0.0, named[-1], marks)
     return Scale(1.0, 5.0, "stars") if marks == "stars" else None
+
+
+def _named(plain: str) -> list[float]:
+    """The numbers a text names, the least first."""
+    return sorted({_number(match.group()) for match in _ANY_NUMBER.finditer(plain)})
 
 
 # What is said of one number of a scale: "10 = spotless", "1 being the worst", "5最严重", "(0) gar nicht".

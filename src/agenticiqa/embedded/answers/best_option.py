@@ -23,6 +23,8 @@ from agenticiqa.values import CATEGORY_OF, Attribute
 
 # Two options closer than this are not told apart by the evidence.
 TIE = 1e-6
+# A flaw of a kind that another option names, offered without its kind.
+UNNAMED_KIND = 0.6
 # An option that fits less well than this does not fit: of two flaws that are both absent neither is chosen.
 _FITS_AT_ALL = 0.05
 # Whoever offers several flaws and no way to deny them knows that one is there: the likeliest is told even if it is
@@ -46,7 +48,11 @@ def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str
     ranked = sorted(known, key=lambda label: -known[label])
     best = ranked[0]
     if len(ranked) > 1 and known[best] - known[ranked[1]] < TIE:
-        return "tie"
+        # Half-way between two grades the better one counts, as in rounding.
+        grades = [(_grade_offered(question.options[label]), label) for label in ranked[:2]]
+        if any(grade is None for grade, _ in grades):
+            return "tie"
+        best = max(grades, key=lambda each: each[0] or 0.0)[1]
     if known[best] < _FITS_AT_ALL and not _is_hinted_at(question, known):
         return "no_match"
     # A lone understood option wins only on its own merit, never because the others were not understood.
@@ -54,6 +60,11 @@ def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str
         return "no_match"
     total = sum(known.values())
     return best, known[best] / total if total else 0.0
+
+
+def _grade_offered(option: OptionMeaning) -> float | None:
+    """The grade an option offers, more is better; None where it offers none."""
+    return -option.severity if option.severity is not None and option.level is None else option.level
 
 
 def _is_hinted_at(question: Choose, fits: Mapping[str, float]) -> bool:
@@ -137,10 +148,17 @@ def _claim(option: OptionMeaning, question: Choose, evidence: Evidence) -> float
         return _closeness(amount, _claimed_strength(option))
     if not amount.is_present:
         return 0.5 * amount.probability
+    if option.kind is None and _names_kinds(option.attribute, question):
+        return UNNAMED_KIND * amount.probability
     if option.tints and (item := cast_of(evidence)):
         return amount.probability * (1.0 if is_called(item, option.tints) else OTHER_KIND)
     # Of two flaws equally likely to be there, the stronger one is the better answer.
     return amount.probability * (0.75 + 0.0625 * amount.strength)
+
+
+def _names_kinds(attribute: Attribute, question: Choose) -> bool:
+    """Whether another option names the flaw's kind, so that the plain flaw is the poorer answer where that kind is."""
+    return any(each.attribute == attribute and each.kind for each in question.options.values())
 
 
 def _claimed_strength(option: OptionMeaning) -> float:
