@@ -20,10 +20,10 @@ SHOWN = 3
 # What the package may hold. To raise a number is a decision: say in the commit what the growth buys. To be lowered
 # whenever the measured number falls, until 38,000 lines, 290 files, 1,581 lines of words and 75 files crossed.
 BUDGET = {
-    "lines of Python": 47_417,
-    "files of Python": 354,
-    "lines of YAML that hold words": 1_587,
-    "files one question crosses": 114,
+    "lines of Python": 42_900,
+    "files of Python": 285,
+    "lines of YAML that hold words": 1_200,
+    "files one question crosses": 90,
 }
 
 
