@@ -80,6 +80,8 @@ def evidence_of(look: Look, *, reference: bool = False) -> Evidence:
         ("照片曝光是否正常", DARK, "否"),
         ("Is anything wrong with the brightness?", DARK, "Yes"),
         ("Is it too dark or too bright?", DARK, "too dark"),
+        ("Is it too dark or too bright?", CLEAN, UNABLE),
+        ("Is the image noisy or blurry?", CLEAN, UNABLE),
         ("How severe is the noise?", NOISY, "moderate"),
         ("How blurry is the image?", EXTREME_BLUR, "extreme"),
         ("模糊程度如何？", BLURRED, "严重"),

@@ -36,6 +36,12 @@ def test_an_absent_distortion_is_described_as_absent_with_what_was_measured() ->
     assert described(quiet, "en") == "no visible sign of it, noise sigma 0.84 grey levels (94 % sure)."
 
 
+def test_no_radius_of_sharp_edges_is_told_beside_blur() -> None:
+    moved = Distortion.called("Blurs", "severe", 0.97, "motion_blur", readings=(Reading("blur radius", 0.24, "px"),))
+
+    assert "radius" not in described(moved, "en")
+
+
 def test_the_explanation_names_the_worst_distortion_first_and_gives_score_and_interval() -> None:
     text = told("What's wrong with this photo?", gather({GLOBAL: BLURRED}))
 

@@ -123,6 +123,9 @@ def test_the_ends_that_are_named_say_what_more_means() -> None:
         ("Which colour space is it in?", "colour_space"),
         ("Wie viele Bit pro Kanal?", "bit_depth"),
         ("有没有透明通道？", "alpha"),
+        # The size says it; whether it is enough for what was named is for the asker to see.
+        ("Is it at least 1600 pixels wide?", "size"),
+        ("Is the resolution enough for a 4K monitor?", "size"),
     ],
 )
 def test_a_fact_of_the_file_is_asked_for(query: str, fact: str) -> None:
@@ -207,3 +210,14 @@ def test_a_question_of_twice_the_length_takes_at_most_about_twice_the_work(text:
     once, twice = steps_of(lambda: read_question(text + "b")), steps_of(lambda: read_question(text * 2 + "b"))
 
     assert twice <= 2.2 * once
+
+
+@pytest.mark.parametrize(
+    "query", ["No grain, no blur, no blocks: is that right?", "Sharp, well exposed and free of noise, is it?"]
+)
+def test_no_condition_of_a_list_is_dropped(query: str) -> None:
+    question = read_question(query)
+
+    assert isinstance(question, YesNo)
+    assert question.conditions is not None
+    assert len(question.conditions.flaws) == 3

@@ -166,6 +166,16 @@ def per_inch(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
+_PIXELS = LatePattern(
+    r"\d{3,5} ?(?:px\b|pixel|píxel|像素|画素|ピクセル)|\b[48]k\b|full[ -]?hd|\b(?:720|1080|1440|2160)p\b", re.IGNORECASE
+)
+
+
+def names_pixels(text: str) -> bool:
+    """Whether a text names a number of pixels, or a screen by its number: "1200 pixels wide", "4K"."""
+    return bool(_PIXELS.search(text))
+
+
 # Single words offered as amounts, of which nothing but the list they stand in tells the meaning.
 AMOUNTS = {
     **dict.fromkeys((

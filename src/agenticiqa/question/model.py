@@ -7,6 +7,7 @@ file holds the names of its heads and the word pieces it knows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,7 +61,12 @@ def read(text: str, *, option: bool = False) -> Reading:
         for (head, values), likely in zip(heads.items(), found, strict=True)
     }
     named = _spans(text, pieces, [_GOES_ON if likely > 0.5 else 0 for likely in inside[0]])
+    named = tuple(name for name in named if not re.search(re.escape(name) + _GOES_ON_IN_KANA, text))
     return Reading(told, named, _spans(text, pieces, offered[0].argmax(-1)))
+
+
+# A Chinese sign at the end of a name that katakana go on from is no thing: the hand of 手ブレ is shake.
+_GOES_ON_IN_KANA = r"(?<=[\u4e00-\u9fff])[\u30a1-\u30fa]"
 
 
 # What is said of a piece: that a span of words begins with it, that it is inside one, or neither (0).

@@ -43,6 +43,7 @@ from agenticiqa.question.exact_words import (
     json_key,
     left_out,
     named_tool,
+    names_pixels,
     normalise,
     per_inch,
     print_inches,
@@ -175,6 +176,8 @@ class _Asked:
         topic, polarity = self._topic(intent), self._polarity()
         reply = self._reply(intent, labelled=bool(self.labelled))
         match intent:
+            case "yesno" if topic.flaw.attribute in ("resolution", "overall") and names_pixels(self.stem):
+                return Measure(topic, replace(reply, form="sentence"), fact="size")
             case "yesno":
                 return self._yes_or_no(topic, reply)
             case "choose":
@@ -400,11 +403,12 @@ def _attributes(reading: Reading) -> tuple[Attribute, ...]:
     """What a text is about: all that is likelier than not, else the likeliest; of everything where nothing is named."""
     likeliest = reading.best("attributes") if reading.best("intent") in ("yesno", "degree") else "overall"
     if reading.best("joined") not in ("one", "except") and reading.sure("joined") > SURELY_JOINED:
-        # Two things are asked about, though one of them may be heard faintly.
-        likely = {name: p for name, p in reading.probabilities["attributes"].items() if name != "overall"}
-        both = tuple(sorted(likely, key=likely.__getitem__, reverse=True)[:2])
-        if likely[both[1]] > FAINTLY:
-            return cast("tuple[Attribute, ...]", tuple(dict.fromkeys((*reading.several("attributes"), *both))))
+        # Several things are asked about, though some of them may be heard faintly.
+        likely = {
+            name: p for name, p in reading.probabilities["attributes"].items() if name != "overall" and p > FAINTLY
+        }
+        if len(likely) > 1:
+            return cast("tuple[Attribute, ...]", tuple(sorted(likely, key=likely.__getitem__, reverse=True)))
     return cast("tuple[Attribute, ...]", reading.several("attributes") or (likeliest,))
 
 

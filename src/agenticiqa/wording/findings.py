@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agenticiqa.limits import IN_FOCUS
 from agenticiqa.state import SEVERITIES, UNABLE, DistortionCategory, Severity
 from agenticiqa.values import CATEGORY_OF, MIDDLE_GREY, Attribute, Distortion, Language, Reading
 from agenticiqa.wording.phrases import known, phrase, say
@@ -175,7 +176,8 @@ def _telling(found: Distortion) -> list[Reading]:
     measured = (highlights, bright) > (shadows, not bright)
     too_bright = measured if found.direction is None else found.direction == "bright"
     untold = {"clipped shadows" if too_bright else "clipped highlights"}
-    if found.category == "Sharpness":
+    # Halos have no blur radius, nor has motion along edges that stay sharp.
+    if found.category == "Sharpness" or (found.is_present and values.get("blur radius", IN_FOCUS) < IN_FOCUS):
         untold.add("blur radius")
     if not found.is_present:
         untold |= {name for name, limit in _SPEAKS_FOR_IT.items() if values.get(name, 0.0) >= limit}

@@ -23,6 +23,8 @@ from agenticiqa.values import CATEGORY_OF, Attribute
 
 # Two options closer than this are not told apart by the evidence.
 TIE = 1e-6
+# A flaw that is not there fits less than this: by half of a probability below one half.
+UNSEEN = 0.25
 # A flaw of a kind that another option names, offered without its kind.
 UNNAMED_KIND = 0.6
 # An option that fits less well than this does not fit: of two flaws that are both absent neither is chosen.
@@ -55,11 +57,19 @@ def best_option(question: Choose, evidence: Evidence) -> tuple[str, float] | str
         best = max(grades, key=lambda each: each[0] or 0.0)[1]
     if known[best] < _FITS_AT_ALL and not _is_hinted_at(question, known):
         return "no_match"
+    if _are_two_unseen(question, known[best]):
+        return "tie"
     # A lone understood option wins only on its own merit, never because the others were not understood.
     if len(known) < len(fits) and known[best] < PRESENT:
         return "no_match"
     total = sum(known.values())
     return best, known[best] / total if total else 0.0
+
+
+def _are_two_unseen(question: Choose, fit: float) -> bool:
+    """Whether "too dark or too bright?" is asked of a picture that is neither."""
+    options = question.options.values()
+    return not question.reply.choices and len(options) == 2 and all(o.says == "flaw" for o in options) and fit < UNSEEN
 
 
 def _grade_offered(option: OptionMeaning) -> float | None:
