@@ -228,7 +228,8 @@ def test_a_rule_that_is_met_is_exit_code_3_and_named(folder: Path, scripted_back
     assert (met.exit_code, kept.exit_code, unknown.exit_code) == (3, 0, 2)
     assert "fails by `PIQE > 0.01` (piqe is " in met.stderr
     assert "nothing measures 'shrapness'; did you mean sharpness?" in unknown.stderr
-    assert "did you mean blur, blur radius?" in runner.invoke(app, [*arguments, "blurr >= moderate"]).stderr
+    assert "did you mean blur?" in runner.invoke(app, [*arguments, "motion blur > 3"]).stderr
+    assert "did you mean blur?" in runner.invoke(app, [*arguments, "blurr >= moderate"]).stderr
     assert runner.invoke(app, [*arguments, "unicorn: blurred"]).exit_code == 2
 
 

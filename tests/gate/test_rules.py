@@ -58,3 +58,25 @@ def test_and_binds_closer_than_or_and_an_object_covers_a_group() -> None:
 def test_a_rule_that_cannot_be_read_says_what_was_expected(text: str) -> None:
     with pytest.raises(RuleError, match="rule "):
         parse_rule(text)
+
+
+@pytest.mark.parametrize("word", ["slight", "moderate", "severe", "good"])
+@pytest.mark.parametrize(
+    "name", ["underexposed", "clipped_highlights", "PIQE", "noise_sigma", "megapixels", "blur_radius", "face: found"]
+)
+def test_a_word_beside_a_quantity_is_refused_and_what_takes_it_is_said(name: str, word: str) -> None:
+    with pytest.raises(RuleError, match=r"severities \(none.*go with blur, noise.* takes a number"):
+        parse_rule(f"{name} >= {word}")
+
+
+@pytest.mark.parametrize("rule", ["score < moderate", "level < severe", "blur >= good", "cat: noise < poor"])
+def test_a_severity_is_no_score_and_a_level_no_severity(rule: str) -> None:
+    with pytest.raises(RuleError, match="cannot be compared"):
+        parse_rule(rule)
+
+
+def test_a_kind_of_distortion_leads_to_the_name_that_takes_severities() -> None:
+    kinds = {"underexposure": "brightness", "underexposed": "brightness", "motion blur": "blur", "cat: grain": "noise"}
+    for kind, flaw in {**kinds, "face: out of focus": "blur", "JPEG": "compression", "blurr": "blur"}.items():
+        with pytest.raises(RuleError, match=rf"did you mean {flaw}\?"):
+            parse_rule(f"{kind} >= moderate")

@@ -75,14 +75,15 @@ def open_gate(
 def tools_of(gate: Gate, settings: Settings) -> list[str]:
     """The names of the tools that the gate's rules need; RuleError names one that does not exist."""
     from agenticiqa.gate.rule_evaluation import RULE_WORDS, TOOL_NAMES
-    from agenticiqa.gate.rules import folded
+    from agenticiqa.gate.rules import flaws_like, folded
     from agenticiqa.parts import tools_for
 
     wanted = [TOOL_NAMES.get(name, name) for name in gate.measurements()]
     known = {folded(name): name for name in tools_for(settings).names()} if wanted else {}
     for name in wanted:
         if name not in known:
-            close = difflib.get_close_matches(name, dict.fromkeys([*RULE_WORDS, *known, *TOOL_NAMES]), 3)
+            words = dict.fromkeys([*RULE_WORDS, *known, *TOOL_NAMES])
+            close = difflib.get_close_matches(name, words, 3) or flaws_like(name)
             hint = f"did you mean {', '.join(close)}?" if close else "`agenticiqa tools` lists what can be measured"
             raise RuleError(f"nothing measures {name!r}; {hint}")
     return [known[name] for name in wanted]

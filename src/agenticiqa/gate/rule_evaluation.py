@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agenticiqa.gate.rules import Comparison, Joined, Negation, Operator, Rule, folded
-from agenticiqa.state import DISTORTION_CATEGORIES, DOUBTFUL, SEVERITIES, canonical_category
+from agenticiqa.gate.rules import FLAWS, SCORES, Comparison, Joined, Negation, Operator, Rule, category_of, folded
+from agenticiqa.state import DOUBTFUL, SEVERITIES
 
 Outcome = Literal["holds", "fails", "absent", "unknown"]
 
@@ -24,7 +24,6 @@ COMPARE: dict[Operator, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-SCORES = {"score": "score", "tool score": "tool_score", "model score": "model_score", "level": "score"}
 # What is known of every picture without measuring it.
 SIZES: dict[str, Callable[[int, int], float]] = {
     "width": lambda width, height: width,
@@ -34,7 +33,7 @@ SIZES: dict[str, Callable[[int, int], float]] = {
 # What people call a measurement, and the tool that makes it.
 TOOL_NAMES = {"clipped highlights": "overexposed", "clipped shadows": "underexposed"}
 # What rules name besides tools, as it is usually written.
-RULE_WORDS = (*SCORES, *SIZES, "blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
+RULE_WORDS = (*SCORES, *SIZES, *FLAWS)
 
 # Names of a distortion and of a tool: a number is compared with what the tool measures.
 BOTH = ("contrast", "sharpness")
@@ -168,12 +167,6 @@ def is_measurement(rule: Comparison) -> bool:
     if rule.place is not None or rule.name in SCORES or rule.name in SIZES:
         return False
     return category_of(rule.name) is None or (rule.name in BOTH and not rule.by_severity)
-
-
-def category_of(name: str) -> str | None:
-    """The distortion category a rule's name stands for, or None if it names something else."""
-    category = canonical_category(name)
-    return str(category) if category in DISTORTION_CATEGORIES else None
 
 
 def _join(rule: Joined, verdicts: list[Verdict]) -> Verdict:

@@ -8,19 +8,29 @@
     operator    = "<" | "<=" | ">" | ">=" | "==" | "=" | "!="
     value       = number [ "%" | "dB" | "px" ] | severity | level
 
+A severity goes with a distortion and a level with a score; what is measured takes a number.
 An object's name and a measurement's name may have several words; case, hyphens and underscores do not matter.
 `5 %` is 0.05; dB and px are what is measured in anyway.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from agenticiqa.errors import RuleError
-from agenticiqa.state import LEVEL_NAMES, LEVEL_SCORES, SEVERITIES, canonical_severity
+from agenticiqa.question.distortion_words import word_for
+from agenticiqa.state import (
+    DISTORTION_CATEGORIES,
+    LEVEL_NAMES,
+    LEVEL_SCORES,
+    SEVERITIES,
+    canonical_category,
+    canonical_severity,
+)
 
 Operator = Literal["<", "<=", ">", ">=", "==", "!="]
 OPERATORS: dict[str, Operator] = {"<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==", "=": "==", "!=": "!="}
@@ -35,6 +45,9 @@ ADJECTIVES: dict[str, tuple[str, Operator, str]] = {
     "found": ("found", "==", "1"),
     "missing": ("found", "==", "0"),
 }
+# What severities are compared with, and what levels are: the field of an assessment that each name stands for.
+FLAWS = ("blur", "noise", "compression", "brightness", "contrast", "color", "sharpness")
+SCORES = {"score": "score", "tool score": "tool_score", "model score": "model_score", "level": "score"}
 LEVEL_VALUES = {str(name).casefold(): float(LEVEL_SCORES[letter]) for letter, name in LEVEL_NAMES.items()}
 
 _TOKEN = re.compile(
@@ -169,6 +182,8 @@ class _Parser:
         kind, written = self._peek()
         value, by_severity = self._value(kind, written)
         self._at += 1
+        if kind == "word" and not (category_of(name) if by_severity else folded(name) in SCORES):
+            raise RuleError(f"rule {self._text!r}: {written!r} cannot be compared with {name!r}; {_words_for(name)}")
         shown = f"{name} {operator} {SEVERITIES[int(value)] if by_severity else written}"
         return Comparison(place, folded(name), operator, value, shown, by_severity)
 
@@ -204,6 +219,28 @@ class _Parser:
 
 _END = ("end", "the end")
 _EXAMPLES = "examples: `score < 3.5`, `blur >= moderate`, `face: sharp`, `SSIM < 0.95`"
+
+
+def _words_for(name: str) -> str:
+    close = [] if category_of(name) else flaws_like(name)
+    hint = f"did you mean {', '.join(close)}? " if close else ""
+    return (
+        f"{hint}severities ({', '.join(SEVERITIES)}) go with {', '.join(FLAWS)}; levels ({', '.join(LEVEL_VALUES)}) "
+        f"with {', '.join(SCORES)}; all else takes a number"
+    )
+
+
+def flaws_like(name: str) -> list[str]:
+    """The distortions a name may mean: the one it is a kind of (underexposure), else those spelled like it (blurr)."""
+    kind = word_for(name)
+    kinds = [flaw for flaw in FLAWS if kind and category_of(flaw) == kind.category]
+    return kinds or difflib.get_close_matches(folded(name), FLAWS, 3)
+
+
+def category_of(name: str) -> str | None:
+    """The distortion category a rule's name stands for, or None if it names something else."""
+    category = canonical_category(name)
+    return str(category) if category in DISTORTION_CATEGORIES else None
 
 
 def folded(name: str) -> str:
