@@ -221,3 +221,8 @@ def test_no_condition_of_a_list_is_dropped(query: str) -> None:
     assert isinstance(question, YesNo)
     assert question.conditions is not None
     assert len(question.conditions.flaws) == 3
+
+
+def test_a_name_in_a_yes_or_no_is_no_unknown_tool() -> None:
+    assert read_question("Does it comply with ICAO?").topic.tool is None
+    assert read_question("Rate it with FOO_IQA.").topic.tool == "FOO_IQA"

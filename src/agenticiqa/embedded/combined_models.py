@@ -21,7 +21,7 @@ from agenticiqa.embedded.regions.places import locate
 from agenticiqa.embedded.trunk import Pixels, load_backbone
 from agenticiqa.images import LoadedImage
 from agenticiqa.limits import CERTAIN, GOOD, SEVERE
-from agenticiqa.state import DISTORTION_CATEGORIES, LocatedRegion, Region
+from agenticiqa.state import DISTORTION_CATEGORIES, GLOBAL, LocatedRegion, Region
 from agenticiqa.tools.calibration import EmbeddedScale
 from agenticiqa.values import Distortion, Judgement, level_probabilities
 from agenticiqa.weights import WeightSet, weight_set
@@ -74,7 +74,7 @@ class ShippedPerception:
 
     def locate(self, image: LoadedImage, name: str) -> Region | None:
         """The box of a place word, or of the thing a name stands for."""
-        return locate(scene_of(image), name)
+        return None if name == GLOBAL else locate(scene_of(image), name)
 
     def _part(self, image: LoadedImage, reference: LoadedImage | None, region: Region) -> Look:
         if isinstance(region, LocatedRegion) and region.members:

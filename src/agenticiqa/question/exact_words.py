@@ -57,8 +57,11 @@ _NO_TOOLS = (
 )  # fmt: skip
 
 
-def named_tool(text: str, available: Iterable[str] = ()) -> str | None:
-    """The tool a text names, in the spelling of the available ones; an unknown name that is asked for as written."""
+def named_tool(text: str, available: Iterable[str] = (), *, may_be_unknown: bool = True) -> str | None:
+    """The tool a text names, in the spelling of the available ones; an unknown name that is asked for as written.
+
+    Who wants a yes or a no asks for no unknown tool: "Does it comply with ICAO?".
+    """
     letters = _letters(text)
     names = sorted(dict.fromkeys([*available, *_TOOLS]), key=len, reverse=True)
     for name in (*names, *(name for name in names if re.search(r"_[FN]R$", name) and not name.startswith("AIQA"))):
@@ -72,7 +75,7 @@ def named_tool(text: str, available: Iterable[str] = ()) -> str | None:
             for match in re.finditer(rf"(?<![A-Za-z0-9_-]){gaps}(?![A-Za-z0-9_-])", text, flags):
                 if not _REFUSED.search(text[: match.start()]):
                     return name
-    for match in _ASKED_FOR.finditer(text):
+    for match in _ASKED_FOR.finditer(text) if may_be_unknown else ():
         name = match["name"] or match["zh"]
         if name not in _NO_TOOLS and not _REFUSED.search(text[: match.start("name")]):
             return name

@@ -147,7 +147,7 @@ class _Asked:
         self.excepted: tuple[DistortionCategory, ...] = ()
         if without and (excepted := _categories(read(without, option=True))):
             self.reading, self.excepted = read(rest), excepted
-        self.tool = named_tool(stem, tools)
+        self.tool = named_tool(stem, tools, may_be_unknown=self.reading.best("intent") != "yesno")
         self.language = written_language(text, cast(Language, self.reading.best("language")))
         self.attributes = ("overall",) if self.excepted else _attributes(self.reading)
 

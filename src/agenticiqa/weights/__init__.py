@@ -6,9 +6,11 @@ what each was fitted on and under which terms it may be used.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import io
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -93,7 +95,12 @@ def open_session(name: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.enable_cpu_mem_arena = not _memory.gives_back
-    return onnxruntime.InferenceSession(read_weights(name), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(read_weights(name), options, providers=["CPUExecutionProvider"])
+    if _memory.gives_back:
+        # Opening widens the weights in several steps; the C library would keep what they freed, twice a file's size.
+        with suppress(AttributeError, OSError, TypeError):
+            ctypes.CDLL(None).malloc_trim(0)
+    return session
 
 
 def manifest() -> dict[str, dict[str, Any]]:

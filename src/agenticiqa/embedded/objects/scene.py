@@ -193,7 +193,8 @@ class Scene:
         return merged([view.things(kinds) for view in (*self._views, self._parts)])
 
 
-_SCENES = Recent[Scene](8)
+# A scene holds its picture: no more are kept than a question compares.
+_SCENES = Recent[Scene](2)
 
 
 def scene_of(image: LoadedImage) -> Scene:
