@@ -20,7 +20,7 @@ SHOWN = 3
 # What the package may hold. To raise a number is a decision: say in the commit what the growth buys. To be lowered
 # whenever the measured number falls, until 38,000 lines, 290 files, 1,581 lines of words and 75 files crossed.
 BUDGET = {
-    "lines of Python": 42_940,
+    "lines of Python": 43_000,
     "files of Python": 285,
     "lines of YAML that hold words": 1_200,
     "files one question crosses": 90,
