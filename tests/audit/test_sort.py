@@ -89,18 +89,31 @@ def test_moved_pictures_go_back_to_where_they_were(audited: Path) -> None:
     run(audited / "audit", "-o", audited / "sorted", "--move", "--yes", "--xmp", "darktable")
     assert files(audited / "photos") == {}
 
-    shown = run(audited / "sorted" / "undo.jsonl", "--undo")
+    shown = run(audited / "sorted" / "undo.jsonl", "--undo", "--yes")
 
     assert shown.exit_code == 0, shown.output
     assert files(audited / "photos") == before
     assert files(audited / "sorted") == {}
 
 
+def test_without_yes_an_undo_only_says_what_it_would_take_back(audited: Path) -> None:
+    run(audited / "audit", "-o", audited / "sorted", "--move", "--yes")
+    (audited / "sorted" / "keep" / "fine.png").write_bytes(b"worked on")
+    before = files(audited)
+
+    shown = run(audited / "sorted" / "undo.jsonl", "--undo")
+
+    assert "take back 3 files" in shown.output
+    assert "Nothing was done. Add --yes to do it." in shown.output
+    assert "was changed since" in shown.stderr
+    assert files(audited) == before
+
+
 def test_what_was_changed_since_is_not_taken_back(audited: Path) -> None:
     run(audited / "audit", "-o", audited / "sorted", "--yes")
     (audited / "sorted" / "keep" / "fine.png").write_bytes(b"worked on")
 
-    shown = run(audited / "sorted" / "undo.jsonl", "--undo")
+    shown = run(audited / "sorted" / "undo.jsonl", "--undo", "--yes")
 
     assert shown.exit_code == 1
     assert "was changed since" in shown.stderr

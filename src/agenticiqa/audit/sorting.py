@@ -214,10 +214,10 @@ def _move(source: Path, target: Path) -> None:
     source.unlink()
 
 
-def undo_all(undo: Path) -> tuple[int, list[str]]:
+def undo_all(undo: Path, do: bool = True) -> tuple[int, list[str]]:
     """Takes back what an undo file lists, the last first; how many files that were, and what had to stay and why.
 
-    A file that was changed since stays, and so does one whose old place is taken.
+    A file that was changed since stays, and so does one whose old place is taken. Without `do` nothing is touched.
     """
     try:
         notes = [json.loads(line) for line in undo.read_text(encoding="utf-8").splitlines()]
@@ -231,8 +231,11 @@ def undo_all(undo: Path) -> tuple[int, list[str]]:
             left.append(f"{target}: {reason}")
             kept.append(json.dumps(note))
         elif target.exists():
-            _take_back(action, target, source)
             done += 1
+            if do:
+                _take_back(action, target, source)
+    if not do:
+        return done, left
     if kept:
         undo.write_text("\n".join(reversed(kept)) + "\n", encoding="utf-8")
     else:

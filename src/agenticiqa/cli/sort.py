@@ -49,15 +49,18 @@ def sort(
       agenticiqa sort audit -o sorted --move --yes
       agenticiqa sort keep.txt -o sorted --yes
       agenticiqa sort results.jsonl --xmp darktable --yes
-      agenticiqa sort sorted/undo.jsonl --undo
+      agenticiqa sort sorted/undo.jsonl --undo --yes
     """
     from agenticiqa.audit.sorting import UNDO, carry_out, plan, undo_all, verdicts_of
 
     if undo:
-        done, left = undo_all(result)
-        typer.echo(f"{done} {'file' if done == 1 else 'files'} taken back")
+        done, left = undo_all(result, do=yes)
+        count = f"{done} {'file' if done == 1 else 'files'}"
+        typer.echo(f"{count} taken back" if yes else f"take back {count}")
         for line in left:
             typer.echo(printable(f"left as it is: {line}"), err=True)
+        if not yes:
+            typer.echo(_NOTHING_DONE)
         raise typer.Exit(1 if left else 0)
     if output is None and xmp is None:
         raise UsageError("nothing to write: name a folder with -o, or a program with --xmp")
@@ -66,12 +69,15 @@ def sort(
     steps = plan(verdicts_of(result), output, move, xmp)
     typer.echo(_in_words(steps))
     if not yes:
-        typer.echo("Nothing was done. Add --yes to do it.")
+        typer.echo(_NOTHING_DONE)
         return
     log = (output or (result if result.is_dir() else result.parent)) / UNDO
     refuse_overwriting([output, log], [result, *(step.source for step in steps if step.action != "sidecar")])
     carry_out(steps, log)
-    typer.echo(printable(f"Done. To take it back: agenticiqa sort {log} --undo"))
+    typer.echo(printable(f"Done. To take it back: agenticiqa sort {log} --undo --yes"))
+
+
+_NOTHING_DONE = "Nothing was done. Add --yes to do it."
 
 
 def _in_words(steps: list[FileStep]) -> str:
