@@ -62,6 +62,7 @@ def test_the_action_judges_the_images_a_pull_request_changed_and_annotates_them(
     defaults = {f"inputs.{name}": str(each["default"]) for name, each in action["inputs"].items()}
     own = {"inputs.base": "HEAD~1", "inputs.fail-if": "megapixels > 0.05", "inputs.junit": "gate.xml"}
     values = {**defaults, **own, "runner.temp": str(repository.parent), "github.action_path": str(ROOT)}
+    values |= {"github.event.repository.default_branch": "main", "github.ref_name": "new"}
     listing, _, judging = action["runs"]["steps"]
 
     listed, judged = run_step(listing, values, repository), run_step(judging, values, repository)
@@ -73,6 +74,28 @@ def test_the_action_judges_the_images_a_pull_request_changed_and_annotates_them(
     cases = ElementTree.parse(repository / "gate.xml").findall(".//testcase")
     failed = [case.get("name") for case in cases if case.find("failure") is not None]
     assert (len(cases), [Path(str(name)).name for name in failed]) == (2, ["große.png"])
+
+
+@pytest.mark.parametrize(("branch", "is_fetched", "images"), [("new", True, 1), ("new", False, 3), ("main", True, 4)])
+def test_a_new_branch_is_compared_with_the_default_branch_or_all_its_images_are_judged(
+    repository: Path, branch: str, is_fetched: bool, images: int
+) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    values = {"inputs.base": "0" * 40, "inputs.patterns": str(action["inputs"]["patterns"]["default"])}
+    values |= {
+        "runner.temp": str(repository.parent),
+        "github.ref_name": branch,
+        "github.event.repository.default_branch": "main",
+    }
+    if is_fetched:
+        git(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+        save(repository / "third.png", np.ascontiguousarray(photo("chelsea")[:64, :64]))
+        commit(repository)
+
+    listed = run_step(action["runs"]["steps"][0], values, repository)
+
+    assert listed.returncode == 0, listed.stderr
+    assert (repository.parent / "output").read_text() == f"images={images}\n"
 
 
 def test_no_input_of_the_action_is_written_into_a_script() -> None:
