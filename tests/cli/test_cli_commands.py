@@ -233,6 +233,13 @@ def test_a_rule_that_is_met_is_exit_code_3_and_named(folder: Path, scripted_back
     assert runner.invoke(app, [*arguments, "unicorn: blurred"]).exit_code == 2
 
 
+def test_good_for_a_use_is_told_with_its_limit_in_few_words(folder: Path) -> None:
+    asked = runner.invoke(app, ["assess", "photo.jpg", "good enough for a passport photo?", "--offline", "--quiet"])
+
+    assert asked.exit_code == 0, asked.output
+    assert re.search(r"^Why: .+ This speaks of technical quality only", asked.stdout, re.MULTILINE)
+
+
 def test_measuring_needs_no_agent(folder: Path) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "agenticiqa", "measure", "compressed.jpg", "original.png"]
 

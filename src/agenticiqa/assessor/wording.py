@@ -88,9 +88,10 @@ def _reading_line(reading: ToolReading) -> str:
 
 
 def one_reason(assessment: Assessment) -> str:
-    """The decisive reason: the first value's sentence, else the first sentence of a model's own explanation."""
+    """The decisive reason, with the limit of what is judged where one is said; else a model's own first sentence."""
     if assessment.reasons:
-        return assessment.reasons[0].text
+        first, *others = assessment.reasons
+        return " ".join([first.text, *(each.text for each in others if each.name == "limit")])
     return re.split(r"(?<=[.!?])\s+|(?<=[。！？])", assessment.reasoning.strip(), maxsplit=1)[0]
 
 
