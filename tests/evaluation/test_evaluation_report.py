@@ -23,6 +23,7 @@ from agenticiqa.evaluation.report.text_reports import as_json, latex_table, rend
 from agenticiqa.evaluation.statistics import Resampling
 from tests.evaluation import copies
 from tests.evaluation.sets import agent_parts, rated_set, store_in
+from tests.wire.serving import Answer, ScriptedServer
 
 runner = CliRunner()
 
@@ -143,12 +144,52 @@ def test_the_command_answers_questions(config: Path, tmp_path: Path) -> None:
 
     said = runner.invoke(app, ["evaluate", *options, "--repetitions", "100", "-o", str(tmp_path / "out"), "--quiet"])
 
-    assert said.exit_code == 0, said.output
+    # The set's pictures are too small to be judged: all is reported, and nothing was answered.
+    assert said.exit_code == 1, said.output
     assert "task executor_distortion" in said.output
     assert "Unable to determine" in said.output
     content = json.loads((tmp_path / "out/report.json").read_text())
     assert len(content["answers"]["row 1"]["given"]) == 2
     assert "human" in (tmp_path / "out/report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "rows", ["image,rating\na.png,4\nb.png,2\n", "image,question,options,answer\na.png,Why?,A. x | B. y,A\n"]
+)
+def test_an_evaluation_in_which_nothing_was_answered_is_exit_code_1(rows: str, config: Path, tmp_path: Path) -> None:
+    for name, shade in (("a.png", 1), ("b.png", 9)):
+        copies.picture(tmp_path / name, shade)
+    (tmp_path / "table.csv").write_text(rows)
+    options = ["--manifest", str(tmp_path / "table.csv"), "--config", str(config), "--repetitions", "100", "--quiet"]
+
+    values = yaml.safe_load(config.read_text())
+    values["pipeline"]["transport"] = {"attempts": 1}
+
+    with ScriptedServer().script(Answer({"error": {"message": "broken"}}, 500)).running() as server:
+        role = {"backend": "compatible.broken", "base_url": server.url}
+        config.write_text(yaml.safe_dump({**values, **dict.fromkeys(("planner", "executor", "summarizer"), role)}))
+        said = runner.invoke(app, ["evaluate", *options])
+
+    assert server.seen
+    assert said.exit_code == 1, said.output
+
+
+def test_the_help_and_the_page_name_every_set_the_default_weights_were_fitted_on() -> None:
+    page = (Path(__file__).parents[2] / "docs/evaluation.md").read_text()
+    told = runner.invoke(app, ["evaluate", "--help"]).output
+    card = (Path(__file__).parents[2] / "docs/model-card.md").read_text()
+    fitted = {line.split("|")[1].split(",")[0].strip() for line in card.splitlines() if "| likeness, curve" in line}
+
+    assert fitted == {"MMP-2K", "PCUID"}
+    for name in fitted | {"TID2013", "BIQ2021"}:
+        assert name in page
+        assert name.lower() in told.lower()
+
+
+def test_a_folder_in_place_of_a_table_is_called_one(tmp_path: Path) -> None:
+    said = runner.invoke(app, ["evaluate", "--manifest", str(tmp_path)])
+
+    assert (said.exit_code, "is a folder; expected" in said.output) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -267,6 +308,18 @@ def test_the_command_writes_the_comparison_as_markdown_latex_and_csv(evaluation:
     }
     with open(tmp_path / "out" / "comparison.csv", newline="") as file:
         assert float(next(csv.DictReader(file))["difference"]) > 0
+
+
+def test_a_comparison_as_json_has_every_figure_and_writes_its_files(evaluation: Evaluation, tmp_path: Path) -> None:
+    good, poor = written(tmp_path / "good", evaluation, 0.1, 1), written(tmp_path / "poor", evaluation, 2.0, 2)
+
+    said = runner.invoke(app, ["evaluate", "--compare", str(good), str(poor), "-o", str(tmp_path / "out"), "--json"])
+
+    shown = json.loads(said.stdout)
+    expected = compare_reports(good, poor)
+    assert shown["rows"][0]["difference"]["value"] == expected.rows[0].difference.value
+    assert (shown["dataset"], shown["groups"]) == (expected.dataset, expected.groups)
+    assert (tmp_path / "out/comparison.md").is_file()
 
 
 def test_reports_of_other_pictures_and_other_files_are_not_compared(evaluation: Evaluation, tmp_path: Path) -> None:

@@ -248,6 +248,19 @@ def test_numbers_folders_encodings_prompts_and_the_last_report(folder: Path) -> 
     assert {prompt.name for prompt in prompts.prompts} == {"check_a_folder", "compare_two_exports"}
 
 
+def test_of_a_group_of_copies_the_one_to_keep_is_not_counted_as_faulty(folder: Path, tmp_path: Path) -> None:
+    for name in ("one.png", "two.png", "three.png"):
+        (tmp_path / name).write_bytes((folder / "clean.png").read_bytes())
+
+    async def work(client: Client) -> Any:
+        return await client.call_tool("audit_folder", {"folder": "."})
+
+    audited = over_stdio(tmp_path, work)
+
+    assert text_of(audited).startswith("2 of 3 pictures have a fault")
+    assert len(audited.structured_content["issues"]["exact_duplicates"]) == 3
+
+
 def test_an_encoding_is_chosen_by_the_weights_that_the_terms_allow(folder: Path) -> None:
     server = create_server(
         load_settings(overrides={"pipeline": {"terms": "commercial"}}, environ={}, directory=folder), (folder,)

@@ -51,6 +51,14 @@ def test_what_a_backend_lacks_is_said(server: ScriptedServer) -> None:
     assert "cost unknown" in checks[0].line()
 
 
+def test_of_a_backend_that_answers_with_values_no_words_and_no_json_are_asked() -> None:
+    image, schema, levels = live_check("builtin.perception", asking.settings())
+
+    assert (image.ok, schema.ok, levels.ok) == (True, True, True)
+    assert image.detail.startswith("does not apply: it answers with values")
+    assert schema.detail.startswith("does not apply: it answers with values")
+
+
 def test_offline_nothing_is_called(server: ScriptedServer) -> None:
     with pytest.raises(OfflineError):
         live_check("openai.gpt-4o", asking.settings(pipeline={"offline": True}), server.url)

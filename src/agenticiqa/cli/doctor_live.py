@@ -85,12 +85,16 @@ def _check(capability: str, client: VLMClient, request: VLMRequest, judge: Calla
 
 
 def _saw_the_colours(reply: VLMReply) -> Judged:
+    if reply.value is not None:
+        return True, "does not apply: it answers with values and describes no colours"
     said = reply.text.lower()
     ok = 0 <= said.find("red") < said.find("blue")
     return ok, "seen" if ok else f"not seen: {reply.text[:60]!r}"
 
 
 def _kept_the_schema(reply: VLMReply) -> Judged:
+    if reply.value is not None:
+        return isinstance(reply.value, AnswerReply), "does not apply: it answers with values, which need no JSON"
     try:
         ok = set(json.loads(reply.text)) == set(AnswerReply.model_fields)
     except (json.JSONDecodeError, TypeError):

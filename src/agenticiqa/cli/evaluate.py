@@ -70,8 +70,8 @@ def evaluate(
 
     A data set is named with --dataset and --root, anything else is a table of your own.
 
-    The default weights were fitted on parts of tid2013 and biq2021, and the report says so. For figures that saw none
-    of them set AGENTICIQA_PIPELINE__TERMS=commercial.
+    The default weights were fitted on parts of tid2013 and biq2021, and the report says so; on MMP-2K and PCUID too.
+    For figures that saw none of them set AGENTICIQA_PIPELINE__TERMS=commercial.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def evaluate(
     sampling = Resampling(repetitions, seed)
     if compare is not None:
         _refuse_beside_compare(dataset=dataset, manifest=manifest, recorded=recorded, ablation=ablation, split=split)
-        _compare(compare, output, sampling)
+        _compare(compare, output, sampling, as_json)
         return
     ablations = chosen_ablations(ablation or [])
     settings = shared.effective_settings(config, backend, offline, trust_folder=trust_folder)
@@ -107,19 +107,13 @@ def evaluate(
             shown = _ratings(rated, parts, ablations, sampling, recorded, seen, output, on_picture, jobs)
     if as_json:
         typer.echo(json.dumps(shown.values, indent=2, ensure_ascii=False))
-        return
-    for line in shown.lines:
-        typer.echo(printable(line))
-    for section in shown.sections:
-        if section.rows:
-            print_table(section.headings, section.rows, PIPED_WIDTH)
-        for line in section.lines:
-            typer.echo(printable(line))
-    if output is not None:
-        kinds = (
-            "report.md and .json" if isinstance(found, QuestionSet) else "report.html, report.md, .tex, .csv and .json"
-        )
-        typer.echo(printable(f"report written to {output / kinds}"))
+    else:
+        _print(shown)
+        if output is not None:
+            kinds = "report.md" if isinstance(found, QuestionSet) else "report.html, report.md, .tex, .csv"
+            typer.echo(printable(f"report written to {output / kinds} and .json"))
+    if not shown.answered:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True)
@@ -129,6 +123,17 @@ class _Shown:
     values: dict[str, Any]
     lines: list[str]
     sections: list[ReportSection]
+    answered: bool
+
+
+def _print(shown: _Shown) -> None:
+    for line in shown.lines:
+        typer.echo(printable(line))
+    for section in shown.sections:
+        if section.rows:
+            print_table(section.headings, section.rows, PIPED_WIDTH)
+        for line in section.lines:
+            typer.echo(printable(line))
 
 
 def _refuse_beside_compare(**given: object) -> None:
@@ -139,18 +144,21 @@ def _refuse_beside_compare(**given: object) -> None:
         raise UsageError(f"--compare reads two reports and evaluates nothing; leave out {', '.join(idle)}")
 
 
-def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Resampling) -> None:
+def _compare(reports: tuple[Path, Path], output: Path | None, sampling: Resampling, as_json: bool) -> None:
     from agenticiqa.evaluation.report.comparison import FORMS, HEADINGS, compare_reports
-    from agenticiqa.evaluation.report.text_reports import write_texts
+    from agenticiqa.evaluation.report.text_reports import json_text, plain, write_texts
 
     files = [] if output is None else [output / f"comparison.{kind}" for kind in FORMS]
     refuse_overwriting(files, [report / "report.json" if report.is_dir() else report for report in reports])
     found = compare_reports(*reports, sampling)
+    written = [] if output is None else write_texts(output, "comparison", found.texts())
+    if as_json:
+        typer.echo(json_text(plain(found)))
+        return
     typer.echo(found.in_words())
     print_table(HEADINGS, found.lines(), PIPED_WIDTH)
-    if output is not None:
-        files = write_texts(output, "comparison", found.texts())
-        typer.echo(printable(f"written: {', '.join(map(str, files))}"))
+    if written:
+        typer.echo(printable(f"written: {', '.join(map(str, written))}"))
 
 
 def _read(
@@ -216,7 +224,7 @@ def _ratings(
     if output is not None:
         write_report(found, output)
     sections = [section for section in sections_of(found) if section.title in PRINTED]
-    return _Shown(as_json(found), headline(found), sections)
+    return _Shown(as_json(found), headline(found), sections, any(row.answered for row in found.shown))
 
 
 def _questions(
@@ -239,7 +247,7 @@ def _questions(
     if output is not None:
         write_choices(questions, found, values, provenance, output)
     count = f"{questions.name}: {len(questions.questions)} questions, {len(questions.missing)} without their picture"
-    return _Shown(values, [count], choice_sections(questions, found)[:1])
+    return _Shown(values, [count], choice_sections(questions, found)[:1], found.overall.answered > 0)
 
 
 def _command() -> str:

@@ -54,13 +54,12 @@ def numbers_in_words(values: Mapping[str, float | None], image: str) -> str:
     return f"Measured on {image if len(image) < 100 else 'the image sent'}: {'; '.join(shown)}."
 
 
-def faults_in_words(issues: Mapping[str, list[str]], pictures: int) -> str:
+def faults_in_words(issues: Mapping[str, list[str]], faulty: int, pictures: int) -> str:
     """A sentence with the count, then a line per fault with the first few names."""
-    faulty = {name for names in issues.values() for name in names}
     if not faulty:
         return f"Nothing wrong was found in {pictures} pictures."
     lines = [f"{issue} ({len(names)}): {', '.join(names[:SHOWN])}" for issue, names in issues.items()]
-    return "\n".join([f"{len(faulty)} of {pictures} pictures have a fault.", *lines])
+    return "\n".join([f"{faulty} of {pictures} pictures have a fault; of copies one is no fault.", *lines])
 
 
 class Reports:

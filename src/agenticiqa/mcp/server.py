@@ -204,7 +204,8 @@ class Tools:
                 found = audit(self._images.folder(folder), kept, settings=self._assessor.parts.settings)
             named = {name: [str(row["name"]) for row in found.rows if row[f"is_{name}_issue"]] for name in found.issues}
             faults = Faults(issues={name: images for name, images in named.items() if images})
-            return _result(faults, faults_in_words(faults.issues, len(found.rows)), [])
+            faulty = sum(row["decision"] != "keep" for row in found.rows)
+            return _result(faults, faults_in_words(faults.issues, faulty, len(found.rows)), [])
 
         return await self._calls.carry_out(context, work)
 

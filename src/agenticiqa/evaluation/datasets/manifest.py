@@ -55,7 +55,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 def read_numbered(path: Path) -> list[Numbered]:
     """The same rows, each with its place."""
     if not path.is_file():
-        raise DatasetError(f"{path}: no such file; expected {LAYOUT}")
+        raise DatasetError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}; expected {LAYOUT}")
     if path.suffix.lower() not in (".json", ".jsonl"):
         return [Numbered(f"line {line}", dict(row)) for line, row in numbered_table(path)]
     try:

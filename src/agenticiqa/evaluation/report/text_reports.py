@@ -135,7 +135,7 @@ def render_csv(found: Evaluation) -> str:
 
 def _numbers(found: Any, *names: str) -> list[float | None]:
     """Parts of a figure; empty where there is no figure or no interval."""
-    return [_plain(getattr(found, name, None)) for name in names]
+    return [plain(getattr(found, name, None)) for name in names]
 
 
 def as_json(found: Evaluation) -> dict[str, Any]:
@@ -145,17 +145,17 @@ def as_json(found: Evaluation) -> dict[str, Any]:
         "dataset": found.rated.name,
         "pictures": len(samples),
         "missing": list(found.rated.missing),
-        "scale": _plain(found.rated.scale),
+        "scale": plain(found.rated.scale),
         "not_held_out": found.seen or None,
         "methods": [_row_values(row) for row in found.rows],
         "tools": [_row_values(row) for row in found.tools],
-        "by_distortion": _plain(found.kinds),
-        "by_level": _plain(found.levels),
-        "coverage": _plain(found.coverage),
-        "faithfulness": _plain(found.faithfulness),
+        "by_distortion": plain(found.kinds),
+        "by_level": plain(found.levels),
+        "coverage": plain(found.coverage),
+        "faithfulness": plain(found.faithfulness),
         "recorded": recorded and {
             "form": recorded.form, "joined": recorded.joined, "held_out": recorded.held_out,
-            "choice": _plain(recorded.choice), "methods": [_row_values(row) for row in recorded.rows],
+            "choice": plain(recorded.choice), "methods": [_row_values(row) for row in recorded.rows],
         },
         "failures": found.failures,
         "unlisted": list(found.unlisted),
@@ -163,7 +163,7 @@ def as_json(found: Evaluation) -> dict[str, Any]:
         "scores": {
             sample.name: {
                 "opinion": sample.opinion,
-                **{row.method.name: _plain(float(row.method.scores[place])) for row in rows},
+                **{row.method.name: plain(float(row.method.scores[place])) for row in rows},
             }
             for place, sample in enumerate(samples)
         },
@@ -174,16 +174,16 @@ def as_json(found: Evaluation) -> dict[str, Any]:
 def _row_values(row: Row) -> dict[str, Any]:
     method = row.method
     named = {"name": method.name, "title": method.title, "note": method.note, "answered": row.answered}
-    return {**named, **{name: _plain(getattr(row, name)) for name in (*_AGREEMENT, "fit", "lead")},
-            "cost": _plain(method.cost)}  # fmt: skip
+    return {**named, **{name: plain(getattr(row, name)) for name in (*_AGREEMENT, "fit", "lead")},
+            "cost": plain(method.cost)}  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value as JSON has it, which knows no NaN."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     return None if isinstance(value, float) and value != value else value
 
 
