@@ -39,8 +39,6 @@ DISTORTION_CATEGORIES: tuple[DistortionCategory, ...] = get_args(DistortionCateg
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 LEVEL_LETTERS: tuple[LevelLetter, ...] = get_args(LevelLetter)
 LEVEL_NAMES: dict[LevelLetter, str] = {"A": "Excellent", "B": "Good", "C": "Fair", "D": "Poor", "E": "Bad"}
-# Begins the note that the model chose another level than the fused one; it is shown wherever the score is.
-FUSED_LEVEL_NOTE = "The fused score "
 LEVEL_SCORES: dict[LevelLetter, int] = {"A": 5, "B": 4, "C": 3, "D": 2, "E": 1}
 
 GLOBAL: Literal["Global"] = "Global"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, computed_field, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, computed_field, model_validator
 
 from agenticiqa.assessor.provenance import Provenance, provenance_of
 from agenticiqa.assessor.regions import AssessedRegion, assess_regions
@@ -124,6 +124,13 @@ class Assessment(VersionedRecord):
     error: str | None
     ledger: Ledger
     provenance: Provenance
+    # The level that the model itself chose where the score means another; a record tells it in its notes.
+    _chosen: LevelLetter | None = PrivateAttr(default=None)
+
+    @property
+    def overruled(self) -> LevelLetter | None:
+        """The level the model chose, where the fused score means another."""
+        return self._chosen
 
     @computed_field(description="the score under the name the method gives it")  # type: ignore[prop-decorator]
     @property
@@ -204,7 +211,7 @@ def _record(
     remarks = [note for item in images if item.role == "image" for note in _remarks_on(item.image)]
     if answered and failed:
         remarks.append(f"A further look at the evidence failed, so this is the answer before it ({failed}).")
-    return Assessment(
+    made = Assessment(
         query=state["query"],
         answer=(answer := _answer(answered, plan, level)),
         value=_value(answer, choices, computed),
@@ -233,6 +240,9 @@ def _record(
         ledger=state.get("ledger") or Ledger(),
         provenance=provenance_of(parts, images, mode, used),
     )
+    if answered and answered.final_answer in LEVEL_NAMES and level not in (None, answered.final_answer):
+        made._chosen = answered.final_answer
+    return made
 
 
 def _answer(answered: SummarizerOutput | None, plan: PlannerOutput | None, level: LevelLetter | None) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agenticiqa.logs import printable_lines
-from agenticiqa.state import FUSED_LEVEL_NOTE, LEVEL_LETTERS, LEVEL_NAMES
+from agenticiqa.state import LEVEL_LETTERS, LEVEL_NAMES
 from agenticiqa.values import level_of
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def assessment_in_words(assessment: Assessment, evidence: bool = False) -> str:
         lines += [_reading_line(reading) for reading in assessment.tools]
     elif assessment.score is not None and not rating:
         lines.append(f"Score: {score}")
-    if not evidence:
+    if assessment.overruled and not evidence:
         # Else the score would contradict the model's own reason; with `evidence` the reasoning says it.
-        lines += [note for note in assessment.notes if note.startswith(FUSED_LEVEL_NOTE)]
+        lines.append(f"The model chose {LEVEL_NAMES[assessment.overruled]}; the score is fused with the tools'.")
     lines += [_region_line(name, region) for name, region in assessment.regions.items()]
     if assessment.error is not None:
         lines.append(f"Failed: {assessment.error}")

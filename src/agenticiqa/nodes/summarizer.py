@@ -15,7 +15,6 @@ from agenticiqa.nodes.voting import mean_score, spread_of, unknown_tools, voting
 from agenticiqa.question.choices import match_choice
 from agenticiqa.score_fusion import ScoreFusion
 from agenticiqa.state import (
-    FUSED_LEVEL_NOTE,
     GLOBAL,
     LEVEL_NAMES,
     LEVEL_SCORES,
@@ -277,7 +276,7 @@ class AnswerRequest:
             values = {"score": f"{weighed.fused_score:.2f}", "letter": weighed.fused_level, "level": name}
             return [say("whole_score", self.language, **values)]
         said = "gave no level" if answer == UNABLE else f"chose {answer}"
-        return [f"{FUSED_LEVEL_NOTE}{weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
+        return [f"The fused score {weighed.fused_score:.2f} means {weighed.fused_level} ({name}); the model {said}"]
 
     def _values(self) -> dict[str, float]:
         """What the tool that the question names measured on its own scale."""
