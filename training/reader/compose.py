@@ -129,7 +129,9 @@ def held_out(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 def made(rng: random.Random) -> Row:
     """A question or an option from the grammar."""
     draw = rng.random()
-    if draw < 0.42:
+    if draw < 0.12:
+        return with_particulars(_made_of_a_thing(rng))
+    if draw < 0.46:
         row = phrasings.made(rng)
         return with_particulars(_with_scope(_from_phrasing({**row, "file": "made"})))
     language = rng.choice(phrasings.LANGUAGES)
@@ -253,6 +255,16 @@ def _with_options(known: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         texts = [rng.choice(_literature()[f"{name}:flaw"]) for name in named]
     text = known["text"] + rng.choice((" ", "\n")) + rng.choice(_LAYOUTS).format(*texts)
     return {**known, "text": text, "attributes": tuple(named)}
+
+
+def _made_of_a_thing(rng: random.Random) -> Row:
+    """A plain English question about a thing in the picture: that a car is sharp is asked of the picture of it."""
+    text, intent, attribute, meaning = rng.choice(_several()["en"]["things"])
+    start, thing = text.index("{T}"), rng.choice(_things())
+    told = {"yes_means": meaning, "joined": "one"} if intent == "yesno" else {"high_means": meaning}
+    begin = text.rindex(" ", 0, start - 1) + 1
+    scope = (begin, start + len(thing))
+    return Row(text.replace("{T}", thing), "en", intent, (attribute,), scope=scope, offered=(), **told)
 
 
 def _made_choice(language: str, rng: random.Random) -> Row:

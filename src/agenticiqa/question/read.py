@@ -57,8 +57,8 @@ from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
-# Chosen on held-out rows by `training.reader.thresholds`: of 240 yes/no questions 8 are read the other way round and 24
-# left open (at .9: 9 and 15); of what is about quality .9 % is declined, of what is not 80 %.
+# Chosen on held-out rows by `training.reader.thresholds`: of 240 yes/no questions 8 are read the other way round and 23
+# left open; of what is about quality .8 % is declined, of what is not 70 %.
 SURE_POLARITY = 0.95
 LIKELY_NOT_ABOUT_QUALITY = 0.12
 SURELY = 0.97
@@ -66,7 +66,7 @@ SURE_INTENT = 0.4
 SURELY_NAMED = 0.8
 SURE_PRAISE = 0.8
 LIKELY_PRAISE = 0.6
-SURE_OPTION = 0.4
+SURE_OPTION = 0.5
 SURELY_JOINED, FAINTLY = 0.9, 0.2
 # Of a question with choices one is right, so it takes more to decline it.
 SURELY_NO_CHOICE = 0.7
@@ -215,7 +215,9 @@ class _Asked:
             return "declined" if likely["declined"] > SURELY_NO_CHOICE else "choose"
         if self.tool:
             return "score" if likely["score"] >= likely["measure"] else "measure"
-        if not self.excepted and not_about_quality(self.reading) > LIKELY_NOT_ABOUT_QUALITY:
+        # A thing may be sharp itself or in its picture: where both are likely it is the picture that is asked about.
+        about_else = max(likely, key=likely.__getitem__) == "declined" and not self.excepted
+        if about_else and not_about_quality(self.reading) > LIKELY_NOT_ABOUT_QUALITY:
             return "declined"
         rest = {intent: p for intent, p in likely.items() if intent not in ("declined", "choose")}
         best = max(rest, key=rest.__getitem__)
