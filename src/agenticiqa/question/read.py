@@ -57,8 +57,8 @@ from agenticiqa.question.scales import Scale, ScaleEnd, ends_said, scale_in
 from agenticiqa.state import AgenticIQAState, DistortionCategory, canonical_category
 from agenticiqa.values import CATEGORY_OF, Attribute, Language, Polarity
 
-# Chosen on held-out rows by `training.reader.thresholds`: of 240 yes/no questions 8 are read the other way round and 23
-# left open; of what is about quality .8 % is declined, of what is not 70 %.
+# Chosen on held-out rows by `training.reader.thresholds`: of 240 yes/no questions 7 are read the other way round and 36
+# left open; of what is about quality .6 % is declined, of what is not 71 %.
 SURE_POLARITY = 0.95
 LIKELY_NOT_ABOUT_QUALITY = 0.12
 SURELY = 0.97
